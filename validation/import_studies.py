@@ -22,6 +22,7 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import aqmlab
+import import_configurations
 from aqmlab.errors import Error
 from aqmlab.interop.importing import import_scenario, reading, recording, sandbox
 
@@ -142,7 +143,7 @@ def page(attempts: Sequence[Attempt]) -> str:
             )
     lines += ["", "## Imported without a difference", ""]
     lines += [f"* `{shown(one)}`" for one in attempts if one.result == "equal"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + import_configurations.section()
 
 
 def is_users(one: Attempt) -> bool:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.errors import Error
-from aqmlab.interop.importing.tc_words import Bottleneck, read_tc, text_of
+from aqmlab.interop.importing.bottleneck import Bottleneck, text_of
+from aqmlab.interop.importing.tc_words import read_tc
 from aqmlab.interop.tc.queues import qdisc_of
 
 ROOT = Path(__file__).resolve().parents[1]

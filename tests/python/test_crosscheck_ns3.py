@@ -89,6 +89,12 @@ def test_known_differences_are_named() -> None:
     assert "Reno-friendly region" in named(model(**{"flow.tcp.tcp.congestion_control": "cubic"}))
 
 
+@pytest.mark.parametrize("control", ["dctcp", "bbr", "ledbat", "prague"])
+def test_a_congestion_control_that_is_not_written_for_ns3_is_named(control: str) -> None:
+    found = inexpressible(TOOL.differences(model(**{"flow.tcp.tcp.congestion_control": control})))
+    assert [one.name for one in found] == ["congestion control"]
+
+
 @pytest.mark.parametrize("aqm", ["mred", "ddred", "load-red"])
 def test_scenarios_that_ns3_cannot_run_are_reported_and_not_run(aqm: str) -> None:
     own = model(queue__bottleneck__aqm=aqm)

@@ -329,7 +329,7 @@ def test_output_of_tc_is_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("tc qdisc add dev eth0 root hfsc", 'unknown discipline "hfsc"'),
+        ("tc qdisc add dev eth0 root cbq", 'unknown discipline "cbq"'),
         ("tc qdisc add dev eth0 root red min 1 max 3", "red needs a limit"),
         ("tc qdisc add dev eth0 root red limit 1000 min 300 max 200 avpkt 100", "red needs 0 < min < max"),
         ("tc qdisc add dev eth0 root red limit 9000 min 3000 max 9000 avpkt 100 burst 3", "tc rejects a burst of 3"),

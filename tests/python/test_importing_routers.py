@@ -15,8 +15,9 @@ import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.interop.cisco import queues as cisco
 from aqmlab.interop.dialects import dialects_of
-from aqmlab.interop.importing.routers import read_cisco, read_juniper
-from aqmlab.interop.importing.tc_words import text_of
+from aqmlab.interop.importing.bottleneck import text_of
+from aqmlab.interop.importing.cisco import read_cisco
+from aqmlab.interop.importing.juniper import read_juniper
 from aqmlab.interop.juniper import queues as juniper
 from conftest import DUMBBELL
 
@@ -148,7 +149,8 @@ def test_steps_of_juniper_are_steps(tmp_path: Path) -> None:
     link = found.scenario.link("bottleneck")
     assert (link.rate_bps, link.parameters["limit"]) == (20e6, 100)
     assert points_of(found.scenario) == [[0, 0], [25, 0], [25, 0.05], [50, 0.05], [50, 0.2], [100, 0.2], [100, 1]]
-    assert any("schedulers data priority low" in note for note in found.notes)
+    # The priority of the only scheduler is read, and changes nothing.
+    assert not any("priority" in note for note in found.notes)
 
 
 def test_lines_of_set_are_read_too(tmp_path: Path) -> None:
@@ -184,3 +186,146 @@ def test_a_configuration_that_cannot_be_is_one_line(tmp_path: Path, text: str, m
 
 def test_code_points_have_their_names() -> None:
     assert [cisco.NAMES[name] for name in ("af11", "af43", "cs6", "ef", "default")] == [10, 38, 48, 46, 0]
+
+
+POLICY = """\
+class-map match-any GOLD
+ match dscp af21 af22
+class-map match-any EF
+ match ip precedence critical
+policy-map WAN
+ class GOLD
+  bandwidth percent 30
+  random-detect
+  random-detect precedence 2 20 40 10
+ class EF
+  priority percent 10
+ class class-default
+  random-detect
+  random-detect precedence 0 10 30 5
+interface Serial0
+ bandwidth 2000
+ service-policy output WAN
+"""
+TWO_PROFILES = """\
+class-of-service {
+    drop-profiles {
+        /* one by steps, one drawn */
+        steps { fill-level 80 drop-probability 100; } # a comment
+        drawn { interpolate { fill-level [ 50 90 ]; drop-probability [ 0 100 ]; } }
+    }
+    scheduler-maps {
+        m {
+            forwarding-class best-effort scheduler be;
+            forwarding-class expedited-forwarding scheduler ef;
+        }
+    }
+    schedulers {
+        be { transmit-rate percent 80; buffer-size temporal 50k; drop-profile-map protocol any drop-profile drawn; }
+        ef { transmit-rate remainder; buffer-size temporal 20000; drop-profile-map protocol any drop-profile steps; }
+    }
+}
+"""
+
+
+def test_classes_of_a_policy_map_are_those_of_a_scheduler(tmp_path: Path) -> None:
+    link = imported(tmp_path, POLICY).scenario.link("bottleneck")
+    assert (link.aqm, link.rate_bps) == ("priority", 2e6)
+    first, shared = link.classes
+    assert (first["name"], first["dscp"], first["aqm"]) == ("EF", list(range(40, 48)), "drop-tail")
+    weights = {name: shared[f"class.{name}.weight"] for name in ("GOLD", "class-default")}
+    assert weights == {"GOLD": 30, "class-default": 60}
+    assert (shared["class.GOLD.min_th"], shared["class.class-default.max_p"]) == (20, 0.2)
+
+
+def test_two_profiles_of_junos_are_classes_by_the_scheduler_map(tmp_path: Path) -> None:
+    found = imported(tmp_path, TWO_PROFILES)
+    link = found.scenario.link("bottleneck")
+    assert link.aqm == "wfq"
+    assert [(one["name"], one["weight"], one["curve"], one["limit"]) for one in link.classes] == [
+        ("best-effort", 80, "points", 42),
+        ("expedited-forwarding", 20, "points", 17),
+    ]
+    assert link.classes[1]["dscp"] == [46]
+    assert found.scenario.queue_table("bottleneck-1")["points"] == [[0, 0], [21, 0], [37.8, 1], [42, 1]]
+
+
+def test_a_comment_after_a_block_comment_ends_with_its_line() -> None:
+    found = juniper.statements("/* a\nb */ x { # c\n y 1; }\n")
+    assert [(one.line, one.path) for one in found] == [(3, ("x", "y", "1"))]
+
+
+def test_every_line_of_a_configuration_is_read_or_named(tmp_path: Path) -> None:
+    lines = POLICY.replace(" bandwidth 2000\n", " bandwidth 2000\n ip address 10.0.0.1 255.0.0.0\n hold-queue 99 out\n")
+    lines = lines.replace("  priority percent 10\n", "  priority percent 10\n  police 8000\n  set dscp ef\n")
+    notes = imported(tmp_path, "hostname r1\n" + lines + "router ospf 1\n network 10.0.0.0\n").notes
+    assert "lines 1, 20, 23-24 are not read: they are not of a class, class map or queue of an interface" in notes
+    assert [note for note in notes if any(word in note for word in ("police", "set dscp", "hold-queue"))] == [
+        "line 13: police 8000",
+        "line 14: set dscp ef",
+        "line 21: hold-queue 99 out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (POLICY.replace("percent 30", "percent x"), ":7: bandwidth percent x: is not read (allowed: bandwidth KBPS"),
+        (
+            POLICY.replace("20 40 10", "20 ms 40 bytes 10"),
+            ":9: random-detect precedence 2 20 ms 40 bytes 10: is not read",
+        ),
+        (POLICY.replace("20 40 10", "aggregate 20 40"), ":9: random-detect precedence 2 aggregate 20 40: is not read"),
+        (
+            POLICY.replace(" match dscp af21 af22\n", " match access-group 5\n"),
+            ":2: class GOLD: match access-group 5: ",
+        ),
+        (POLICY.replace("dscp af21", "dscp af29"), ':2: unknown precedence or code point "af29"'),
+        (
+            POLICY.replace("class-map match-any GOLD", "class-map match-any GOL"),
+            ":6: class-map GOLD is not in the file",
+        ),
+        (POLICY.replace("  bandwidth percent 30\n", ""), ":6: class GOLD has neither bandwidth nor priority"),
+        (POLICY.replace("percent 30", "percent 95"), ":12: the share of class-default beside 105 percent is not in"),
+        (POLICY.replace("output WAN", "output LAN"), ":17: policy-map LAN is not in the file"),
+        (
+            POLICY.partition("interface")[0] + "policy-map B\n class class-default\n  queue-limit 9\n",
+            ":15: 2 policy maps",
+        ),
+        (
+            POLICY.replace("  bandwidth percent 30\n", "  bandwidth percent 30\n  service-policy X\n"),
+            ":8: a policy map below",
+        ),
+        (
+            POLICY.replace("random-detect precedence 0 10 30 5", "random-detect ecn"),
+            ":13: random-detect has no profile",
+        ),
+        (TWO_PROFILES.replace("50k", "50q"), ':14: buffer-size temporal: "50q" is no number of microseconds'),
+        (
+            TWO_PROFILES.replace("percent 80", "percent 100"),
+            ":15: expedited-forwarding: the other transmit rates leave",
+        ),
+        (TWO_PROFILES.replace("drop-profile drawn", "drop-profile draw"), ":14: drop-profile draw is not in the file"),
+        (TWO_PROFILES.replace("scheduler ef;", "scheduler e;"), ":10: scheduler e is not in the file"),
+        (TWO_PROFILES.replace("remainder", "fast"), ':15: "fast": a rate is above 0'),
+        (TWO_PROFILES.replace("fill-level 80", "fill-level 800"), ":4: fill-level and drop-probability need"),
+        (TWO_PROFILES + "}\n", ":18: braces do not fit together"),
+        (SET + "deactivate class-of-service schedulers data\n", ":5: deactivate is not read"),
+        (SET.replace("60000", "50k us"), ':4: buffer-size temporal: "50k us" is no number'),
+    ],
+)
+def test_an_error_of_a_configuration_has_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        imported(tmp_path, text)
+    assert str(error.value).startswith(f"{tmp_path}/router.cfg{message}")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("tool", ["tc", "cisco"])
+def test_a_weight_that_a_tool_cannot_have_is_named(tool: str) -> None:
+    """DCTCP's RED looks at the queue itself; tc and IOS have weights up to 1/2."""
+    table = {"aqm": "red", "min_th": "20p", "max_th": "21p", "limit": "100p", "max_p": 1, "w_q": 1, "ecn": True}
+    plan = aqmlab.Scenario.from_text(TRAFFIC, filename="small.toml", overrides={"queue.bottleneck": table})
+    found = next(one for one in dialects_of(plan, "bottleneck") if one.name == tool)
+    assert "0.5" in found.effective["w_q"]
+    assert any("w_q" in note and "1 becomes 0.5" in note for note in found.notes)

@@ -10,7 +10,8 @@ import pytest
 import aqmlab
 import import_tc
 from aqmlab.errors import InputError
-from aqmlab.interop.importing.tc_words import Bottleneck, read_tc, text_of
+from aqmlab.interop.importing.bottleneck import Bottleneck, text_of
+from aqmlab.interop.importing.tc_words import read_tc
 from aqmlab.interop.tc.queues import qdisc_of
 from aqmlab.scenario.parts import Link
 from tc_cases import ABSENT, ASSUMED, CHANGED, CLASSES, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
@@ -251,9 +252,9 @@ def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
     )
     assert (found.rate_bps, found.delay_s, found.queue["target"]) == (10e6, 0.02, "10ms")
     assert found.notes == [
-        "line 4: fq on eth1: the queue of one device, eth0, is read",
         "line 1: netem delay ... 5ms, distribution normal, loss 1%",
         "line 2: tbf burst 5k, latency 50ms (the link has neither bursts nor a queue above this one)",
+        "line 4: fq on eth1: the queue of one device, eth0, is read",
     ]
 
 
@@ -277,7 +278,10 @@ def test_a_guessed_weight_is_named() -> None:
     ("text", "message"),
     [
         (f"{add('codel')}\n{add('pie')}\n", "lines.txt:2: a second discipline, pie"),
-        ("$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n", '"$RATE" is no rate of tc'),
+        (
+            "$TC qdisc add dev $DEV root tbf rate $RATE burst 5k latency 10ms\n",
+            "lines.txt:1: the value of $RATE is not in the file",
+        ),
         (
             "tc qdisc add dev e root handle 1: htb default 2\n"
             "tc class add dev e parent 1: classid 1:3 htb rate 1mbit\n"
@@ -287,7 +291,11 @@ def test_a_guessed_weight_is_named() -> None:
         (add("netem rate 0"), "a rate is above 0"),
         (add("red limit 10k avpkt 0"), "avpkt of at least 1"),
         (add("codel target 99999999999999s"), ""),
-        (add("hfsc default 1"), 'unknown discipline "hfsc"'),
+        (add("cbq default 1"), 'unknown discipline "cbq"'),
+        (
+            add("hfsc default 1"),
+            "lines.txt:1: the classes of hfsc are not in the file; append what `tc class show dev eth0`",
+        ),
         (
             "\n".join(f"tc qdisc add dev e parent {n}:1 handle {n + 1}: tbf rate 1mbit limit 9k" for n in range(1, 40)),
             "nested",

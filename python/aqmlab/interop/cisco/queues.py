@@ -89,43 +89,54 @@ class Profile:
     line
         Its number in the text.
     code_points
-        To which it applies.
+        To which it applies; none for a name that is not known.
     words
         Minimum, maximum and denominator, by the table's words.
+    unit
+        Of minimum and maximum, one of `UNITS`.
     """
 
     line: int
     code_points: tuple[int, ...]
     words: frozenset[tuple[str, str]]
+    unit: str = "packets"
 
 
-PROFILE = re.compile(r"\s*random-detect (precedence|dscp) (\S+) (\d+)(?: packets)? (\d+)(?: packets)?(?: (\d+))?\s*$")
+UNITS = ("packets", "bytes", "kbytes", "mbytes", "ms", "us")
+UNIT = rf"(?: ({'|'.join(UNITS)}))?"
+PROFILE = re.compile(rf"\s*random-detect (precedence|dscp) (\S+) (\d+){UNIT} (\d+){UNIT}(?: (\d+))?\s*$")
 NAMES = {"default": 0, "ef": 46, "rsvp": -1, **{f"cs{n}": 8 * n for n in range(8)}}
 NAMES |= {f"af{c}{d}": 8 * c + 2 * d for c in range(1, 5) for d in range(1, 4)}
 """Code points by their names."""
+PRECEDENCE_NAMES = ("routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network")
 DENOMINATOR = "10"
 """Of the probability, where a line has none."""
 
 
 def profiles_of(text: str) -> list[Profile]:
     """Read the profiles of a text, in the order of their lines."""
-    found = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not (match := PROFILE.match(line)):
-            continue
-        values = (match[3], match[4], match[5] or DENOMINATOR)
-        words = frozenset(zip(("minimum", "maximum", "denominator"), values, strict=True))
-        found.append(Profile(number, _points(match[1], match[2].lower()), words))
-    return found
+    found = (profile_of(number, line) for number, line in enumerate(text.splitlines(), start=1))
+    return [one for one in found if one is not None]
 
 
-def _points(kind: str, name: str) -> tuple[int, ...]:
+def profile_of(number: int, line: str) -> Profile | None:
+    """Read a profile from a line; None for another line, or two units in it."""
+    match = PROFILE.match(line)
+    if match is None or (match[4] or "packets") != (match[6] or match[4] or "packets"):
+        return None
+    values = (match[3], match[5], match[7] or DENOMINATOR)
+    words = frozenset(zip(("minimum", "maximum", "denominator"), values, strict=True))
+    return Profile(number, code_points(match[1], match[2].lower()), words, match[4] or match[6] or "packets")
+
+
+def code_points(kind: str, name: str) -> tuple[int, ...]:
     """Return the code points of a precedence, or of a code point by name or number.
 
-    >>> _points("precedence", "1"), _points("dscp", "af21")
+    >>> code_points("precedence", "1"), code_points("dscp", "af21")
     ((8, 9, 10, 11, 12, 13, 14, 15), (18,))
     """
-    number = int(name) if name.isdigit() else NAMES.get(name, -1)
+    names = dict(zip(PRECEDENCE_NAMES, range(8), strict=True)) if kind == "precedence" else NAMES
+    number = int(name) if re.fullmatch(r"[0-9]{1,3}", name) else names.get(name, -1)
     most = 7 if kind == "precedence" else 63
     if number < 0 or number > most:
         return ()
@@ -143,7 +154,11 @@ def dialect(own: Settings, link: Link) -> Dialect:
     notes = strange_parts(own, curves=("linear", "gentle"))
     if own.curve == "gentle":
         notes.append("above max_th everything is dropped: there is no slope from max_th to twice max_th")
-    if own.max_p > 0.67:
+    if found["w_q"] < own.w_q / math.sqrt(2) - 1e-9:
+        notes.append(f"w_q is 2^-n with n from 1 on: {own.w_q:g} becomes {found['w_q']:g}")
+    elif found["w_q"] > own.w_q * math.sqrt(2) + 1e-9:
+        notes.append(f"w_q is 2^-n with n up to {MOST_EXPONENT}: {own.w_q:g} becomes {found['w_q']:g}")
+    if own.max_p > 0.67 and found["max_p"] != own.max_p:
         notes.append(f"max_p is the inverse of a whole number: {own.max_p:g} becomes {found['max_p']:g}")
     notes.append("how drops are spread is not documented; ranges of values differ between platforms")
     return Dialect("cisco", "Cisco IOS", text, values, notes)

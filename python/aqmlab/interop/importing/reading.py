@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.errors import InputError, ScenarioError, one_line
-from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, study_text, tc_words
+from aqmlab.errors import InputError, Problem, ScenarioError, one_line
+from aqmlab.interop.importing import (
+    assembly,
+    bottleneck,
+    capture_scenario,
+    cisco,
+    juniper,
+    recording,
+    study_text,
+    tc_words,
+)
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
@@ -43,8 +52,8 @@ class Imported:
 
 FORMS = ("arrivals", "flows")
 ROUTERS = (
-    ("juniper", "Juniper Junos", routers.looks_like_juniper, routers.read_juniper),
-    ("cisco", "Cisco IOS", routers.looks_like_cisco, routers.read_cisco),
+    ("juniper", "Juniper Junos", juniper.looks_like_juniper, juniper.read_juniper),
+    ("cisco", "Cisco", cisco.looks_like_cisco, cisco.read_cisco),
 )
 
 
@@ -84,7 +93,7 @@ def import_scenario(
     text = _study_text(path)
     if text is not None:
         return _study(path, text, name, approximate=approximate, arguments=arguments)
-    return _checked(_text(path, read_text(path), name))
+    return _text(path, read_text(path), name)
 
 
 def _study_text(path: Path) -> str | None:
@@ -127,9 +136,13 @@ def _at_study(error: ScenarioError, path: Path, places: Mapping[int, str]) -> st
     before = [line for line in places if line <= problem.line]
     place = places[max(before)] if before else ""
     line = place.rpartition(":")[2]
-    allowed = f" (allowed: {problem.allowed})" if problem.allowed else ""
     where = f"{path}:{line}" if line else str(path)
-    return f"{where}: the scenario made of this is not valid: {problem.key} {problem.message}{allowed}"
+    return f"{where}: {_invalid(problem)}"
+
+
+def _invalid(problem: Problem) -> str:
+    allowed = f" (allowed: {problem.allowed})" if problem.allowed else ""
+    return f"the scenario made of this is not valid: {problem.key} {problem.message}{allowed}"
 
 
 def _checked(found: Imported) -> Imported:
@@ -150,17 +163,33 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 
 
 def _text(path: Path, text: str, name: str) -> Imported:
+    """Import lines of tc, or a router's configuration."""
     if tc_words.looks_like_tc(text):
-        bottleneck = tc_words.read_tc(text, str(path))
-        made = tc_words.text_of(bottleneck, name=name, description=f"Imported from the lines of tc in {path.name}.")
-        return Imported(made, "tc", tuple(bottleneck.notes))
+        about = f"Imported from the lines of tc in {path.name}."
+        return _link(path, "tc", tc_words.read_tc(text, str(path)), name, about, "lines of tc")
     for kind, title, looks, read in ROUTERS:
         if looks(text):
-            router = read(text, str(path))
             about = f"Imported from the configuration of {title} in {path.name}."
-            made = tc_words.text_of(router, name=name, description=about, source="the configuration")
-            return Imported(made, kind, tuple(router.notes))
+            return _link(path, kind, read(text, str(path)), name, about, "the configuration")
+    if uci := re.search(r"^\s*config\s+queue\b", text, flags=re.MULTILINE):
+        line = text.count("\n", 0, uci.start()) + 1
+        raise InputError(
+            f"{path}:{line}: settings of OpenWrt's SQM are not read; import what `tc qdisc show dev DEV` and "
+            "`tc class show dev DEV` print on the router"
+        )
     raise InputError(
         f'{path}: is neither an ns-2 study ("new Simulator") nor a capture, nor has it lines of "tc qdisc", '
-        '"random-detect" (Cisco IOS) or "drop-profiles" (Junos)'
+        '"random-detect" or "policy-map" (Cisco), "drop-profiles" or "schedulers" in class-of-service (Junos)'
     )
+
+
+def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:
+    """Write and check the scenario of one link's queue; what is not valid has the line of the file that made it."""
+    made = Imported(bottleneck.text_of(found, name=name, description=about, source=source), kind, tuple(found.notes))
+    try:
+        return _checked(made)
+    except ScenarioError as error:
+        problem = error.problems[0]
+        queue = next((each for each in found.lines if problem.key.startswith(f"queue.{each}.")), bottleneck.BOTTLENECK)
+        where = f"{path}:{found.lines[queue]}" if queue in found.lines else str(path)
+        raise InputError(f"{where}: {_invalid(problem)}") from None

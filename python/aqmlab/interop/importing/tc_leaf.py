@@ -23,7 +23,20 @@ QUEUE_LENGTH = 1000
 """txqueuelen of most devices in packets."""
 FULL_FRAME = 1514
 KINDS = {table.kind: aqm for aqm, table in OTHER_QUEUES.items()} | {"sfq": "sfq"}
-READ = ("red", "choke", "pfifo", "bfifo", "pfifo_fast", "prio", "ets", "tbf", "htb", "netem", *KINDS)
+READ = ("red", "choke", "pfifo", "bfifo", "pfifo_fast", "prio", "ets", "tbf", "htb", "hfsc", "netem", *KINDS)
+NEAREST = {
+    "cake": 'a tbf with cake\'s bandwidth and below it fq_codel, or aqm = "cobalt", which is its AQM',
+    "fq": "fq_codel, or sfq, which has no AQM either; a sender's pacing is tcp's own here",
+    "gred": 'aqm = "wred" with a class for each virtual queue',
+    "cbq": "htb with the same classes",
+    "drr": 'aqm = "wfq" with a class for each class of drr, its quantum as the weight',
+    "qfq": 'aqm = "wfq" with a class for each class of qfq, its weight as the weight',
+    "hhf": "fq_codel",
+    "pfifo_head_drop": "pfifo, which drops arrivals",
+    "dsmark": "a marker of the scenario",
+    "taprio": "prio, which has no gates",
+}
+"""What comes nearest to a discipline that is not read."""
 MOST_QUANTUM = 1514
 """Bytes of sfq's quantum without the word: a largest packet."""
 
@@ -43,8 +56,12 @@ def leaf_table(kind: str, words: Words, *, printed: bool, rate_bps: float) -> tu
     elif kind == "choke":
         table, notes = _choke(words, rate_bps)
     elif kind in KINDS:
+        if kind == "fq_codel" and printed:
+            words = Words({"ecn": "noecn"} | words.values, words.lists)  # tc prints "ecn" where it is on
         return _other(kind, words)
     else:
+        if kind in NEAREST:
+            raise ValueError(f'unknown discipline "{kind}" (allowed: {", ".join(READ)}); nearest: {NEAREST[kind]}')
         raise ValueError(unknown("discipline", kind, list(READ)))
     return table, [*notes, *assumptions(words.values, printed=printed)]
 

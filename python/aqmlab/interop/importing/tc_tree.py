@@ -2,10 +2,11 @@
 
 | tc | scenario |
 |---|---|
-| ``tbf``, ``htb`` classes, ``netem rate``, RED's ``bandwidth`` | the link's rate |
+| ``tbf``, ``htb`` and ``hfsc`` classes, ``netem rate``, RED's ``bandwidth`` | the link's rate |
 | ``netem delay`` | the link's delay |
 | ``prio``, ``ets``, ``pfifo_fast`` | ``priority`` and ``wfq`` with a class for each band that a code point reaches |
-| ``htb`` with filters by code point | ``wfq`` with the classes' rates as weights |
+| ``htb``, ``hfsc`` with filters by code point | ``wfq`` with the classes' rates as weights |
+| ``mq`` with equal disciplines | one of them |
 | a leaf | the queue of that discipline (`aqmlab.interop.importing.tc_leaf`) |
 
 Code points come to bands by filters, else by the priority that Linux makes of a code point when it forwards a packet
@@ -14,69 +15,28 @@ Code points come to bands by filters, else by the priority that Linux makes of a
 
 from __future__ import annotations
 
-import itertools
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
 
 from aqmlab.errors import InputError
+from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import packets, size, time
 from aqmlab.interop.importing.quantities import rate as in_rate
-from aqmlab.interop.importing.tc_leaf import FIFO, FULL_FRAME, NO_QUEUE, QUEUE_LENGTH, leaf_table
-from aqmlab.interop.importing.tc_script import Node, Script
+from aqmlab.interop.importing.tc_classes import DEEPEST, NoClassesError, Shares, own_words, shares_of, without_effect
+from aqmlab.interop.importing.tc_filters import described, targets_of
+from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, QUEUE_LENGTH, leaf_table
+from aqmlab.interop.importing.tc_nodes import USUAL, Device, Node, Script, major, minor
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
 
-RATE, DELAY = 10e6, 0.02
-"""Defaults of rate and delay."""
-BOTTLENECK = "bottleneck"
 PRIO_MAP = (1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
 """Of prio and pfifo_fast."""
 SCHEDULERS = ("prio", "ets", "pfifo_fast")
 SHAPERS = ("tbf", "netem")
-OF_HTB = {"default", "r2q", "direct_packets_stat", "direct_qlen"}
-"""Words of htb that say nothing of its classes' queues: r2q only makes quanta that are not given."""
-DEEPEST = 16
-
-
-@dataclass(frozen=True)
-class Class:
-    """A class: its name, code points (None: all others), weight, the queue of its packets, and own parameters."""
-
-    name: str
-    code_points: tuple[int, ...] | None
-    weight: float | None
-    queue: str
-    own: Table = field(default_factory=dict)
-
-
-@dataclass
-class Bottleneck:
-    """A link with its queues, and what was not read.
-
-    Attributes
-    ----------
-    rate_bps, delay_s
-        Of the link.
-    queues
-        ``[queue.NAME]`` tables; the link has the one that is called `BOTTLENECK`.
-    classes
-        Classes of the queues that are schedulers.
-    notes
-        What is assumed, or not carried over.
-    """
-
-    rate_bps: float = RATE
-    delay_s: float = DELAY
-    queues: dict[str, Table] = field(default_factory=dict)
-    classes: dict[str, list[Class]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def queue(self) -> Table:
-        """The link's queue."""
-        return self.queues[BOTTLENECK]
+CLASSFUL = ("htb", "hfsc")
+OF_HTB = {"default", "r2q", "direct_packets_stat", "direct_qlen", "offload", "ver"}
+"""Words of htb and hfsc that say nothing of their classes' queues: r2q only makes quanta that are not given."""
+ATM_CELL, ATM_PAYLOAD = 53, 48
 
 
 class Reader:
@@ -88,102 +48,98 @@ class Reader:
         self._has_rate = self._has_delay = False
         self._used: set[int] = set()
         self._used_filters: set[int] = set()
+        self._class = ""
+        self._device = Device("")
 
     def read(self) -> Bottleneck:
-        """Read the tree of the first device that has a queue; delays of other devices too."""
-        devices = dict.fromkeys(node.dev for node in self._script.nodes)
-        main = next((dev for dev in devices if self._queue_nodes(dev)), None)
-        if main is None:
-            main = next((node.dev for node in self._script.nodes if node.kind == "netem"), None)
-        if main is None:
-            raise InputError(f"{self._filename}: no line of tc with a discipline (red, pfifo, codel, ...) is in it")
-        for dev in devices:
-            if dev != main:
-                self._other_device(dev, main)
-        tops = [node for node in self._disciplines(main) if self._parent(node) is None]
-        queues = [node for node in tops if node.kind not in (*NO_QUEUE, *SHAPERS)] or tops[:1]
+        """Read the tree of the first device that has a queue that is not the kernel's own; delays of others too."""
+        self._device = device = self._main()
+        tops = [node for node in device.disciplines if device.is_top(node)]
+        queues = [node for node in tops if node.kind not in (*NO_QUEUE, *SHAPERS)]
+        queues += [node for node in tops if node is device.multiqueue]
+        queues = queues or tops[:1]
+        if not queues:
+            first = device.disciplines[0]
+            raise InputError(f"{self._where(first)}: {first.kind} at {first.parent} is below itself, not at the root")
         for node in tops:
             if node.kind in SHAPERS and node is not queues[0]:
                 self._shaper(node)
+        if major(queues[0].parent):
+            self._note(
+                f"{queues[0].kind}: its parent {queues[0].parent} is not in the file: it is the link's queue", queues[0]
+            )
         self._queue(queues[0], BOTTLENECK, 0)
         for node in queues[1:]:
             raise InputError(f"{self._where(node)}: a second discipline, {node.kind}; one queue of a device is read")
-        self._leftover(main)
+        for other in self._script.devices.values():
+            if other is not device:
+                self._other_device(other)
+        self._leftover()
+        self.found.sort_notes()
         if not self._has_rate:
-            self._note(f"no rate is given (tbf rate ...): {in_rate(self.found.rate_bps)} is assumed")
+            self.found.note(f"no rate is given (tbf rate ...): {in_rate(self.found.rate_bps)} is assumed")
         if not self._has_delay:
-            self._note(f"no delay is given (netem delay ...): {time(self.found.delay_s)} is assumed")
+            self.found.note(f"no delay is given (netem delay ...): {time(self.found.delay_s)} is assumed")
         return self.found
 
-    def _disciplines(self, dev: str) -> list[Node]:
-        return [node for node in self._script.nodes if node.dev == dev and not node.is_class]
+    def _main(self) -> Device:
+        """Return the device whose queue is read."""
+        devices = [device for device in self._script.devices.values() if _has_queue(device)]
+        own = (one for one in devices if any(node.handle != USUAL or not node.printed for node in _queues(one)))
+        main = next(own, next(iter(devices), None))
+        if main is None:
+            delayed = (
+                one for one in self._script.devices.values() if any(node.kind == "netem" for node in one.disciplines)
+            )
+            main = next(delayed, None)
+        if main is None:
+            raise InputError(
+                f"{self._filename}: no line of tc with a discipline (red, pfifo, codel, ...) is in it, "
+                "or a later line deletes it"
+            )
+        return main
 
-    def _queue_nodes(self, dev: str) -> list[Node]:
-        return [
-            node
-            for node in self._disciplines(dev)
-            if node.kind not in NO_QUEUE and (node.kind != "netem" or "rate" in node.words.lists)
-        ]
-
-    def _other_device(self, dev: str, main: str) -> None:
-        for node in self._disciplines(dev):
-            if node.kind == "netem":
-                self._shaper(node)
+    def _other_device(self, device: Device) -> None:
+        for node in device.disciplines:
+            if node.kind == "netem" and not _has_queue(device) and not self._has_delay:
+                self._shaper(node, is_other=True)
             elif node.kind not in NO_QUEUE:
-                self._note(f"{node.kind} on {dev}: the queue of one device, {main or 'the first'}, is read", node)
+                here = self._device.name or "the first"
+                self._note(f"{node.kind} on {device.name}: the queue of one device, {here}, is read", node)
+        for filters in device.filters.values():
+            for one in filters:
+                self.found.note(described(one), one.line)
 
     def _where(self, node: Node) -> str:
         return f"{self._filename}:{node.line}"
 
-    def _note(self, text: str, node: Node | None = None) -> None:
-        self.found.notes.append(f"line {node.line}: {text}" if node else text)
+    def _note(self, text: str, node: Node) -> None:
+        self.found.note(text, node.line)
 
     def _unread(self, node: Node, words: Iterable[str], why: str = "") -> None:
         """Name words of a node that are not carried over."""
         if listed := ", ".join(words):
             self._note(f"{node.kind} {listed}" + (f" ({why})" if why else ""), node)
 
-    def _parent(self, node: Node) -> Node | None:
-        """Return the discipline or class above a discipline, if a line has it."""
-        major = node.parent.partition(":")[0]
-        for other in self._script.nodes:
-            if other.dev != node.dev or other is node:
-                continue
-            if other.is_class and (other.handle == node.parent or (other.leaf and other.leaf == node.handle)):
-                return other
-            if not other.is_class and major and other.handle == f"{major}:" and ":" in node.parent:
-                return other
-        if node.parent.startswith(":"):
-            return next((one for one in self._disciplines(node.dev) if one.kind == "mq" and one is not node), None)
-        return None
-
-    def _children(self, node: Node) -> list[Node]:
-        """Return the disciplines below a discipline (also below its classes), in the order of their parents."""
-        found = [one for one in self._disciplines(node.dev) if self._above(one) is node]
-        return sorted(found, key=lambda one: _minor(one.parent))
-
-    def _above(self, node: Node) -> Node | None:
-        parent = self._parent(node)
-        for _ in range(DEEPEST):
-            if parent is None or not parent.is_class:
-                return parent
-            major = parent.handle.partition(":")[0]
-            parent = next((one for one in self._disciplines(node.dev) if one.handle == f"{major}:"), None)
-        return parent
-
     def _queue(self, node: Node, name: str, depth: int) -> None:
         """Read a discipline and what is below it as the queue of this name."""
         if depth > DEEPEST:
             raise InputError(f"{self._where(node)}: disciplines are nested more than {DEEPEST} deep")
         self._used.add(id(node))
+        self.found.lines[name] = node.line
         try:
+            if node.stab:
+                self._note(_of_stab(node.stab), node)
             self._read(node, name, depth)
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
 
     def _read(self, node: Node, name: str, depth: int) -> None:
-        children = self._children(node)
+        children = self._device.children(node)
         if node.kind in SHAPERS:
+            if self._class and (node.kind == "tbf" or {"rate", "delay"} & set(node.words.lists)):
+                text = f"{node.kind} delays or limits the packets of class {self._class} alone"
+                raise ValueError(f"{text}, which is not read (allowed: above the classes)")
             self._shaper(node, is_queue=not children)
             if children:
                 self._queue(children[0], name, depth + 1)
@@ -191,14 +147,12 @@ class Reader:
                 self.found.queues[name] = self._fifo_of(node)
                 if node.kind == "netem" and "rate" not in node.words.lists:
                     self._note("netem without a rate has no queue: drop-tail with its limit is assumed", node)
-        elif node.kind == "htb":
-            self._htb(node, name, depth)
+        elif node.kind in CLASSFUL:
+            self._classful(node, name, depth)
         elif node.kind in SCHEDULERS:
             self._scheduler(node, name, depth)
         elif node.kind in NO_QUEUE:
-            if not children:
-                raise ValueError(f"{node.kind} has no queue of its own")
-            self._queue(children[0], name, depth + 1)
+            self._several_queues(node, children, name, depth)
         else:
             if node.kind in ("red", "choke") and "bandwidth" in node.words.values and not self._has_rate:
                 self.found.rate_bps, self._has_rate = bits_of(node.words.values["bandwidth"]), True
@@ -206,22 +160,43 @@ class Reader:
             self.found.queues[name] = table
             for note in notes:
                 self._note(note, node)
+            for child in children:
+                self._used.add(id(child))
+                self._note(f"{child.kind} below {node.kind} is not read: {node.kind} has its own queue", child)
 
-    def _leftover(self, dev: str) -> None:
-        """Name the disciplines and classes of the device that no queue was made of."""
+    def _several_queues(self, node: Node, children: list[Node], name: str, depth: int) -> None:
+        """Read one of the equal disciplines below mq."""
+        if not children:
+            raise ValueError(f"{node.kind} has no queue of its own")
+        first = children[0]
+        for other in children[1:]:
+            if (other.kind, other.words) != (first.kind, first.words):
+                raise ValueError(f"the queues of {node.kind} differ (lines {first.line} and {other.line})")
+            self._used.add(id(other))
+        if len(children) > 1:
+            self._note(f"{node.kind}: one of {len(children)} equal queues of the device is read", node)
+        self._queue(first, name, depth + 1)
+
+    def _leftover(self) -> None:
+        """Name the disciplines, classes and filters of the device that no queue was made of."""
         for old, new in self._script.replaced:
-            if old.dev == dev and old.kind not in NO_QUEUE:
+            if old.dev == self._device.name and old.kind not in NO_QUEUE:
                 self._note(f"{old.kind}: line {new.line} replaces it by {new.kind}", old)
-        for node in self._script.nodes:
-            if node.dev == dev and id(node) not in self._used and node.kind not in (*NO_QUEUE, *SHAPERS):
+        classes = [one for several in self._device.classes.values() for one in several.values()]
+        for node in [*self._device.disciplines, *classes]:
+            if id(node) not in self._used and node.kind not in NO_QUEUE:
                 thing = f"class {node.handle} of {node.kind}" if node.is_class else f"{node.kind} at {node.parent}"
                 self._note(f"{thing}: nothing reaches it, or another queue is read in its place", node)
-        for line, words in self._script.filters:
-            if line not in self._used_filters:
-                self.found.notes.append(f"line {line}: filter {' '.join(words)}")
+        for one in sorted(
+            (one for several in self._device.filters.values() for one in several), key=lambda one: one.line
+        ):
+            if one.line not in self._used_filters:
+                self.found.note(described(one), one.line)
+        for line, text in self._script.notes:
+            self.found.note(text, line)
 
-    def _shaper(self, node: Node, *, is_queue: bool = False) -> None:
-        """Take rate and delay of tbf or netem, and name the rest."""
+    def _shaper(self, node: Node, *, is_queue: bool = False, is_other: bool = False) -> None:
+        """Take rate and delay of tbf or netem, and name the rest; `is_other`: of another device, whose rate is left."""
         self._used.add(id(node))
         values, lists = node.words.values, node.words.lists
         try:
@@ -230,19 +205,20 @@ class Reader:
                     raise ValueError("tbf needs a rate")
                 self._set_rate(bits_of(values["rate"]))
                 known = {"rate", "limit", "latency"} if is_queue else {"rate"}
-                rest = node.words.without(known | _of_no_effect(node))
+                rest = node.words.without(known | without_effect(node))
                 self._unread(node, rest, "the link has neither bursts nor a queue above this one")
                 return
-            if "rate" in lists:
+            if "rate" in lists and not is_other:
                 self._set_rate(bits_of(lists["rate"][0]))
             if "delay" in lists:
-                self.found.delay_s = seconds_of(lists["delay"][0])
+                delay = seconds_of(lists["delay"][0])
+                self.found.delay_s = self.found.delay_s + delay if self._has_delay else delay
                 self._has_delay = True
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
         more = [f"{word} ... {' '.join(lists[word][1:])}" for word in ("rate", "delay") if len(lists.get(word, ())) > 1]
-        rest = node.words.without({"rate", "delay", "limit"} if is_queue else {"rate", "delay"})
-        self._unread(node, [*more, *rest])
+        known = {"delay", *(() if is_other else ("rate",)), *(("limit",) if is_queue else ())}
+        self._unread(node, [*more, *node.words.without(known)])
 
     def _set_rate(self, bits: float) -> None:
         """Take a rate; of several the link has the lowest."""
@@ -265,29 +241,36 @@ class Reader:
         self._note(f"a latency of {values['latency']} above the burst is a limit of {limit:.0f} B", node)
         return {"aqm": FIFO, "limit": size(max(1.0, round(limit)))}
 
-    def _below(self, node: Node, handle: str, name: str, depth: int) -> str:
-        """Read the discipline at a class; drop-tail of 1000 packets where there is none."""
-        for child in self._disciplines(node.dev):
-            parent = self._parent(child)
-            if child.parent == handle or (parent is not None and parent.is_class and parent.handle == handle):
-                self._queue(child, name, depth + 1)
-                return name
-        self.found.queues[name] = {"aqm": FIFO, "limit": "1000p"}
+    def _below(self, node: Node, handle: str, name: str, depth: int, leaf: str = "") -> str:
+        """Read the discipline at a class; drop-tail of the device's packets where there is none."""
+        child = self._device.at(handle)
+        if child is not None:
+            self._queue(child, name, depth + 1)
+            return name
+        if leaf:
+            raise ValueError(
+                f"class {handle} has the discipline {leaf}, whose line is not in the file; append what "
+                "`tc qdisc show` prints"
+            )
+        self.found.lines[name] = node.line
+        self.found.queues[name] = {"aqm": FIFO, "limit": packets(QUEUE_LENGTH)}
+        self._note(
+            f"{node.kind}: {handle} has no queue of its own: that of a device with {QUEUE_LENGTH} packets is assumed",
+            node,
+        )
         return name
+
+    def _below_class(self, node: Node, handle: str, name: str, depth: int, leaf: str = "") -> str:
+        """Read the discipline at one class of several, which has no packets of the others."""
+        before, self._class = self._class, handle
+        made = self._below(node, handle, name, depth, leaf)
+        self._class = before
+        return made
 
     def _targets(self, node: Node) -> dict[str, list[int]]:
         """Return the code points that filters send to a class; other filters are named."""
-        found: dict[str, list[int]] = {}
-        taken: set[int] = set()
-        for line, words in self._script.filters:
-            place = dict(itertools.pairwise(words))
-            target = place.get("flowid", place.get("classid", ""))
-            points = code_points(words)
-            if place.get("dev", "") != node.dev or points is None or not target.startswith(node.handle):
-                continue
-            self._used_filters.add(line)
-            found.setdefault(target.lower(), []).extend(one for one in points if one not in taken)
-            taken.update(points)
+        found, used = targets_of(self._device, node)
+        self._used_filters |= used
         return found
 
     def _scheduler(self, node: Node, name: str, depth: int) -> None:
@@ -296,7 +279,10 @@ class Reader:
         rest = set(CODE_POINTS)
         reached: dict[int, list[int]] = {}
         for target, points in self._targets(node).items():
-            reached.setdefault(_minor(target) - 1, []).extend(points)
+            band = minor(target) - 1
+            if not 0 <= band < bands:
+                raise ValueError(f"a filter leads to {target}, which {node.kind} with {bands} bands does not have")
+            reached.setdefault(band, []).extend(points)
             rest.difference_update(points)
         for point in sorted(rest):
             reached.setdefault(priomap[BY_TOS[point & 7]], []).append(point)
@@ -308,104 +294,87 @@ class Reader:
         self._unread(node, node.words.without(known))
         inner: list[Class] = []
         made: list[Class] = []
-        for band in sorted(band for band in reached if band < bands):
+        for band in sorted(reached):
             handle = f"{node.handle}{band + 1:x}"
-            queue = self._below(node, handle, f"{name}-{band + 1}", depth)
+            queue = self._below_class(node, handle, f"{name}-{band + 1}", depth)
             own_points = None if band == default else tuple(sorted(reached[band]))
             if band < strict:
                 made.append(Class(f"band-{band + 1}", own_points, None, queue))
             else:
                 inner.append(Class(f"band-{band + 1}", own_points, float(quanta[band - strict]), queue))
-        self._add_classes(name, made, inner)
+        self.found.schedule(name, made, inner)
 
-    def _add_classes(self, name: str, strict: list[Class], shared: list[Class]) -> None:
-        """Add schedulers: strict classes, the last of which is that of the classes that share."""
-        if not strict:
-            self.found.queues[name] = {"aqm": "wfq"}
-            self.found.classes[name] = shared
-            return
-        self.found.queues[name] = {"aqm": "priority"}
-        if shared:
-            own = f"{name}-shared"
-            self.found.queues[own] = {"aqm": "wfq"}
-            self.found.classes[own] = shared
-            points = [one.code_points for one in shared]
-            every = None if None in points else tuple(sorted(p for several in points for p in several or ()))
-            if every is not None:
-                shared[-1] = replace(shared[-1], code_points=None)
-            strict = [*strict, Class("shared", every, None, own)]
-        self.found.classes[name] = strict
-
-    def _htb(self, node: Node, name: str, depth: int) -> None:
-        """Read htb: the class by default, and those that filters by code point lead to."""
-        classes = [one for one in self._script.nodes if one.is_class and one.dev == node.dev and one.kind == "htb"]
-        leaves = [one for one in classes if not any(two.parent == one.handle for two in classes)]
-        if not leaves:
+    def _classful(self, node: Node, name: str, depth: int) -> None:
+        """Read htb or hfsc: the class by default, and those that filters by code point lead to."""
+        try:
+            shares = shares_of(self._device, node, self._targets(node))
+        except NoClassesError:
+            if node.kind != "htb" or node.printed or self._device.children(node):
+                raise
             limit = number_of(node.words.values.get("direct_qlen", str(QUEUE_LENGTH)))
             self.found.queues[name] = {"aqm": FIFO, "limit": packets(limit)}
             self._note("htb has no class: its packets wait for the device, whose rate is not in the line", node)
             self._unread(node, node.words.without(OF_HTB))
             return
-        targets = self._targets(node)
-        chosen = node.handle + node.words.values.get("default", "0").removeprefix("0x").lstrip("0")
-        default = next((one for one in leaves if one.handle == chosen), None)
-        if default is None and len(leaves) == 1:
-            default = leaves[0]
-        reached = [one for one in leaves if one is default or one.handle in targets]
-        if default is None:
-            raise ValueError(
-                f"htb's default class {chosen} is not among its classes; what no filter takes has no queue"
-            )
         self._unread(node, node.words.without(OF_HTB))
-        chains = {one.handle: self._chain(one, classes) for one in reached}
-        for one in {id(one): one for chain in chains.values() for one in chain}.values():
+        is_alone = len(shares.leaves) == 1
+        for one in {id(one): one for leaf in shares.leaves for one in leaf.chain}.values():
             self._used.add(id(one))
-            alone = {"prio", "quantum", "mtu"} if len(reached) == 1 else set()
-            self._unread(one, one.words.without({"rate", "ceil"} | alone | _of_no_effect(one)))
-        ceilings = [min(_ceil(one) for one in chain) for chain in chains.values()]
-        if len(reached) == 1:
-            self._set_rate(ceilings[0])
-            self._below(node, reached[0].handle, name, depth)
+            self._unread(one, own_words(one, is_alone=is_alone))
+        for line, text in shares.notes:
+            self.found.note(text, line)
+        self._set_rate(shares.link_bps)
+        if is_alone:
+            self._below(node, shares.default.node.handle, name, depth, shares.default.node.leaf)
             return
-        self._set_rate(max(ceilings))
+        self._shared(node, shares, name, depth)
+
+    def _shared(self, node: Node, shares: Shares, name: str, depth: int) -> None:
+        """Read several classes as those of a scheduler by weights."""
+        targets = self._targets(node)
         made = []
-        for one in reached:
-            minor = one.handle.partition(":")[2]
-            queue = self._below(node, one.handle, f"{name}-{minor}", depth)
-            points = None if one is default else tuple(sorted(targets[one.handle]))
-            made.append(Class(f"class-{minor}", points, bits_of(one.words.values["rate"]) / 1e3, queue))
-        self._note("htb: its classes share the link by their rates; ceil and prio of single classes are left out", node)
-        self._add_classes(name, [], made)
-
-    def _chain(self, leaf: Node, classes: Sequence[Node]) -> list[Node]:
-        """Return a class and those above it."""
-        found = [leaf]
-        while len(found) <= DEEPEST:
-            above = next((one for one in classes if one.handle == found[-1].parent), None)
-            if above is None:
-                return found
-            found.append(above)
-        raise ValueError(f"classes are nested more than {DEEPEST} deep")
+        for leaf in shares.leaves:
+            one = leaf.node
+            number = one.handle.partition(":")[2]
+            queue = self._below_class(node, one.handle, f"{name}-{number}", depth, one.leaf)
+            points = None if leaf is shares.default else tuple(sorted(targets[one.handle]))
+            made.append(Class(f"class-{number}", points, leaf.rate_bps / 1e3, queue))
+            if leaf.most_bps < shares.link_bps:
+                self._note(f"class {one.handle} may take the whole link, not only {in_rate(leaf.most_bps)}", one)
+        self._note(
+            f"{node.kind}: its classes share the link by their rates; prio does not decide which of them borrows first",
+            node,
+        )
+        self.found.schedule(name, [], made)
 
 
-def _of_no_effect(node: Node) -> set[str]:
-    """Return words of a shaper that change nothing: Ethernet's frames, and bursts of a packet, as a link sends them."""
-    bursts = [word for word in ("burst", "cburst") if word in node.words.values]
-    found = {word for word in bursts if bytes_of(node.words.values[word].partition("/")[0]) <= FULL_FRAME}
-    return found | ({"linklayer"} if node.words.values.get("linklayer") == "ethernet" else set())
+def _queues(device: Device) -> list[Node]:
+    """Return the disciplines of a device that make packets wait."""
+    return [
+        node
+        for node in device.disciplines
+        if node.kind not in NO_QUEUE and (node.kind != "netem" or "rate" in node.words.lists)
+    ]
 
 
-def _ceil(node: Node) -> float:
-    values = node.words.values
-    if "rate" not in values:
-        raise ValueError(f"class {node.handle} of htb needs a rate")
-    return max(bits_of(values["rate"]), bits_of(values.get("ceil", values["rate"])))
+def _has_queue(device: Device) -> bool:
+    return bool(_queues(device))
 
 
-def _minor(handle: str) -> int:
-    """Return the minor number of a handle, 0 without one."""
-    text = handle.partition(":")[2]
-    return int(text, 16) if re.fullmatch(r"[0-9a-fA-F]{1,4}", text) else 0
+def _of_stab(words: dict[str, str]) -> str:
+    """Name a size table, with what it makes of a full packet.
+
+    >>> _of_stab({"overhead": "44", "linklayer": "adsl"})
+    'stab overhead 44 linklayer adsl: Linux counts 1500 B as 1749 B on the link, here they are 1500 B'
+    """
+    shown = " ".join(f"{word} {value}" for word, value in words.items())
+    try:
+        length = max(1500 + int(words.get("overhead", "0")), int(words.get("mpu", "0")))
+    except ValueError:
+        raise ValueError(f"stab {shown}: overhead and mpu are whole numbers of bytes") from None
+    if words.get("linklayer", "ethernet") in ("atm", "adsl"):
+        length = ATM_CELL * -(-length // ATM_PAYLOAD)
+    return f"stab {shown}: Linux counts 1500 B as {length} B on the link, here they are 1500 B"
 
 
 def _bands(node: Node) -> tuple[int, int, list[int], list[int]]:
@@ -437,27 +406,3 @@ def _whole(text: str) -> int:
     if not value.is_integer():
         raise ValueError(f'"{text}" is not a whole number')
     return int(value)
-
-
-def code_points(words: Sequence[str]) -> list[int] | None:
-    """Return the code points of a filter that looks at nothing else; None for another one.
-
-    >>> code_points("parent 1: protocol ip u32 match ip dsfield 0xb8 0xfc flowid 1:1".split())
-    [46]
-    >>> code_points("parent 1: flower ip_tos 184/0xfc classid 1:1".split())
-    [46]
-    >>> code_points("parent 1: u32 match ip dport 80 0xffff flowid 1:1".split())
-    """
-    matches = sum(word == "match" for word in words)
-    keys = [word for word in words if word in ("dsfield", "tos", "ip_tos")]
-    if len(keys) != 1 or matches > 1 or ("match" in words) == ("flower" in words):
-        return None
-    at = words.index(keys[0]) + 1
-    value, _, mask = " ".join(words[at : at + (2 if matches else 1)]).replace("/", " ").partition(" ")
-    try:
-        bits, looked = int(value, 0), int(mask or "0xff", 0) & 0xFC
-    except ValueError:
-        return None
-    if "flower" in words and set(words[words.index("flower") + 1 : at - 1]):
-        return None
-    return [point for point in CODE_POINTS if (point << 2) & looked == bits & looked]

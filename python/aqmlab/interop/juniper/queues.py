@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,22 @@ from aqmlab.scenario.parts import Link
 
 INTERIOR = 8
 """Points of a curved part of a drop profile."""
-MICROSECONDS = Format(lambda value: f"{value * 1e6:.0f}", lambda text: float(text) * 1e-6, absolute=0.51e-6)
+TEMPORAL = re.compile(r"(\d{1,12})(k?)")
+
+
+def temporal(text: str) -> float:
+    """Read a buffer in time, in s; k are thousands of microseconds.
+
+    >>> temporal("50000"), temporal("50k")
+    (0.05, 0.05)
+    """
+    found = TEMPORAL.fullmatch(text)
+    if found is None:
+        raise ValueError(f'buffer-size temporal: "{text}" is no number of microseconds (for example 50000, 50k)')
+    return int(found[1]) / (1e3 if found[2] else 1e6)
+
+
+MICROSECONDS = Format(lambda value: f"{value * 1e6:.0f}", temporal, absolute=0.51e-6)
 RED = Table("drop-profile", (Row("limit", "buffer-size temporal", MICROSECONDS),))
 """min_th, max_th, max_p and the curve are the pairs of `profile`, in whole percent."""
 
@@ -57,55 +73,105 @@ def read_red(text: str) -> dict[str, Any]:
         If there is not one profile, or levels and probabilities do not fit together.
     """
     found = statements(text)
-    names = dict.fromkeys(path[2] for path in found if path[:2] == ("class-of-service", "drop-profiles"))
-    if len(names) != 1:
-        raise ValueError(f"{len(names)} drop profiles (allowed: one)")
-    columns: dict[str, list[int]] = {"fill-level": [], "drop-probability": []}
-    for path in found:
-        if path[:2] == ("class-of-service", "drop-profiles"):
-            for word, value in itertools.pairwise(path[3:]):
-                if word in columns:
-                    columns[word] += [int(one) for one in value.split() if one.isdigit()]
-    levels, shares = columns.values()
-    if not levels or len(levels) != len(shares) or max(levels + shares) > 100 or levels != sorted(levels):
-        raise ValueError("fill-level and drop-probability need as many values, in percent, levels rising")
-    words = {" ".join(path[-3:-1]): path[-1] for path in found if path[-3:-1] == ("buffer-size", "temporal")}
-    smooth = any("interpolate" in path for path in found)
-    return RED.read(words) | {"profile": list(zip(levels, shares, strict=True)), "interpolate": smooth}
+    profiles = profiles_of(found)
+    if len(profiles) != 1:
+        raise ValueError(f"{len(profiles)} drop profiles (allowed: one)")
+    profile = next(iter(profiles.values()))
+    words = {" ".join(one.path[-3:-1]): one.path[-1] for one in found if one.path[-3:-1] == ("buffer-size", "temporal")}
+    return RED.read(words) | {"profile": profile.pairs(), "interpolate": profile.smooth}
 
 
-def statements(text: str) -> list[tuple[str, ...]]:
+@dataclass(frozen=True)
+class Statement:
+    """A statement with the words above it, and its line."""
+
+    line: int
+    path: tuple[str, ...]
+
+
+@dataclass
+class Profile:
+    """A drop profile: fill levels and drop probabilities in percent, and whether lines join them."""
+
+    name: str
+    line: int
+    levels: list[int] = field(default_factory=list)
+    shares: list[int] = field(default_factory=list)
+    smooth: bool = False
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the levels with their probabilities.
+
+        Raises
+        ------
+        ValueError
+            If they do not fit together.
+        """
+        levels, shares = self.levels, self.shares
+        if not levels or len(levels) != len(shares) or max(levels + shares) > 100 or levels != sorted(levels):
+            raise ValueError("fill-level and drop-probability need as many values, in percent, levels rising")
+        return list(zip(levels, shares, strict=True))
+
+
+def profiles_of(found: list[Statement]) -> dict[str, Profile]:
+    """Return the drop profiles of statements by their names."""
+    made: dict[str, Profile] = {}
+    for one in found:
+        if one.path[:2] != ("class-of-service", "drop-profiles") or len(one.path) < 4:
+            continue
+        profile = made.setdefault(one.path[2], Profile(one.path[2], one.line))
+        profile.smooth = profile.smooth or "interpolate" in one.path
+        for word, value in itertools.pairwise(one.path[3:]):
+            if word in ("fill-level", "drop-probability"):
+                column = profile.levels if word == "fill-level" else profile.shares
+                column += [int(each) for each in value.split() if each.isdigit()]
+    return made
+
+
+def statements(text: str) -> list[Statement]:
     """Return the statements of a configuration with the words above them; lists in brackets are one word.
 
     Both forms are read: braces, and lines of ``set``.
 
-    >>> statements("a { b { c [ 1 2 ]; } }"), statements("set a b c 5")
-    ([('a', 'b', 'c', '1 2')], [('a', 'b', 'c', '5')])
+    >>> [one.path for one in statements("a { b { c [ 1 2 ]; } }")], statements("set a b c 5")
+    ([('a', 'b', 'c', '1 2')], [Statement(line=1, path=('a', 'b', 'c', '5'))])
+
+    Raises
+    ------
+    ValueError
+        With the line of a brace that does not fit.
     """
-    plain = re.sub(r"/\*.*?\*/|#.*", "", text, flags=re.DOTALL if "/*" in text else 0)
-    plain = re.sub(r"\[([^\]]*)\]", lambda match: "[" + "_".join(match[1].split()) + "]", plain)
-    found: list[tuple[str, ...]] = []
+    plain = re.sub(r"/\*.*?\*/|#[^\n]*", lambda match: "\n" * match[0].count("\n"), text, flags=re.DOTALL)
+    plain = re.sub(
+        r"\[([^\]\[{};]*)\]", lambda match: f"[{'_'.join(match[1].split())}]" + "\n" * match[1].count("\n"), plain
+    )
+    found: list[Statement] = []
     above: list[tuple[str, ...]] = []
     words: list[str] = []
+    line = begun = 1
     for word in re.findall(r"[{};\n]|[^\s{};]+", plain):
-        if word == "\n" and not (words[:1] == ["set"] and not above):
+        line += word == "\n"
+        if word == "\n" and not (words[:1] in (["set"], ["deactivate"], ["delete"]) and not above):
             continue
         if word == "{":
             above.append(tuple(words))
         elif word in (";", "\n"):
             if words:
                 path = tuple(one for several in above for one in several) + tuple(words)
-                found.append(path[1:] if path[0] == "set" else path)
+                found.append(Statement(begun, path[1:] if path[0] == "set" else path))
         elif word == "}":
             if not above:
-                raise ValueError("braces do not fit together")
+                raise ValueError(f"line {line}: braces do not fit together")
             above.pop()
         else:
-            words.append(word[1:-1].replace("_", " ") if word[0] == "[" else word)
+            begun = begun if words else line
+            words.append(word[1:-1].replace("_", " ") if word[0] == "[" and word[-1] == "]" else word)
             continue
         words = []
-    if words[:1] == ["set"]:
-        found.append(tuple(words[1:]))
+    if above:
+        raise ValueError(f"line {line}: braces do not fit together")
+    if words:
+        found.append(Statement(begun, tuple(words[1:] if words[0] == "set" else words)))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from aqmlab.interop.crosscheck.routes import Routes
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.model import NS2_PROFILE, UDP, Model
-from aqmlab.interop.ns3.flows import HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
+from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
 from aqmlab.scenario.parts import Flow
 
@@ -82,6 +82,8 @@ def _flows(model: Model) -> Iterator[Semantic]:
 
 
 def _written(flow: Flow) -> bool:
+    if flow.parameters.get("profile") != NS2_PROFILE and flow.parameters.get("congestion_control") not in CONTROLS:
+        return False
     return flow.transport != UDP and flow.transport != "tahoe"
 
 
@@ -100,6 +102,12 @@ def _packets(flow: Flow, name: str) -> Iterator[Semantic]:
 
 def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
     own = flow.parameters
+    if own["congestion_control"] not in CONTROLS:
+        text = (
+            f'{name}: congestion_control "{own["congestion_control"]}" is not written (there: {", ".join(CONTROLS)}).'
+        )
+        yield Semantic("congestion control", text, Kind.INEXPRESSIBLE)
+        return
     text = (
         f"{name}: ns-3 lets the window grow by all that the acknowledgement ending a recovery acknowledges, so "
         "that Reno "

@@ -21,6 +21,8 @@ BESIDES = {
 """Further words without a value, by discipline."""
 NETEM_LISTS = ("delay", "latency", "loss", "drop", "corrupt", "duplicate", "reorder", "rate", "slot")
 NETEM_WORDS = (*NETEM_LISTS, "limit", "gap", "jitter", "distribution", "ecn", "seed")
+CURVES = ("sc", "rt", "ls", "ul")
+"""Words of hfsc's classes with a curve."""
 SYNONYMS = {
     "tbf": {"buffer": "burst", "maxburst": "burst", "lat": "latency", "minburst": "mtu"},
     "netem": {"latency": "delay"},
@@ -76,8 +78,8 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
             found.values[word] = word
         elif word in ALONE and not is_class:
             found.values[ALONE[word]] = word
-        elif word in LISTS or (kind == "netem" and word in NETEM_LISTS):
-            ends = _is_number if word in LISTS else _is_no_word_of_netem
+        elif word in LISTS or (kind == "netem" and word in NETEM_LISTS) or (kind == "hfsc" and word in CURVES):
+            ends = _is_number if word in LISTS else _is_no_word_of_netem if kind == "netem" else _is_no_curve
             several = words[at : at + 1] if words[at - 1 : at + 1] == ["slot", "distribution"] else []
             at += len(several)
             while at < len(words) and ends(words[at]):
@@ -96,6 +98,10 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
 
 def _is_number(word: str) -> bool:
     return re.fullmatch(r"\d{1,10}", word) is not None
+
+
+def _is_no_curve(word: str) -> bool:
+    return word not in CURVES
 
 
 def _is_no_word_of_netem(word: str) -> bool:

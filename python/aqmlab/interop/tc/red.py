@@ -25,6 +25,8 @@ MOST_BURST = 1 << 24
 """Packets; no average is so slow."""
 FIXED = 2**32
 WLOGS = 32
+LARGEST_WEIGHT = 0.5
+"""2^-Wlog, as Wlog is at least 1."""
 LARGE = 10
 """Wlog from which tc warns."""
 
@@ -278,7 +280,9 @@ def red_notes(own: Settings, link: Link, w_q: float) -> list[str]:
         for fixed, value in ADAPTIVE.departures(link.parameters):
             notes.append(f"{fixed.key} is {shown(value)} in the scenario; red {fixed.meaning}")
     wlog = round(-math.log2(w_q))
-    if abs(wlog + math.log2(own.w_q)) > 1:
+    if own.w_q > LARGEST_WEIGHT * math.sqrt(2):
+        notes.append(f"tc's largest weight is {LARGEST_WEIGHT:g}: w_q = {own.w_q:.3g} becomes {w_q:.3g}")
+    elif abs(wlog + math.log2(own.w_q)) > 1:
         notes.append(f"with such thresholds tc has no weight near w_q = {own.w_q:.3g}; a min of 2 packets bears most")
     if wlog >= LARGE:
         notes.append(f"tc warns that the burst seems too large from Wlog {LARGE} on; it is meant")
