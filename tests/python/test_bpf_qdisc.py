@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -13,6 +12,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import text_of
 from aqmlab.interop.kernel.export_bpf import bpf_queue, export_bpf, kind_of, name_of, time_of_a_byte
 from aqmlab.interop.kernel.replay import replay_decisions
+from programs import needs
 from test_kernel_module import ADAPTIVE, ARRIVALS, QUEUES, RED, SOURCES, run, scenario
 
 NOT_IN_BPF = ("pc-red", "adaptive-rio", "ecn = true", "mark_forced", '"rio"', '"wred"', "ddred")
@@ -31,10 +31,9 @@ start = "0s"
 
 
 @pytest.mark.slow
+@needs("gcc")
 @pytest.mark.parametrize("name", OWN)
 def test_its_arithmetic_decides_as_the_core_bit_by_bit(name, tmp_path):
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc")
     file = scenario(tmp_path, OWN[name])
     folder = tmp_path / "bpf"
     export_bpf(file, link="bottleneck", out=folder)
@@ -47,9 +46,8 @@ def test_its_arithmetic_decides_as_the_core_bit_by_bit(name, tmp_path):
     assert replayed.drops > 500
 
 
+@needs("gcc")
 def test_products_by_halves_are_those_of_128_bits(tmp_path):
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc")
     (tmp_path / "arithmetic.h").write_text(text_of("bpf/arithmetic.h"))
     words = ["gcc", "-std=gnu11", "-O1", "-Wall", "-Werror", "-Wno-unused-function", f"-I{tmp_path}", f"-I{SOURCES}"]
     words += ["-fsanitize=undefined", "-fno-sanitize-recover=all", str(SOURCES / "products.c")]

@@ -16,6 +16,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import export_module, kernel_queue
 from aqmlab.interop.kernel.replay import replay_decisions
 from conftest import DUMBBELL
+from programs import require
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +95,7 @@ def scenario(tmp_path: Path, queue: str) -> Path:
 
 def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = ()) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic."""
+    require("gcc")
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
     options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -109,12 +111,6 @@ def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, 
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
-
-
-@pytest.fixture(autouse=True)
-def _compiler():
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc")
 
 
 @pytest.mark.parametrize("name", QUEUES)
@@ -192,9 +188,7 @@ def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_p
 @pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_module_compiles_without_a_warning(name, tmp_path):
-    compiler = compiler_of(HEADERS[-1].parent)
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{HEADERS[-1].parent} needs the compiler {compiler}, which is not installed")
+    require("make", compiler_of(HEADERS[-1].parent))
     folder = tmp_path / "module"
     paths, queue = export_module(scenario(tmp_path, QUEUES[name]), link="bottleneck", out=folder)
     words = ["make", "-C", str(folder), f"KERNEL={HEADERS[-1].parent}", "W=1", f"C={int(bool(shutil.which('sparse')))}"]

@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import os
-import shutil
 import struct
 import subprocess
 import tarfile
@@ -32,6 +31,7 @@ from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
+from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
 RED = {"aqm": "red", "limit": "60p", "min_th": "5p", "max_th": "15p", "max_p": 0.1, "w_q": 0.02}
@@ -158,8 +158,7 @@ class TestRefusals:
             running.run(DATA / "red-tcp.toml", backend="vm", kernel_qdisc=True, overrides=SHORT | codel, runs=1)
 
     def test_an_error_of_the_compiler_is_one_line(self, tmp_path, monkeypatch):
-        if shutil.which("make") is None:
-            pytest.skip("there is no make")
+        require("make")
         (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
         monkeypatch.setattr(vm, "headers", lambda release, tell: tmp_path)
         with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
@@ -217,9 +216,7 @@ class TestHeaders:
 @pytest.fixture(scope="module")
 def bootable() -> tuple[Image, KernelModule]:
     """Return an image and a module for its kernel. Only where AQMLAB_TESTS_FETCH is set are they fetched with apt."""
-    if shutil.which(machine.QEMU) is None:
-        # The emulator is large, and only this backend needs it.
-        pytest.skip(f"needs {machine.QEMU}")
+    require(*EMULATOR, "make")
     if os.environ.get("AQMLAB_TESTS_FETCH"):
         try:
             (image,) = kernels.images(["6.1"])

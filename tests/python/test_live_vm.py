@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import ASKED, Image, find
 from aqmlab.scenario.file import Scenario
+from programs import EMULATOR, needs, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
 SHORT = {"run.duration": "3s", "run.warmup": "1s"}
@@ -35,9 +35,7 @@ def plan(name="red-tcp.toml", seed=1, **overrides):
 
 
 def image():
-    if shutil.which(machine.QEMU) is None:
-        # The emulator is large, and only this backend needs it.
-        pytest.skip(f"needs {machine.QEMU}")
+    require(*EMULATOR)
     try:
         return find()
     except InputError as error:
@@ -45,13 +43,19 @@ def image():
         pytest.skip(str(error))
 
 
+def require_namespaces():
+    """Skip the test where namespaces are forbidden, with which alone the network can be built."""
+    command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("network namespaces cannot be made here")
+
+
 class TestArchive:
     def test_equal_contents_are_equal_bytes(self):
         entries = {"b/c": archive.file(b"1"), "a": archive.link("b/c")}
         assert archive.newc(entries) == archive.newc(dict(reversed(entries.items())))
 
-    # What is checked is that another program reads it, so that program must be there.
-    @pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")
+    @needs("cpio")
     def test_cpio_reads_it(self, tmp_path):
         data = archive.newc({"bin/sh": archive.link("busybox"), "bin/busybox": archive.file(b"x" * 5, executable=True)})
         subprocess.run(["cpio", "-i", "--quiet"], input=data, cwd=tmp_path, check=True)
@@ -326,11 +330,9 @@ class TestRuns:
         assert flow["received"] == 0
 
     @pytest.mark.live
+    @needs(*tc_backend.NEEDED)
     def test_this_kernel_carries_a_fifo(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
-        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
-            # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("network namespaces cannot be made here")
+        require_namespaces()
         fifo = {"aqm": "drop-tail", "limit": "100p"}
         short = plan(queue__bottleneck=fifo, dumbbell__bottleneck__delay="0ms", run__duration="2s", run__warmup="1s")
         try:
@@ -346,10 +348,8 @@ class TestRuns:
         assert links["drops_early"] == 0
 
     @pytest.mark.live
+    @needs(*tc_backend.NEEDED)
     def test_a_qdisc_that_this_kernel_lacks_is_an_error_of_one_line(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
-        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
-            # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("network namespaces cannot be made here")
+        require_namespaces()
         with pytest.raises(InputError, match=r"^the kernel of this machine has no qdisc nothing "):
             tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.live.plan import LivePlan
-from aqmlab.live.processes import finish
+from aqmlab.live.processes import finish, search_path
 from aqmlab.live.tc.failure import judge
 from aqmlab.live.tc.job import GRACE_S, PATIENCE_S, Options, script
 from aqmlab.live.tc.loading import loaded
@@ -91,11 +91,6 @@ def command(job: Path, results: Path, *, root: bool | None = None) -> list[str]:
     own = [] if is_root else ["--user", "--map-root-user"]
     spaces = ["--net", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
     return ["unshare", *own, *spaces, "sh", "-c", INNER, "sh", str(job), str(results)]
-
-
-def search_path() -> str:
-    """Return where programs are looked for: those of administrators are not on everyone's path."""
-    return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
 def _slept_ms() -> int:
