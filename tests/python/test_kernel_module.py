@@ -20,7 +20,8 @@ from programs import require
 
 pytestmark = pytest.mark.slow
 
-SOURCES = Path(__file__).resolve().parents[1] / "kernel"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tests" / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
 DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
 ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
@@ -281,6 +282,25 @@ def test_the_command(tmp_path, capsys):
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000)[:-1])
     assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
     assert "length" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("to", ["kernel", "bpf"])
+def test_export_and_readme_tell_of_long_segments(to, tmp_path, capsys):
+    from aqmlab.cli import main
+
+    file = scenario(tmp_path, RED)
+    assert main(["export", str(file), "--to", to, "--link", "bottleneck", "--out", str(tmp_path / "out")]) == 0
+    assert "note: long segments (GSO) count as one packet" in capsys.readouterr().err
+    readme = (tmp_path / "out" / "README.md").read_text()
+    assert ("burst 1600 " in readme) == (to == "kernel")
+    assert "sudo ip link set dev eth0 gso_max_segs 1" in readme
+
+
+def test_recipes_have_a_bucket_of_one_packet():
+    """With a larger burst tbf passes segments whole (docs/kernel.md)."""
+    texts = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "python").rglob("*.md")]
+    bursts = [word for path in texts for word in re.findall(r"\btc qdisc .*\btbf .*?burst (\S+)", path.read_text())]
+    assert set(bursts) == {"1600", "@BURST@"}
 
 
 def test_the_command_takes_an_example(tmp_path):

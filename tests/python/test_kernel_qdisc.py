@@ -316,5 +316,19 @@ def test_segments_that_the_kernel_cuts_later_are_decided_on_whole(bootable):
     log = module.log_of(run)
     assert module.replayed(made.queue, log).decisions > 100
     # tbf cuts what is longer than its bucket before the queue, so none is longer than a packet there.
-    lengths = [struct.unpack_from("<I", log, at + 24)[0] for at in range(0, len(log), 64)]
-    assert 0 < max(lengths) <= 1514
+    assert 0 < longest(log) <= 1514
+
+
+def longest(log):
+    """Return the bytes of the longest packet in a log."""
+    return max(struct.unpack_from("<I", log, at + 24)[0] for at in range(0, len(log), 64))
+
+
+@pytest.mark.slow
+def test_a_bucket_longer_than_a_packet_passes_segments_whole(bootable):
+    """Why recipes have a burst of one packet: each segment counts as one packet."""
+    image, made = bootable
+    run = vm.run(plan(), image=image, module=made, options=Options(gso=True, burst=10_240))
+    log = module.log_of(run)
+    assert module.replayed(made.queue, log).decisions > 100
+    assert longest(log) > 2 * 1500

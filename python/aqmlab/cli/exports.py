@@ -91,7 +91,7 @@ def _export_results(
 
 
 def _export_module(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
-    from aqmlab.interop.kernel.export import export_module
+    from aqmlab.interop.kernel.export import GSO, export_module
 
     paths, queue = export_module(file, link=link, out=out, overrides=parse_overrides(set_))
     if as_json:
@@ -101,9 +101,11 @@ def _export_module(file: Path, link: str | None, out: Path | None, set_: list[st
     for path in paths:
         print(f"Exported: {path}")
     print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
+    print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
 def _export_bpf(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
+    from aqmlab.interop.kernel.export import GSO
     from aqmlab.interop.kernel.export_bpf import export_bpf, kind_of, name_of
 
     paths, queue = export_bpf(file, link=link, out=out, overrides=parse_overrides(set_))
@@ -114,6 +116,7 @@ def _export_bpf(file: Path, link: str | None, out: Path | None, set_: list[str] 
     for path in paths:
         print(f"Exported: {path}")
     print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
+    print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

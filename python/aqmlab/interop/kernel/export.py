@@ -15,6 +15,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
+from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.results.metrics import bottleneck_of
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
@@ -32,6 +33,11 @@ REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
 CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "flows.h", "record.h", "log.h", "Makefile")
 WIDTH = 118
+GSO = (
+    f"long segments (GSO) count as one packet at the root, below htb, and below a tbf whose burst is above {ONE_PACKET}; "
+    "README.md has how to avoid them"
+)
+"""What a user of an exported queue has to know about segments."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +179,8 @@ def words_of(queue: KernelQueue) -> dict[str, str]:
         "LINK": queue.link.name,
         "QUEUE": queue.link.queue,
         "RATE": f"{queue.link.rate_bps:.0f}",
+        "BURST": str(ONE_PACKET),
+        "SEGMENTS": text_of("segments.md").strip(),
         "DISTANCE": "\n".join(distance_lines(queue)),
     }
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.interop.tc.queues import HANDLE
+from aqmlab.interop.tc.queues import HANDLE, ONE_PACKET
 from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
 
 PORT = 5201
@@ -45,8 +45,6 @@ GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
 MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db", "sc", "dc"), start=1)}
 """Of the devices."""
-BURST = 1600
-"""Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
 GREETING = 32
@@ -90,7 +88,7 @@ class Options:
     ping_interval_s: float = 0.1
     in_userspace: bool = False
     settings: tuple[str, ...] = ()
-    burst: int = BURST
+    burst: int = ONE_PACKET
     gso: bool = False
     module: str | None = None
     loads_module: bool = True
