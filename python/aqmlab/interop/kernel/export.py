@@ -34,7 +34,7 @@ REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "flows.h", "record.h", "log.h", "Makefile")
 WIDTH = 118
 GSO = (
-    f"long segments (GSO) count as one packet at the root, below htb, and below a tbf whose burst is above {ONE_PACKET}; "
+    f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
     "README.md has how to avoid them"
 )
 """What a user of an exported queue has to know about segments."""
