@@ -128,7 +128,9 @@ echo "{{\\"kind\\":\\"log\\",\\"data\\":\\"$(gzip < "$WORK/decisions" | base64 -
 def run(queue: KernelQueue, folder: Path) -> tuple[bytes, list[dict[str, object]]]:
     """Run the scenario over the built qdisc at the router's root; its log, and what else the guest reports."""
     plan = live_plan(queue.scenario, seed=1)
-    lines = script(setting_of(plan, qdisc="pfifo limit 10"), Options(ping_interval_s=0)).splitlines()
+    lines = script(
+        setting_of(plan, qdisc="pfifo limit 10"), Options(sample_interval_s=0, ping_interval_s=0)
+    ).splitlines()
     at = next(number for number, line in enumerate(lines) if " tbf " in line)
     kind = kind_of(queue)
     lines[at : at + 2] = LOAD.format(kind=kind).splitlines()

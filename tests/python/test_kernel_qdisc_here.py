@@ -64,6 +64,8 @@ def tools(kernel, monkeypatch):
     program(folder, "rmmod", f'echo "rmmod $*" >> {kernel}/did; sed -i /^{NAME}/d {kernel}/modules')
     for name in ("ip", "tc", "iperf3", "unshare"):
         program(folder, name, "exit 1")
+    for name in ("gzip", "base64"):
+        program(folder, name, "exit 1")
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     return folder
 

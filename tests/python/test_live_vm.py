@@ -1,5 +1,6 @@
 """The emulated machine: its jobs, how their output is read, and runs where there are an emulator and an image."""
 
+import base64
 import gzip
 import json
 import os
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import InputError
+from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.tc.queues import own_words
+from aqmlab.interop.tc.tool import measured_in
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
@@ -115,7 +118,9 @@ class TestMachine:
 
 
 class TestJob:
-    @pytest.mark.parametrize("options", [Options(), Options(in_userspace=True), Options(ping_interval_s=0)])
+    @pytest.mark.parametrize(
+        "options", [Options(), Options(in_userspace=True), Options(sample_interval_s=0, ping_interval_s=0)]
+    )
     @pytest.mark.parametrize("name", ["red-tcp.toml", "red-udp.toml"])
     def test_it_is_a_script_that_a_shell_can_read(self, name, options):
         text = script(setting_of(plan(name)), options)
@@ -255,10 +260,33 @@ class TestOutcome:
         assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
         assert 0.9 < links["utilization"] <= 1.01
 
-    def test_the_wait_is_the_delay_of_echoes_without_the_distance(self, finished):
-        rtt = [rtt for t, rtt in finished.echoes if t >= 1]
-        wait = finished.tables["links"].to_pylist()[0]["mean_delay_s"]
-        assert wait == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
+    def test_the_wait_of_pings_is_their_delay_without_the_distance(self, finished):
+        rtt = [rtt for t, rtt in finished.pings if t >= 1]
+        assert finished.sparse_flow_wait_s() == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
+
+    def test_queue_and_delay_are_tcs_backlog_and_not_the_delay_of_pings(self, finished):
+        """FQ-CoDel serves pings first: here they wait 1 ms, where four packets wait."""
+        queue = json.dumps([{"kind": "fq_codel", "handle": "10:", "qlen": 4, "backlog": 4 * 1514}])
+        log = "".join(f"{ms} {queue}\n" for ms in range(0, 3001, 100))
+        packed = base64.b64encode(gzip.compress(log.encode())).decode()
+        told = [line for line in finished.lines if json.loads(line)["kind"] != "ping"]
+        told += [json.dumps({"kind": "backlog", "data": part}) for part in (packed[:16], packed[16:])]
+        told += [json.dumps({"kind": "ping", "seq": n, "rtt_ms": 21 + 98 * 8 / 1e4}) for n in range(30)]
+        run = replace(finished, lines=tuple(told))
+        assert run.sparse_flow_wait_s() == pytest.approx(0.001)
+        links = run.tables["links"].to_pylist()[0]
+        assert (links["mean_queue"], links["mean_queue_bytes"], links["max_queue"]) == (3, 4500, 4)
+        after = run.counted(1.0)
+        assert links["mean_delay_s"] == pytest.approx(3 * after.t_s / after.departures)
+        assert len(run.tables["queue_samples"]) == 31
+        measured = measured_in(run)
+        assert (measured[Measure.MEAN_QUEUE, "bottleneck"], measured[Measure.MEAN_BACKLOG, "bottleneck"]) == (3, 4)
+
+    def test_a_report_without_samples_has_the_queue_of_each_second(self, finished):
+        links = finished.tables["links"].to_pylist()[0]
+        after = [one.packets for one in finished.counts if one.t_s >= 1]
+        assert finished.mean_backlog() == sum(after) / len(after)
+        assert links["mean_queue"] == sum(after) / len(after) - 1
 
     def test_flows_are_those_of_the_scenario(self, finished):
         flows = finished.tables["flows"].to_pylist()

@@ -199,6 +199,7 @@ def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
 
 
 def _print(found: LiveRuns, page: Path | None) -> None:
+    from aqmlab.live.kernel_backends import SPARSE_FLOW_WAIT
     from aqmlab.results.summary import level_words
 
     result, agreement = found.result, found.agreement
@@ -213,6 +214,8 @@ def _print(found: LiveRuns, page: Path | None) -> None:
         replayed = one["measured"].get("replayed")
         if replayed is not None:
             note += f"; {replayed['decisions']:,} decisions of the kernel equal bit by bit to the core's"
+        if (wait := one["measured"].get(SPARSE_FLOW_WAIT)) is not None:
+            note += f"; pings, a sparse flow, waited {wait * 1e3:.3g} ms"
         print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
     print(f"Results: {result.folder}")
     if page is not None:

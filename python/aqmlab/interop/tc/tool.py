@@ -130,6 +130,7 @@ def measured_in(run: PeerRun) -> Measured:
         Measure.LOSS: ratio(row["drops"], row["arrivals"]),
         Measure.MARKS: ratio(row["marks"], row["arrivals"]),
         Measure.MEAN_QUEUE: row["mean_queue"],
+        Measure.MEAN_BACKLOG: run.mean_backlog(),
         Measure.MEAN_DELAY: row["mean_delay_s"],
     }
     found |= {(measure, str(row["link"])): float(value) for measure, value in told.items() if math.isfinite(value)}

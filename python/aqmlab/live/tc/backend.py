@@ -29,8 +29,8 @@ from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
 
-NEEDED = ("unshare", "ip", "tc", "iperf3")
-NEEDED_BY_MODULES = ("insmod", "rmmod", "gzip", "base64")
+NEEDED = ("unshare", "ip", "tc", "iperf3", "gzip", "base64")
+NEEDED_BY_MODULES = ("insmod", "rmmod")
 SLACK_S = 60.0
 """A job may take that much longer than its run and the patience with its clients."""
 INNER = 'mount -t tmpfs tmpfs /run && exec sh "$1" 3> "$2"'
