@@ -13,8 +13,10 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import export_module, kernel_queue
+from aqmlab.interop.kernel.export import export_module, kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
+from aqmlab.live.plan import live_plan
+from aqmlab.scenario.file import Scenario
 from conftest import DUMBBELL
 from programs import require
 
@@ -225,7 +227,7 @@ def test_an_altered_or_cut_log_is_found(tmp_path):
 
 def test_the_files_of_a_module(tmp_path):
     file = scenario(tmp_path, RED)
-    paths, queue = export_module(file, out=tmp_path / "out")
+    paths, queue = export_module(file, out=tmp_path / "out", name="red")
     names = {path.name for path in paths}
     assert paths[0].name == "sch_aqmlab_red.c"
     assert names >= {"parameters.h", "decision.h", "record.h", "log.h", "Kbuild", "Makefile", "dkms.conf", "README.md"}
@@ -234,7 +236,8 @@ def test_the_files_of_a_module(tmp_path):
     assert queue.kind == "aq_red"
     assert queue.largest_error < 2e-6
     long = kernel_queue(scenario(tmp_path, RED.replace('"red"', '"double-slope-red"')))
-    assert (long.module, long.kind) == ("sch_aqmlab_double_slope_red", "aq_double_slope")
+    assert re.fullmatch("sch_aqmlab_double_[0-9a-f]{4}", long.module)
+    assert long.kind == long.module.replace("sch_aqmlab_", "aq_")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +276,8 @@ def test_the_command(tmp_path, capsys):
 
     file = scenario(tmp_path, RED)
     out = tmp_path / "out"
-    assert main(["export", str(file), "--to", "kernel", "--link", "bottleneck", "--out", str(out), "--json"]) == 0
+    words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
+    assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 12)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
@@ -282,6 +286,86 @@ def test_the_command(tmp_path, capsys):
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000)[:-1])
     assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
     assert "length" in capsys.readouterr().err
+
+
+def test_queues_of_one_machine_have_names_of_their_own(tmp_path):
+    file = scenario(tmp_path, RED)
+    one = kernel_queue(file, link="bottleneck")
+    other = kernel_queue(Scenario.from_text(file.read_text(), filename="other.toml", overrides={"name": "other"}))
+    assert len({one.module, other.module}) == len({one.kind, other.kind}) == 2
+    assert len(one.kind) <= 15
+    assert re.fullmatch("[a-z_][a-z0-9_]*", one.module)
+    named = kernel_queue(file, link="bottleneck", name="uplink")
+    assert (named.module, named.kind) == ("sch_aqmlab_uplink", "aq_uplink")
+    assert 'BUILT_MODULE_NAME[0]="sch_aqmlab_uplink"' in module_files(named)["dkms.conf"]
+
+
+@pytest.mark.parametrize("name", ["", "Up", "1up", "a-b", "*/ int x; /*", "x" * 12, "a\nb", "ä"])
+def test_a_name_that_is_no_identifier_is_an_error_of_one_line(name, tmp_path, capsys):
+    from aqmlab.cli import main
+
+    words = ["--link", "bottleneck", "--name", name, "--out", str(tmp_path / "out")]
+    for to in ("kernel", "bpf"):
+        assert main(["export", str(scenario(tmp_path, RED)), "--to", to, *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("aqmlab: --name: ")
+        assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+TWO = """
+[[link]]
+name = "{0}"
+from = "x"
+to = "y"
+rate = "10Mbps"
+delay = "1ms"
+queue = "q"
+[[link]]
+name = "{1}"
+from = "y"
+to = "z"
+rate = "10Mbps"
+delay = "1ms"
+queue = "{2}"
+[queue.q]
+aqm = "red"
+limit = "50p"
+min_th = "5p"
+max_th = "15p"
+mean_packet = "1000B"
+[queue.tail]
+aqm = "drop-tail"
+limit = "100p"
+[[flow]]
+name = "tcp"
+from = "x"
+to = "z"
+transport = "tcp"
+start = "0s"
+"""
+
+
+class TestLink:
+    def loaded(self, *words, live=""):
+        return Scenario.from_text('format = 1\nname = "two"\n[run]\nduration = "5s"\n' + TWO.format(*words) + live)
+
+    def test_it_is_the_only_one_with_aqm(self):
+        assert kernel_queue(self.loaded("a", "b", "tail")).link.name == "a"
+        assert kernel_queue(self.loaded("a", "bottleneck", "tail")).link.name == "a"
+
+    def test_several_are_an_error_that_lists_them_unless_one_is_chosen(self):
+        with pytest.raises(InputError, match=r"--link is required: 2 links have AQM \(allowed: a, b\)$"):
+            kernel_queue(self.loaded("a", "b", "q"))
+        with pytest.raises(InputError, match=r"live\.link: is required: 2 links have AQM \(allowed: a, b\)"):
+            live_plan(self.loaded("a", "b", "q"), seed=1)
+        assert kernel_queue(self.loaded("a", "b", "q"), link="b").link.name == "b"
+        assert kernel_queue(self.loaded("a", "b", "q", live='[live]\nlink = "b"\n')).link.name == "b"
+
+    def test_none_is_an_error_that_lists_all(self):
+        plain = self.loaded("a", "b", "tail").with_overrides({"queue.q": {"aqm": "drop-tail", "limit": "9p"}})
+        with pytest.raises(InputError, match=r"--link is required: no link has AQM \(allowed: a, b\)$"):
+            kernel_queue(plain)
 
 
 @pytest.mark.parametrize("to", ["kernel", "bpf"])
@@ -306,7 +390,8 @@ def test_recipes_have_a_bucket_of_one_packet():
 def test_the_command_takes_an_example(tmp_path):
     from aqmlab.cli import main
 
-    assert main(["export", "example:dumbbell-red", "--to", "kernel", "--out", str(tmp_path / "out")]) == 0
+    words = ["export", "example:dumbbell-red", "--to", "kernel", "--name", "red", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
     assert "example" not in (tmp_path / "out" / "Kbuild").read_text()
     assert (tmp_path / "out" / "sch_aqmlab_red.c").exists()
 

@@ -106,7 +106,7 @@ class TestOutcome:
         assert [links[name] for name in counts] == [2, 1, 0, 1, 2, 1]
 
     def test_a_difference_is_an_error_of_one_line(self):
-        queue = kernel_queue(plan().scenario)
+        queue = kernel_queue(plan().scenario, name="red")
         with pytest.raises(InputError, match=r"^the kernel and the core differ: record 1 \(1\.500000000 s\): "):
             module.replayed(queue, self.LOG)
 
@@ -115,7 +115,9 @@ def test_overrides_are_those_of_a_loaded_scenario_too():
     changed = kernel_queue(plan().scenario, overrides={"queue.bottleneck.limit": "61p"})
     assert "#define AQMLAB_LIMIT" in module_files(changed)["parameters.h"]
     assert changed.scenario.text == plan().scenario.text
-    assert module_files(changed)["parameters.h"] != module_files(kernel_queue(plan().scenario))["parameters.h"]
+    assert (
+        module_files(changed)["parameters.h"] != module_files(kernel_queue(plan().scenario, name="red"))["parameters.h"]
+    )
 
 
 class TestPackedLogs:
@@ -162,7 +164,7 @@ class TestRefusals:
         (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
         monkeypatch.setattr(vm, "headers", lambda release, tell: tmp_path)
         with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
-            vm.compiled(kernel_queue(plan().scenario), Image(tmp_path, {"kernel": RELEASE}))
+            vm.compiled(kernel_queue(plan().scenario, name="red"), Image(tmp_path, {"kernel": RELEASE}))
 
 
 class TestHeaders:
@@ -220,14 +222,14 @@ def bootable() -> tuple[Image, KernelModule]:
     if os.environ.get("AQMLAB_TESTS_FETCH"):
         try:
             (image,) = kernels.images(["6.1"])
-            return image, vm.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario, name="red"), image)
         except InputError as error:
             # Other machines than Debian's have no such kernel.
             pytest.skip(str(error))
     for image in kernels.in_cache(cache() / kernels.FOLDER):
         place = cache() / kernels.FOLDER / "headers" / image.release
         if place.is_dir() or (headers.INSTALLED / image.release / "build" / "Makefile").is_file():
-            return image, vm.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario, name="red"), image)
     pytest.skip("no kernel of the cache has its headers (aqmlab live --backend vm --kernel 6.12 --kernel-qdisc)")
 
 

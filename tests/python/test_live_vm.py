@@ -227,9 +227,20 @@ class TestJob:
         with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
             setting_of(plan(**{key: value}))
 
-    def test_a_marker_is_an_error_of_one_line_but_in_user_space(self):
+    def test_a_token_bucket_that_marks_is_a_policer_at_the_sender(self):
         marked = live_plan(Scenario.load("paper:adaptive-rio/live.toml"), seed=1)
-        with pytest.raises(InputError, match=r"^live: a marker cannot be had with tc as bottleneck$"):
+        text = script(setting_of(marked, qdisc="pfifo"))
+        assert "match ip src 10.77.1.1/32 action police rate 4037333bit burst 25233 conform-exceed pipe/ok " in text
+        assert "munge ip dsfield set 0x0 retain 0xfc pipe action csum ip4h" in text
+        assert text.count(" --dscp 10 ") == text.count("action police") == 1
+        assert not setting_of(marked, qdisc=IN_USERSPACE).policers
+
+    @pytest.mark.parametrize("change", [{"flows": ["best-effort"]}, {"kind": "srtcm"}])
+    def test_another_marker_is_an_error_of_one_line_but_in_user_space(self, change):
+        marked = live_plan(Scenario.load("paper:adaptive-rio/live.toml"), seed=1)
+        (marker,) = marked.scenario.markers
+        marked = replace(marked, scenario=replace(marked.scenario, markers=({**marker, **change},)))
+        with pytest.raises(InputError, match=r'^live: the marker "edge" cannot be had with tc as bottleneck'):
             setting_of(marked, qdisc="pfifo")
         assert setting_of(marked, qdisc=IN_USERSPACE).groups
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
 Runs = Annotated[int | None, typer.Option("--runs", help="Runs, seeds 1 to N.", min=1, metavar="N")]
 Family = Annotated[str | None, typer.Option("--family", help="ipv4 or ipv6; default: the file's.", metavar="NAME")]
+LiveLink = Annotated[
+    str | None, typer.Option("--link", help="The bottleneck; default: the only link with AQM.", metavar="NAME")
+]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
 ExecA = Annotated[
     str | None,
@@ -65,6 +68,7 @@ def live(
     seeds: SeedsOption = None,
     family: Family = None,
     set_: Set = None,
+    link: LiveLink = None,
     out: Out = Path("results"),
     exec_a: ExecA = None,
     exec_b: ExecB = None,
@@ -117,7 +121,7 @@ def live(
         runs=runs,
         seeds=parse_seeds(seeds),
         family=family,
-        overrides=parse_overrides(set_),
+        overrides=_overrides(set_, link),
         out=out,
         exec_a=exec_a,
         exec_b=exec_b,
@@ -140,6 +144,11 @@ def live(
         print_json(_data(found, page))
     else:
         _print(found, page)
+
+
+def _overrides(set_: list[str] | None, link: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the overrides of ``--set`` and ``--link``."""
+    return (*parse_overrides(set_), *(() if link is None else (("live.link", link),)))
 
 
 def _clean(*, as_json: bool) -> None:

@@ -45,6 +45,9 @@ def differences(model: Model) -> list[Semantic]:
     if others:
         text = f"Links {', '.join(others)} are delay alone: one bottleneck is Linux's, {found.plan.link}."
         made.append(Semantic("other links", text, Kind.LEFT_OUT))
+    if found.policers:
+        text = "Markers are policers of tc at the senders: what exceeds their bucket gets the other code point."
+        made.append(Semantic("marker", text, Kind.DIFFERS))
     made += [one for group in model.groups for one in _transport(model, group)]
     return list(dict.fromkeys(made))
 

@@ -46,6 +46,8 @@ GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
 MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db", "sc", "dc"), start=1)}
 """Of the devices."""
+FULL_FRAME, ETHERNET = 1514, 14
+"""Bytes of a packet of 1500 with Ethernet's header, and of that header."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
 GREETING = 32
@@ -106,6 +108,7 @@ def script(setting: Setting, options: Options = Options()) -> str:
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
         *_aside(setting),
         *_greetings(setting, options),
+        *_markers(setting),
         *_ends(setting, options),
         *_traffic(setting, options),
         *([LINK_TAIL] if options.in_userspace else [*_samples(options), TAIL]),
@@ -285,6 +288,22 @@ def _greetings(setting: Setting, options: Options) -> list[str]:
         "$S tc qdisc add dev sa clsact 2> /dev/null &&",
         f"  $S tc filter add dev sa egress {greets} {redirects} 2> /dev/null",
     ]
+
+
+def _markers(setting: Setting) -> list[str]:
+    """Write the policers: packets are sent with the code point of what conforms, and those that exceed lose it.
+
+    A policer counts Ethernet's header too, so that its rate is as much higher for full packets.
+    """
+    lines = [] if not setting.policers else ["$S tc qdisc add dev sa clsact 2> /dev/null"]
+    for one in setting.policers:
+        rate, burst = (value * FULL_FRAME // (FULL_FRAME - ETHERNET) for value in (int(one.rate_bps), one.burst_bytes))
+        lines.append(
+            f"must $S tc filter add dev sa egress protocol ip prio 60000 u32 match ip src 10.77.{one.group}.1/32 "
+            f"action police rate {rate}bit burst {burst} conform-exceed pipe/ok "
+            f"action pedit ex munge ip dsfield set {one.red << 2:#x} retain 0xfc pipe action csum ip4h"
+        )
+    return lines
 
 
 def _netem(delay_s: float) -> str:

@@ -28,13 +28,12 @@ from aqmlab.errors import InputError
 from aqmlab.live.plan import FlowGroup
 from aqmlab.live.tables import flows_table, to_arrow, with_headers
 from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
+from aqmlab.live.tc.job import ETHERNET
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
 LATE_S = 2.0
 """Flows that begin that much later than they should, mostly since their first packets were lost: their goodput is that
 over all the time in which they should have sent."""
-ETHERNET = 14
-"""Bytes of header that tc counts with every packet."""
 ECHO = 84
 """Bytes of an echo request's IP packet."""
 Record = Mapping[str, Any]
