@@ -39,7 +39,7 @@ def test_its_arithmetic_decides_as_the_core_bit_by_bit(name, tmp_path):
     folder = tmp_path / "bpf"
     export_bpf(file, link="bottleneck", out=folder)
     # The traffic of the module's test may search for victims and protect flows; here it never does.
-    for header in ("victim.h", "flows.h"):
+    for header in ("victim.h", "index.h", "flows.h"):
         (folder / header).write_text(text_of(f"module/{header}"))
     replayed = replay_decisions(file, run(folder, more=("-DSHIM_BPF",)), link="bottleneck")
     assert replayed.difference is None, str(replayed.difference)

@@ -27,6 +27,7 @@ SOURCES = ROOT / "tests" / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
 DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
 ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
+DDRED_LONG = 'aqm = "ddred"\nlimit = "600p"\nmin_th = "30p"\nmax_th = "300p"\nmax_p = 0.9\nw_q = 0.02\n'
 RIO = 'aqm = "adaptive-rio"\nw_q = 0.02\nadapt_interval = "50ms"\n'
 PC_RED = 'aqm = "pc-red"\nlimit = "30p"\nmax_th = "20p"\nloss_limit = ["20B", "500B"]\nloss_interval = "100ms"\n'
 PRIORITY = """
@@ -66,6 +67,8 @@ QUEUES = {
     "ddred-random": DDRED + 'ties = "random"\necn = true\narrival_is_candidate = true\n',
     "ddred-early": DDRED + 'search = "early"\n',
     "ddred-full": DDRED.replace("40p", "12p"),
+    "ddred-long": DDRED_LONG + 'ties = "random"\n',
+    "pc-red-long": PC_RED.replace("30p", "600p").replace("20p", "300p") + 'min_th = "30p"\nmax_p = 0.9\nscan = "circular"\n',
     "ddred-tail": 'aqm = "ddred-tail"\nlimit = "12p"\nlast_n = 5\n',
     "ddred-tail-bytes": 'aqm = "ddred-tail"\nlimit = "12kB"\nlast_n = 100\n',
     "adaptive-red": ADAPTIVE,
@@ -145,11 +148,13 @@ FAULTS = {
         "q->packets + serving > AQMLAB_LIMIT",
     ),
     "loss": (PC_RED, "flows.h", "bytes * AQMLAB_LOSS_WEIGHT", "bytes / 2 * AQMLAB_LOSS_WEIGHT"),
+    "ties": (DDRED + 'ties = "random"\n', "victim.h", "victim->draw * ties) >> 32", "victim->draw * ties) >> 33"),
     "protection": (PC_RED, "flows.h", "return flow->level && a_d >", "return flow->level > 1 && a_d >"),
     "thresholds": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "max_th += AQMLAB_DELTA_T", "max_th += 1"),
     "rate": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "return u - (((u", "return u / 2 - (((u"),
 }
-SEEN_AS = {"waiting": "verdict", "loss": "victim", "protection": "victim", "thresholds": "p_b", "rate": "p_b"}
+SEEN_AS = {"waiting": "verdict", "ties": "victim", "loss": "victim", "protection": "victim"}
+SEEN_AS |= {"thresholds": "p_b", "rate": "p_b"}
 """What the replay finds first, if not the fault itself: a packet too many is seen as a drop that is missing."""
 
 
@@ -279,7 +284,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 12)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 13)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out

@@ -35,7 +35,7 @@ VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
-CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "flows.h", "record.h", "log.h", "Makefile")
+CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "index.h", "flows.h", "record.h", "log.h", "Makefile")
 WIDTH = 118
 GSO = (
     f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "

@@ -6,6 +6,7 @@
  * parameters.h, the decisions in decision.h; this file joins them to the kernel.
  * All parameters are fixed when the module is built, so tc takes no options.
  */
+#include <linux/bitops.h>
 #include <linux/debugfs.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -58,6 +59,7 @@ static inline u32 aqmlab_length(const struct sk_buff *skb)
 struct aqmlab_private {
 	struct aqmlab_queue queue;
 	struct aqmlab_flows flows;	/* PC-RED */
+	struct aqmlab_index index;	/* of those that wait, where a victim is searched */
 	struct tc_red_xstats stats;
 	u32 arrived;		/* packets since the reset */
 	u8 instance;
@@ -201,13 +203,18 @@ static void aqmlab_remove(struct Qdisc *sch, const struct aqmlab_victim *victim)
 	struct qdisc_skb_head *list = &sch->q;
 	struct sk_buff *skb = victim->skb;
 
-	if (victim->before)
-		victim->before->next = skb->next;
+	if (AQMLAB_INDEXED)
+		aqmlab_unindex(&private->index, aqmlab_list_of(aqmlab_skb(skb)), victim->rank);
+	if (skb->prev)
+		skb->prev->next = skb->next;
 	else
 		list->head = skb->next;
-	if (list->tail == skb)
-		list->tail = victim->before;
+	if (skb->next)
+		skb->next->prev = skb->prev;
+	else
+		list->tail = skb->prev;
 	list->qlen--;
+	skb->prev = NULL;
 	skb_mark_not_on_list(skb);
 	qdisc_qstats_backlog_dec(sch, skb);
 	aqmlab_leaves(&private->queue, aqmlab_class(skb), qdisc_pkt_len(skb));
@@ -245,6 +252,17 @@ static int aqmlab_drop(struct Qdisc *sch, u64 now, const struct aqmlab_victim *v
 	return verdict == AQMLAB_OVERFLOW ? NET_XMIT_DROP : NET_XMIT_CN;
 }
 
+/* A packet joins the tail. Where one may leave from the middle, it knows the one ahead of it. */
+static void aqmlab_append(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct aqmlab_private *private = qdisc_priv(sch);
+
+	aqmlab_joins(&private->queue, aqmlab_class(skb), qdisc_pkt_len(skb));
+	if (AQMLAB_SEARCHES)
+		skb->prev = sch->q.tail;
+	qdisc_enqueue_tail(skb, sch);
+}
+
 static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct aqmlab_private *private = qdisc_priv(sch);
@@ -265,7 +283,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	aqmlab_protect(&private->flows, now, aqmlab_skb(skb));
 	aqmlab_decide(q, now, aqmlab_class(skb), bytes, &decision);
 	if (decision.verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N) {
-		among = aqmlab_find_in_tail(q, sch->q.head, skb, &victim);
+		among = aqmlab_find_in_tail(q, sch->q.tail, skb, &victim);
 	} else if (decision.verdict != AQMLAB_ACCEPT) {
 		among = aqmlab_among(decision.verdict, !waiting);
 		if (among == AQMLAB_AMONG_ARRIVING)
@@ -273,11 +291,13 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	}
 	/* A search for the victim finds the arriving packet at the tail. */
 	if (among != AQMLAB_AMONG_ARRIVING) {
-		aqmlab_joins(q, aqmlab_class(skb), bytes);
-		qdisc_enqueue_tail(skb, sch);
-		if (decision.verdict != AQMLAB_ACCEPT && !victim.skb)
-			aqmlab_find_victim(q, sch->q.head,
-					   among == AQMLAB_AMONG_ALL ? NULL : skb, &victim);
+		aqmlab_append(sch, skb);
+		if (AQMLAB_INDEXED && among == AQMLAB_AMONG_ALL)
+			aqmlab_index_packet(&private->index, skb);
+		if (AQMLAB_INDEXED && decision.verdict != AQMLAB_ACCEPT)
+			aqmlab_find_victim(q, &private->index, &victim);
+		if (AQMLAB_INDEXED && among != AQMLAB_AMONG_ALL)
+			aqmlab_index_packet(&private->index, skb);
 	}
 	outcome = aqmlab_outcome(&victim, &decision);
 	if (aqmlab_log)
@@ -289,8 +309,9 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (outcome == AQMLAB_MARKED)
 		aqmlab_count_mark(sch);
 	if (among == AQMLAB_AMONG_ARRIVING) {
-		aqmlab_joins(q, aqmlab_class(skb), bytes);
-		qdisc_enqueue_tail(skb, sch);
+		aqmlab_append(sch, skb);
+		if (AQMLAB_INDEXED)
+			aqmlab_index_packet(&private->index, skb);
 	}
 	return NET_XMIT_SUCCESS;
 }
@@ -329,6 +350,13 @@ static struct sk_buff *aqmlab_dequeue(struct Qdisc *sch)
 		aqmlab_link_is_idle(sch);
 		return NULL;
 	}
+	if (AQMLAB_SEARCHES) {
+		skb->prev = NULL;
+		if (sch->q.head)
+			sch->q.head->prev = NULL;
+	}
+	if (AQMLAB_INDEXED)
+		aqmlab_unindex(&private->index, aqmlab_list_of(aqmlab_skb(skb)), 1);
 	if (aqmlab_log || aqmlab_needs_time(&private->queue))
 		now = ktime_get_ns();
 	class = aqmlab_class(skb);
@@ -348,6 +376,8 @@ static void aqmlab_start(struct Qdisc *sch)
 	/* The kernel resets also what could not be made. */
 	if (private->flows.chain)
 		aqmlab_reset_flows(&private->flows);
+	if (private->index.node)
+		aqmlab_reset_index(&private->index);
 	private->arrived = 0;
 	if (aqmlab_log)
 		aqmlab_log_event(sch, AQMLAB_RESET, now, NULL);
@@ -368,6 +398,13 @@ static bool aqmlab_make_flows(struct aqmlab_flows *list)
 	return list->chain;
 }
 
+/* Allocate what grows with the limit. Return whether there was memory. */
+static bool aqmlab_make_index(struct aqmlab_index *index)
+{
+	index->node = kvcalloc(AQMLAB_LISTS + AQMLAB_SLOTS, sizeof(*index->node), GFP_KERNEL);
+	return index->node;
+}
+
 static int aqmlab_init(struct Qdisc *sch, struct nlattr *options,
 		       struct netlink_ext_ack *extack)
 {
@@ -379,6 +416,8 @@ static int aqmlab_init(struct Qdisc *sch, struct nlattr *options,
 	}
 	/* The kernel calls aqmlab_destroy() also after an error. */
 	if (AQMLAB_PROTECTS && !aqmlab_make_flows(&private->flows))
+		return -ENOMEM;
+	if (AQMLAB_INDEXED && !aqmlab_make_index(&private->index))
 		return -ENOMEM;
 	private->instance = atomic_inc_return(&aqmlab_instances) - 1;
 	sch->limit = min_t(u64, AQMLAB_LIMIT, U32_MAX);
@@ -392,6 +431,7 @@ static void aqmlab_destroy(struct Qdisc *sch)
 
 	kvfree(private->flows.flow);
 	kvfree(private->flows.chain);
+	kvfree(private->index.node);
 }
 
 static int aqmlab_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
