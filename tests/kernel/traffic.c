@@ -143,7 +143,7 @@ static void arrive(u64 now, struct sk_buff *skb)
 	aqmlab_decide(&queue, now, packet->class, skb->bytes, &decision);
 	is_queued = search(skb, decision.verdict, &victim);
 	if (victim.skb)
-		outcome = aqmlab_marks(&decision, aqmlab_skb(victim.skb)->tos) ?
+		outcome = aqmlab_marks(&queue, &decision, aqmlab_skb(victim.skb)->tos) ?
 			  AQMLAB_MARKED : AQMLAB_DROPPED;
 	record = (struct aqmlab_record){
 		.time_ns = now, .average = aqmlab_average_of(&queue, packet->class),
@@ -197,6 +197,7 @@ int main(int count, char **words)
 	arrivals = strtoul(words[1], NULL, 10);
 	shim_state = strtoull(words[2], NULL, 10);
 	ns_per_byte = 8000000000ULL / strtoull(words[3], NULL, 10);
+	aqmlab_defaults(&queue);
 	aqmlab_reset(&queue, 0);
 	aqmlab_reset_flows(&flows);
 	aqmlab_reset_index(&places);

@@ -17,14 +17,15 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue, module_files
+from aqmlab.interop.kernel.export import kernel_queue, module_files, write_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import module
+from aqmlab.live.tc.failure import read_record
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.module import KernelModule
-from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.outcome import PeerRun, unpacked
 from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import archive, headers, kernels, machine
 from aqmlab.live.vm import backend as vm
@@ -309,6 +310,68 @@ def test_abuse_ends_in_errors_and_leaves_nothing(bootable):
     assert bucket["packets"] == own["packets"]
     assert bucket["qlen"] == own["qlen"]
     assert bucket["backlog"] == own["backlog"]
+
+
+PARAMETERS = """\
+try() { what=$1; shift; "$@" > /tmp/said 2>&1
+    code=$?; text=$(head -n 1 /tmp/said | tr -d '"')
+    echo "{\\"kind\\":\\"$what\\",\\"code\\":$code,\\"text\\":\\"$text\\"}" >&3; }
+show() { echo "{\\"kind\\":\\"$1\\",\\"data\\":$($tc -j -s qdisc show dev va | tr -d '\\n')}" >&3; }
+tc=/usr/sbin/tc
+export TC_LIB_DIR=/job
+mount -t debugfs debugfs /sys/kernel/debug
+$IP link add va type veth peer name vb
+$IP link set va up
+$IP link set vb up
+$IP addr add 10.9.0.1/24 dev va
+$IP neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va
+insmod /job/sch_aqmlab_red.ko log=60000
+insmod /job/sch_aqmlab_second.ko
+try add $tc qdisc add dev va root handle 1: aq_red limit 30
+show added
+try "of two kinds" $tc qdisc add dev vb root aq_second limit 7
+for i in 1 2 3; do iperf3 -c 10.9.0.2 -u -b 1M -t 1 > /dev/null 2>&1; ping -c 3 -i 0.1 10.9.0.2 > /dev/null 2>&1; done
+try change $tc qdisc change dev va root handle 1: aq_red limit 20
+show changed
+try shown $tc qdisc show dev va
+try "no word" $tc qdisc change dev va root handle 1: aq_red min 3
+try "no number" $tc qdisc change dev va root handle 1: aq_red limit 0
+try "built without" $tc qdisc change dev va root handle 1: aq_red ecn
+show last
+log=$(gzip -c < /sys/kernel/debug/sch_aqmlab_red/decisions | base64 -w 0)
+echo "{\\"kind\\":\\"decisions\\",\\"data\\":\\"$log\\"}" >&3
+try "show without plug-in" env TC_LIB_DIR=/nowhere $tc qdisc show dev va
+"""
+
+
+@pytest.mark.slow
+def test_tc_shows_and_changes_parameters_with_the_plugin(bootable, tmp_path):
+    require("gcc")
+    image, made = bootable
+    second = kernel_queue(plan().scenario, name="second")
+    files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
+    files["job/sch_aqmlab_second.ko"] = archive.file(vm.compiled(second, image).program)
+    for queue in (made.queue, second):
+        write_files(tmp_path / queue.name, module_files(queue))
+        subprocess.run(["make", "-s", "plugin"], cwd=tmp_path / queue.name, check=True)
+        plugin = f"q_{queue.kind}.so"
+        files[f"job/{plugin}"] = archive.file((tmp_path / queue.name / plugin).read_bytes())
+    lines = machine.boot(image, PARAMETERS, seed=1, files=files).lines
+    found = {one["kind"]: one for one in map(read_record, lines)}
+    failed = {"no word", "no number", "built without"}
+    assert {what for what, one in found.items() if one.get("code")} == failed, found
+    assert found["no word"]["text"].startswith("aq_red: unknown option min (allowed: limit N, ecn, noecn")
+    assert "built without" in found["built without"]["text"]
+    own = {what: found[what]["data"][0] for what in ("added", "changed", "last")}
+    expected = {"ecn": False, "w_log": 6, "classes": [{"min": 5, "max": 15, "max_p": pytest.approx(0.1)}]}
+    assert own["added"]["options"] == expected | {"limit": 30}
+    assert own["changed"]["options"] == own["last"]["options"] == expected | {"limit": 20}
+    assert own["changed"]["marked"] == 0
+    assert "aq_red 1: root refcnt 2 limit 20p noecn w_q 2^-6 min 5p max 15p max_p 0.1" in found["shown"]["text"]
+    log = unpacked([found["decisions"]["data"]])
+    replayed = replay_decisions(plan().scenario, log, overrides={"queue.bottleneck.limit": "30p"})
+    assert replayed.difference is None
+    assert replayed.changed is not None
 
 
 @pytest.mark.slow

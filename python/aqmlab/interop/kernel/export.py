@@ -35,7 +35,7 @@ VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
-CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "index.h", "flows.h", "record.h", "log.h", "Makefile")
+CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "index.h", "flows.h", "record.h", "options.h", "log.h")
 WIDTH = 118
 GSO = (
     f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
@@ -216,7 +216,8 @@ def module_files(queue: KernelQueue) -> dict[str, str]:
     words = words_of(queue)
     files = {f"{queue.module}.c": filled("module/sch_aqmlab.c", words), "parameters.h": parameters_of(queue)}
     files |= {name: text_of(f"module/{name}") for name in CALLED_AS_THEY_ARE}
-    return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "dkms.conf", "README.md")}
+    files |= {f"q_{queue.kind}.c": filled("module/plugin.c", words)}
+    return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "Makefile", "dkms.conf", "README.md")}
 
 
 def words_of(queue: KernelQueue) -> dict[str, str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ import pyarrow as pa
 from aqmlab.errors import InputError
 from aqmlab.live.plan import FlowGroup
 from aqmlab.live.tables import flows_table, to_arrow, with_headers
+from aqmlab.live.tc.failure import read_record
 from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
 from aqmlab.live.tc.job import ETHERNET
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
@@ -108,7 +108,7 @@ class PeerRun:
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The lines, read."""
-        return tuple(json.loads(line) for line in self.lines)
+        return tuple(read_record(line) for line in self.lines)
 
     def of_kind(self, kind: str) -> list[Record]:
         """Return the records of a kind, in order."""
@@ -244,7 +244,7 @@ def _discipline(record: Record) -> Record:
 def _sampled(line: str) -> Sample:
     """Read a sample of tc's backlog: the time in ms, and what tc reports."""
     ms, _, told = line.partition(" ")
-    found = _discipline({"data": json.loads(told)})
+    found = _discipline({"data": read_record(told)})
     return Sample(int(ms) / 1e3, found["qlen"], found["backlog"] - ETHERNET * found["qlen"])
 
 

@@ -135,7 +135,7 @@ static inline enum aqmlab_among aqmlab_find_in_tail(const struct aqmlab_queue *q
 	}
 	if (found && least < aqmlab_distance(aqmlab_skb(arriving)) &&
 	    (!AQMLAB_LIMIT_IN_BYTES ||
-	     q->bytes + aqmlab_length(arriving) <= AQMLAB_LIMIT + aqmlab_length(found))) {
+	     q->bytes + aqmlab_length(arriving) <= q->settings.limit + aqmlab_length(found))) {
 		victim->skb = found;
 		return AQMLAB_AMONG_WAITING;
 	}
