@@ -19,7 +19,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import kernel_queue
-from aqmlab.live.tc import module
+from aqmlab.live.tc import module, outcome
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.build import MODULES, Image, cache, keep
 from aqmlab.live.vm.machine import boot
@@ -255,7 +255,7 @@ def checked(queue: str, image: Image, tree: Path, fault: str = "") -> Row:
         return row | {"found": str(error)}
     said = {one["kind"]: str(one["data"]) for one in told}
     row |= {name: said.get(name, "") for name in (*COUNTS, "found")}
-    log = module.unpacked(one["data"] for one in told if one["kind"] == "decisions")
+    log = outcome.unpacked(one["data"] for one in told if one["kind"] == "decisions")
     try:
         replayed = module.replayed(made.queue, log)
     except InputError as error:

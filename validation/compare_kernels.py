@@ -30,7 +30,9 @@ AGAIN = (1,)
 """Seeds whose runs are made twice."""
 PAGE = """Five CUBIC flows over 10 Mbit/s, a round trip of 20 ms, 20 s of virtual time of which the first 5 are left
 out: RED of the scenario, and codel, fq_codel, pie and cake with the defaults of each kernel (`aqmlab crosscheck
-tests/data/vm/red-tcp.toml --kernels 6.1,6.12,6.18,7.3`). Kernels are Debian's; programs are the same in all."""
+tests/data/vm/red-tcp.toml --kernels 6.1,6.12,6.18,7.3`). Kernels are Debian's; programs are the same in all.
+Queue and delay in this table are those of pings, a sparse flow that fq_codel and cake serve first, and not of the whole
+queue: the runs were made before tc's backlog was sampled."""
 PLACES = {measure: "tcp" if measure is Measure.GOODPUT else "bottleneck" for measure in Measure}
 FIELDS = ("kernel", "image", "qdisc", "seed", *map(str, Measure), "sha256", "sha256_again")
 

@@ -108,7 +108,7 @@ def row_of(case: Case, bottleneck: str, run: PeerRun) -> dict[str, Any]:
         "bottleneck": bottleneck,
         "seed": run.setting.plan.seed,
         "loss": after.drops / after.arrivals,
-        "wait_s": run.mean_wait_s(),
+        "wait_s": run.sparse_flow_wait_s(),
         "goodput_bps": sum(flow["goodput_bps"] for flow in flows),
         "drops": whole.drops,
         "drops_after": after.drops,

@@ -49,6 +49,17 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift)
 }
 #endif
 
+/* The number of the highest bit from 1, 0 of 0; that of the lowest from 0. */
+static inline int fls(u32 x)
+{
+	return x ? 32 - __builtin_clz(x) : 0;
+}
+
+static inline u32 __ffs64(u64 x)
+{
+	return __builtin_ctzll(x);
+}
+
 /* splitmix64 (Steele, Lea and Flood 2014). */
 static u64 shim_state;
 

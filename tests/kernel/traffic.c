@@ -15,7 +15,7 @@ struct aqmlab_skb;
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
 struct sk_buff {
-	struct sk_buff *next;
+	struct sk_buff *next, *prev;
 	u64 cb[2];
 	u32 bytes;
 };
@@ -33,6 +33,8 @@ static struct aqmlab_queue queue;
 static struct aqmlab_flow flow[AQMLAB_LIST_SIZE + 1];
 static u32 chain[AQMLAB_CHAINS];
 static struct aqmlab_flows flows = { .flow = flow, .chain = chain };
+static struct aqmlab_node node[AQMLAB_LISTS + AQMLAB_SLOTS];
+static struct aqmlab_index places = { .node = node };
 static u32 sequence;
 
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb)
@@ -43,6 +45,7 @@ static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb)
 static void append(struct sk_buff *skb)
 {
 	skb->next = NULL;
+	skb->prev = tail;
 	if (tail)
 		tail->next = skb;
 	else
@@ -51,14 +54,19 @@ static void append(struct sk_buff *skb)
 	aqmlab_joins(&queue, aqmlab_skb(skb)->class, skb->bytes);
 }
 
-static void take(struct sk_buff *skb, struct sk_buff *before)
+/* Take a packet out of the queue; rank is that in its list of the index. */
+static void take(struct sk_buff *skb, u32 rank)
 {
-	if (before)
-		before->next = skb->next;
+	if (AQMLAB_INDEXED)
+		aqmlab_unindex(&places, aqmlab_list_of(aqmlab_skb(skb)), rank);
+	if (skb->prev)
+		skb->prev->next = skb->next;
 	else
 		head = skb->next;
-	if (tail == skb)
-		tail = before;
+	if (skb->next)
+		skb->next->prev = skb->prev;
+	else
+		tail = skb->prev;
 	aqmlab_leaves(&queue, aqmlab_skb(skb)->class, skb->bytes);
 }
 
@@ -92,7 +100,7 @@ static u32 serve(u64 now)
 		}
 		return 0;
 	}
-	take(skb, NULL);
+	take(skb, 1);
 	bytes = skb->bytes;
 	aqmlab_serve(&queue, now, aqmlab_skb(skb)->class, bytes);
 	write_event(AQMLAB_DEPARTURE, now, aqmlab_skb(skb)->number, bytes);
@@ -106,14 +114,18 @@ static bool search(struct sk_buff *skb, u8 verdict, struct aqmlab_victim *victim
 	enum aqmlab_among among = aqmlab_among(verdict, !queue.packets);
 
 	if (verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N)
-		among = aqmlab_find_in_tail(&queue, head, skb, victim);
+		among = aqmlab_find_in_tail(&queue, tail, skb, victim);
 	if (verdict != AQMLAB_ACCEPT && among == AQMLAB_AMONG_ARRIVING) {
 		victim->skb = skb;
 		return false;
 	}
 	append(skb);
-	if (verdict != AQMLAB_ACCEPT && !victim->skb)
-		aqmlab_find_victim(&queue, head, among == AQMLAB_AMONG_ALL ? NULL : skb, victim);
+	if (AQMLAB_INDEXED && among == AQMLAB_AMONG_ALL)
+		aqmlab_index_packet(&places, skb);
+	if (AQMLAB_INDEXED && verdict != AQMLAB_ACCEPT)
+		aqmlab_find_victim(&queue, &places, victim);
+	if (AQMLAB_INDEXED && among != AQMLAB_AMONG_ALL)
+		aqmlab_index_packet(&places, skb);
 	return true;
 }
 
@@ -131,7 +143,7 @@ static void arrive(u64 now, struct sk_buff *skb)
 	aqmlab_decide(&queue, now, packet->class, skb->bytes, &decision);
 	is_queued = search(skb, decision.verdict, &victim);
 	if (victim.skb)
-		outcome = aqmlab_marks(&decision, aqmlab_skb(victim.skb)->tos) ?
+		outcome = aqmlab_marks(&queue, &decision, aqmlab_skb(victim.skb)->tos) ?
 			  AQMLAB_MARKED : AQMLAB_DROPPED;
 	record = (struct aqmlab_record){
 		.time_ns = now, .average = aqmlab_average_of(&queue, packet->class),
@@ -148,11 +160,13 @@ static void arrive(u64 now, struct sk_buff *skb)
 	write_record(&record);
 	if (outcome == AQMLAB_DROPPED) {
 		if (is_queued)
-			take(victim.skb, victim.before);
+			take(victim.skb, victim.rank);
 		aqmlab_note_loss(&flows, now, aqmlab_skb(victim.skb), victim.skb->bytes);
 		free(victim.skb);
 	} else if (!is_queued) {
 		append(skb);
+		if (AQMLAB_INDEXED)
+			aqmlab_index_packet(&places, skb);
 	}
 }
 
@@ -183,8 +197,10 @@ int main(int count, char **words)
 	arrivals = strtoul(words[1], NULL, 10);
 	shim_state = strtoull(words[2], NULL, 10);
 	ns_per_byte = 8000000000ULL / strtoull(words[3], NULL, 10);
+	aqmlab_defaults(&queue);
 	aqmlab_reset(&queue, 0);
 	aqmlab_reset_flows(&flows);
+	aqmlab_reset_index(&places);
 	write_event(AQMLAB_RESET, 0, AQMLAB_NOBODY, 0);
 	for (i = 0; i < arrivals; i++) {
 		u64 random = shim_random();

@@ -24,6 +24,7 @@ from aqmlab.live.vm import archive, machine
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.kernels import FOLDER, images, in_cache
 from aqmlab.live.vm.suites import Suites
+from programs import EMULATOR, missing
 
 KERNEL = "7.3"
 CLANGS = ("clang-19", "clang")
@@ -42,6 +43,8 @@ def clang() -> str | None:
 
 def why_not_compiled() -> str:
     """Return why the qdiscs cannot be compiled here, or an empty text."""
+    if why := missing("make"):
+        return why
     if clang() is None:
         return "there is no clang (apt-get install clang-19)"
     if not HEADER.is_file():
@@ -53,8 +56,8 @@ def why_not_compiled() -> str:
 
 def why_not_booted() -> str:
     """Return why the emulated machine cannot run them, or an empty text."""
-    if shutil.which(machine.QEMU) is None:
-        return f"needs {machine.QEMU}"
+    if why := missing(*EMULATOR):
+        return why
     if not all(list(Path("/usr/lib").glob(f"*/{name}")) for name in STATIC):
         return "there is no static libbpf (apt-get install libbpf-dev libelf-dev zlib1g-dev)"
     if image() is None:
@@ -125,7 +128,9 @@ echo "{{\\"kind\\":\\"log\\",\\"data\\":\\"$(gzip < "$WORK/decisions" | base64 -
 def run(queue: KernelQueue, folder: Path) -> tuple[bytes, list[dict[str, object]]]:
     """Run the scenario over the built qdisc at the router's root; its log, and what else the guest reports."""
     plan = live_plan(queue.scenario, seed=1)
-    lines = script(setting_of(plan, qdisc="pfifo limit 10"), Options(ping_interval_s=0)).splitlines()
+    lines = script(
+        setting_of(plan, qdisc="pfifo limit 10"), Options(sample_interval_s=0, ping_interval_s=0)
+    ).splitlines()
     at = next(number for number, line in enumerate(lines) if " tbf " in line)
     kind = kind_of(queue)
     lines[at : at + 2] = LOAD.format(kind=kind).splitlines()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from importlib import resources
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from aqmlab.explorer.standalone import CORE, WORKER, bundle
+from programs import require
 
 MODULES = WORKER[:-1]
 READ = """
@@ -28,8 +28,7 @@ def wasm_path() -> Path:
     path = Path(str(resources.files("aqmlab").joinpath(CORE)))
     if not path.is_file():
         pytest.skip("no aqmlab.wasm here: `make web` builds it")
-    if shutil.which("node") is None:
-        pytest.skip("no node here")
+    require("node")
     return path
 
 

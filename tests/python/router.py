@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 from aqmlab.live.namespaces import within
 from aqmlab.live.processes import Identity
+from programs import missing
 
 T = TypeVar("T")
 
@@ -51,9 +51,8 @@ def forbidden() -> str:
         return "needs root"
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return "needs /dev/net/tun"
-    missing = [name for name in ("ip", "nsenter", "setpriv") if shutil.which(name) is None]
-    if missing:
-        return f"needs the program {missing[0]}"
+    if why := missing("ip", "nsenter", "setpriv"):
+        return why
     name = f"aql-try-{os.getpid()}"
     made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if made.returncode != 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 import aqmlab
 from aqmlab import cli
 from conftest import contents
+from programs import require
 
 pytestmark = pytest.mark.slow
 
@@ -245,7 +245,8 @@ def test_report_folder_not_writable(shell):
 def test_disk_full(shell):
     """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
     probe = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
-    if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
+    require("unshare", "mount")
+    if subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a file system")
     small = shell.folder / "disk"
     small.mkdir()

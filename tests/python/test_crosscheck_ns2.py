@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from aqmlab.interop.ns2 import TOOL
 from aqmlab.interop.ns2.queues import ns2_queue
 from aqmlab.scenario.file import Scenario
 from crosscheck_cases import NS2, TWO_WAY, red, ten
+from programs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,13 +26,11 @@ RUN = (
 )
 """Cases that have between them all that a script can have."""
 EXACT = [case for case in NS2 if case.name.startswith("tail-exact")]
-# ns-2 is what these scripts are written for; machines without it check the scripts alone.
-INSTALLED = pytest.mark.skipif(shutil.which("ns") is None, reason="the command ns (ns-2 2.35) is not installed")
 
 
 def needs_ns(test):
     """Mark a test that runs ns-2; skip it where ns-2 is not installed."""
-    return pytest.mark.ns2(INSTALLED(test))
+    return pytest.mark.ns2(needs("ns")(test))
 
 
 def scenario(case, **overrides):

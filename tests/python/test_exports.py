@@ -8,7 +8,6 @@ import gzip
 import io
 import json
 import lzma
-import shutil
 import struct
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import aqmlab
 from aqmlab.results.frames import OVER
 from aqmlab.results.result import TABLES
 from conftest import DUMBBELL
+from programs import needs
 
 pytestmark = pytest.mark.slow
 
@@ -170,8 +170,7 @@ def test_trace_equals_the_reference_of_ns2(name, tmp_path):
 
 
 @pytest.mark.ns2
-# ns-2 is a witness that not every machine has; what its traces look like is kept in tests/data as well.
-@pytest.mark.skipif(shutil.which("ns") is None, reason="no ns-2 here")
+@needs("ns")
 def test_trace_equals_ns2s_own(tmp_path):
     """ns-2 runs the same scenario and writes its trace: all fields agree, and the same packets have the same number."""
     from goldens import cases_exact, driver
@@ -257,8 +256,7 @@ def test_tcp_numbers_count_bytes(result, tmp_path):
     assert acks == sorted(acks)
 
 
-# A second reader of captures where there is one; scapy, which the lock file has, reads them in the test before.
-@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="no tcpdump here")
+@needs("tcpdump")
 def test_capture_read_back_by_tcpdump(result, tmp_path):
     path = aqmlab.export(result, to="pcap", out=tmp_path / "out.pcap")
     command = ["tcpdump", "-Z", getpass.getuser(), "-nvr", path]

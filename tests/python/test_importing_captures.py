@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import struct
 import subprocess
 import tomllib
@@ -18,6 +17,7 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.interop.importing import capture_file, capture_scenario
+from programs import needs
 
 A, B = "10.0.0.1", "10.0.0.2"
 SYN, ACK = 2, 16
@@ -263,7 +263,7 @@ def test_an_export_of_a_run_comes_back(tmp_path: Path, dumbbell: str) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="there is no tcpdump")
+@needs("tcpdump", "unshare", "ip")
 def test_a_capture_of_tcpdump_is_read(tmp_path: Path) -> None:
     """Twenty datagrams over the loopback device of a namespace, captured there."""
     path = tmp_path / "lo.pcap"

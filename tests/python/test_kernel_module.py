@@ -13,18 +13,24 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import export_module, kernel_queue
+from aqmlab.interop.kernel.export import export_module, kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
+from aqmlab.live.plan import live_plan
+from aqmlab.scenario.file import Scenario
 from conftest import DUMBBELL
+from programs import require
 
 pytestmark = pytest.mark.slow
 
-SOURCES = Path(__file__).resolve().parents[1] / "kernel"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tests" / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
 DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
 ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
+DDRED_LONG = 'aqm = "ddred"\nlimit = "600p"\nmin_th = "30p"\nmax_th = "300p"\nmax_p = 0.9\nw_q = 0.02\n'
 RIO = 'aqm = "adaptive-rio"\nw_q = 0.02\nadapt_interval = "50ms"\n'
 PC_RED = 'aqm = "pc-red"\nlimit = "30p"\nmax_th = "20p"\nloss_limit = ["20B", "500B"]\nloss_interval = "100ms"\n'
+PC_RED_LONG = PC_RED.replace("30p", "600p").replace("20p", "300p") + 'min_th = "30p"\nmax_p = 0.9\n'
 PRIORITY = """
 [[flow]]
 name = "{}"
@@ -62,6 +68,8 @@ QUEUES = {
     "ddred-random": DDRED + 'ties = "random"\necn = true\narrival_is_candidate = true\n',
     "ddred-early": DDRED + 'search = "early"\n',
     "ddred-full": DDRED.replace("40p", "12p"),
+    "ddred-long": DDRED_LONG + 'ties = "random"\n',
+    "pc-red-long": PC_RED_LONG + 'scan = "circular"\n',
     "ddred-tail": 'aqm = "ddred-tail"\nlimit = "12p"\nlast_n = 5\n',
     "ddred-tail-bytes": 'aqm = "ddred-tail"\nlimit = "12kB"\nlast_n = 100\n',
     "adaptive-red": ADAPTIVE,
@@ -94,6 +102,7 @@ def scenario(tmp_path: Path, queue: str) -> Path:
 
 def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = ()) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic."""
+    require("gcc")
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
     options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -109,12 +118,6 @@ def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, 
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
-
-
-@pytest.fixture(autouse=True)
-def _compiler():
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc")
 
 
 @pytest.mark.parametrize("name", QUEUES)
@@ -142,15 +145,17 @@ FAULTS = {
     "waiting": (
         RED.replace("60p", "20p"),
         "decision.h",
-        "q->packets + serving >= AQMLAB_LIMIT",
-        "q->packets + serving > AQMLAB_LIMIT",
+        "q->packets + serving >= q->settings.limit",
+        "q->packets + serving > q->settings.limit",
     ),
     "loss": (PC_RED, "flows.h", "bytes * AQMLAB_LOSS_WEIGHT", "bytes / 2 * AQMLAB_LOSS_WEIGHT"),
+    "ties": (DDRED + 'ties = "random"\n', "victim.h", "victim->draw * ties) >> 32", "victim->draw * ties) >> 33"),
     "protection": (PC_RED, "flows.h", "return flow->level && a_d >", "return flow->level > 1 && a_d >"),
     "thresholds": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "max_th += AQMLAB_DELTA_T", "max_th += 1"),
     "rate": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "return u - (((u", "return u / 2 - (((u"),
 }
-SEEN_AS = {"waiting": "verdict", "loss": "victim", "protection": "victim", "thresholds": "p_b", "rate": "p_b"}
+SEEN_AS = {"waiting": "verdict", "ties": "victim", "loss": "victim", "protection": "victim"}
+SEEN_AS |= {"thresholds": "p_b", "rate": "p_b"}
 """What the replay finds first, if not the fault itself: a packet too many is seen as a drop that is missing."""
 
 
@@ -192,9 +197,7 @@ def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_p
 @pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_module_compiles_without_a_warning(name, tmp_path):
-    compiler = compiler_of(HEADERS[-1].parent)
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{HEADERS[-1].parent} needs the compiler {compiler}, which is not installed")
+    require("make", compiler_of(HEADERS[-1].parent))
     folder = tmp_path / "module"
     paths, queue = export_module(scenario(tmp_path, QUEUES[name]), link="bottleneck", out=folder)
     words = ["make", "-C", str(folder), f"KERNEL={HEADERS[-1].parent}", "W=1", f"C={int(bool(shutil.which('sparse')))}"]
@@ -230,16 +233,17 @@ def test_an_altered_or_cut_log_is_found(tmp_path):
 
 def test_the_files_of_a_module(tmp_path):
     file = scenario(tmp_path, RED)
-    paths, queue = export_module(file, out=tmp_path / "out")
+    paths, queue = export_module(file, out=tmp_path / "out", name="red")
     names = {path.name for path in paths}
     assert paths[0].name == "sch_aqmlab_red.c"
     assert names >= {"parameters.h", "decision.h", "record.h", "log.h", "Kbuild", "Makefile", "dkms.conf", "README.md"}
     for path in paths:
-        assert "@" not in path.read_text().replace("@cpu", ""), path.name
+        assert "@" not in path.read_text().replace("@cpu", "").replace("$@", ""), path.name
     assert queue.kind == "aq_red"
     assert queue.largest_error < 2e-6
     long = kernel_queue(scenario(tmp_path, RED.replace('"red"', '"double-slope-red"')))
-    assert (long.module, long.kind) == ("sch_aqmlab_double_slope_red", "aq_double_slope")
+    assert re.fullmatch("sch_aqmlab_double_[0-9a-f]{4}", long.module)
+    assert long.kind == long.module.replace("sch_aqmlab_", "aq_")
 
 
 @pytest.mark.parametrize(
@@ -278,9 +282,10 @@ def test_the_command(tmp_path, capsys):
 
     file = scenario(tmp_path, RED)
     out = tmp_path / "out"
-    assert main(["export", str(file), "--to", "kernel", "--link", "bottleneck", "--out", str(out), "--json"]) == 0
+    words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
+    assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 12)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 15)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out
@@ -289,10 +294,110 @@ def test_the_command(tmp_path, capsys):
     assert "length" in capsys.readouterr().err
 
 
+def test_queues_of_one_machine_have_names_of_their_own(tmp_path):
+    file = scenario(tmp_path, RED)
+    one = kernel_queue(file, link="bottleneck")
+    other = kernel_queue(Scenario.from_text(file.read_text(), filename="other.toml", overrides={"name": "other"}))
+    assert len({one.module, other.module}) == len({one.kind, other.kind}) == 2
+    assert len(one.kind) <= 15
+    assert re.fullmatch("[a-z_][a-z0-9_]*", one.module)
+    named = kernel_queue(file, link="bottleneck", name="uplink")
+    assert (named.module, named.kind) == ("sch_aqmlab_uplink", "aq_uplink")
+    assert 'BUILT_MODULE_NAME[0]="sch_aqmlab_uplink"' in module_files(named)["dkms.conf"]
+
+
+@pytest.mark.parametrize("name", ["", "Up", "1up", "a-b", "*/ int x; /*", "x" * 12, "a\nb", "ä"])
+def test_a_name_that_is_no_identifier_is_an_error_of_one_line(name, tmp_path, capsys):
+    from aqmlab.cli import main
+
+    words = ["--link", "bottleneck", "--name", name, "--out", str(tmp_path / "out")]
+    for to in ("kernel", "bpf"):
+        assert main(["export", str(scenario(tmp_path, RED)), "--to", to, *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("aqmlab: --name: ")
+        assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+TWO = """
+[[link]]
+name = "{0}"
+from = "x"
+to = "y"
+rate = "10Mbps"
+delay = "1ms"
+queue = "q"
+[[link]]
+name = "{1}"
+from = "y"
+to = "z"
+rate = "10Mbps"
+delay = "1ms"
+queue = "{2}"
+[queue.q]
+aqm = "red"
+limit = "50p"
+min_th = "5p"
+max_th = "15p"
+mean_packet = "1000B"
+[queue.tail]
+aqm = "drop-tail"
+limit = "100p"
+[[flow]]
+name = "tcp"
+from = "x"
+to = "z"
+transport = "tcp"
+start = "0s"
+"""
+
+
+class TestLink:
+    def loaded(self, *words, live=""):
+        return Scenario.from_text('format = 1\nname = "two"\n[run]\nduration = "5s"\n' + TWO.format(*words) + live)
+
+    def test_it_is_the_only_one_with_aqm(self):
+        assert kernel_queue(self.loaded("a", "b", "tail")).link.name == "a"
+        assert kernel_queue(self.loaded("a", "bottleneck", "tail")).link.name == "a"
+
+    def test_several_are_an_error_that_lists_them_unless_one_is_chosen(self):
+        with pytest.raises(InputError, match=r"--link is required: 2 links have AQM \(allowed: a, b\)$"):
+            kernel_queue(self.loaded("a", "b", "q"))
+        with pytest.raises(InputError, match=r"live\.link: is required: 2 links have AQM \(allowed: a, b\)"):
+            live_plan(self.loaded("a", "b", "q"), seed=1)
+        assert kernel_queue(self.loaded("a", "b", "q"), link="b").link.name == "b"
+        assert kernel_queue(self.loaded("a", "b", "q", live='[live]\nlink = "b"\n')).link.name == "b"
+
+    def test_none_is_an_error_that_lists_all(self):
+        plain = self.loaded("a", "b", "tail").with_overrides({"queue.q": {"aqm": "drop-tail", "limit": "9p"}})
+        with pytest.raises(InputError, match=r"--link is required: no link has AQM \(allowed: a, a\.reverse, b, "):
+            kernel_queue(plain)
+
+
+@pytest.mark.parametrize("to", ["kernel", "bpf"])
+def test_export_and_readme_tell_of_long_segments(to, tmp_path, capsys):
+    from aqmlab.cli import main
+
+    file = scenario(tmp_path, RED)
+    assert main(["export", str(file), "--to", to, "--link", "bottleneck", "--out", str(tmp_path / "out")]) == 0
+    assert "note: long segments (GSO) count as one packet" in capsys.readouterr().err
+    readme = (tmp_path / "out" / "README.md").read_text()
+    assert ("burst 1600 " in readme) == (to == "kernel")
+    assert "sudo ip link set dev eth0 gso_max_segs 1" in readme
+
+
+def test_recipes_have_a_bucket_of_one_packet():
+    """With a larger burst tbf passes segments whole (docs/kernel.md)."""
+    texts = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "python").rglob("*.md")]
+    bursts = [word for path in texts for word in re.findall(r"\btc qdisc .*\btbf .*?burst (\S+)", path.read_text())]
+    assert set(bursts) == {"1600", "@BURST@"}
+
+
 def test_the_command_takes_an_example(tmp_path):
     from aqmlab.cli import main
 
-    assert main(["export", "example:dumbbell-red", "--to", "kernel", "--out", str(tmp_path / "out")]) == 0
+    words = ["export", "example:dumbbell-red", "--to", "kernel", "--name", "red", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
     assert "example" not in (tmp_path / "out" / "Kbuild").read_text()
     assert (tmp_path / "out" / "sch_aqmlab_red.c").exists()
 

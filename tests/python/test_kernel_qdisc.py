@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import os
-import shutil
 import struct
 import subprocess
 import tarfile
@@ -18,20 +17,22 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue, module_files
+from aqmlab.interop.kernel.export import kernel_queue, module_files, write_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import module
+from aqmlab.live.tc.failure import read_record
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.module import KernelModule
-from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.outcome import PeerRun, unpacked
 from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import archive, headers, kernels, machine
 from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
+from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
 RED = {"aqm": "red", "limit": "60p", "min_th": "5p", "max_th": "15p", "max_p": 0.1, "w_q": 0.02}
@@ -106,7 +107,7 @@ class TestOutcome:
         assert [links[name] for name in counts] == [2, 1, 0, 1, 2, 1]
 
     def test_a_difference_is_an_error_of_one_line(self):
-        queue = kernel_queue(plan().scenario)
+        queue = kernel_queue(plan().scenario, name="red")
         with pytest.raises(InputError, match=r"^the kernel and the core differ: record 1 \(1\.500000000 s\): "):
             module.replayed(queue, self.LOG)
 
@@ -115,7 +116,9 @@ def test_overrides_are_those_of_a_loaded_scenario_too():
     changed = kernel_queue(plan().scenario, overrides={"queue.bottleneck.limit": "61p"})
     assert "#define AQMLAB_LIMIT" in module_files(changed)["parameters.h"]
     assert changed.scenario.text == plan().scenario.text
-    assert module_files(changed)["parameters.h"] != module_files(kernel_queue(plan().scenario))["parameters.h"]
+    assert (
+        module_files(changed)["parameters.h"] != module_files(kernel_queue(plan().scenario, name="red"))["parameters.h"]
+    )
 
 
 class TestPackedLogs:
@@ -158,12 +161,11 @@ class TestRefusals:
             running.run(DATA / "red-tcp.toml", backend="vm", kernel_qdisc=True, overrides=SHORT | codel, runs=1)
 
     def test_an_error_of_the_compiler_is_one_line(self, tmp_path, monkeypatch):
-        if shutil.which("make") is None:
-            pytest.skip("there is no make")
+        require("make")
         (tmp_path / "Makefile").write_text("modules:\n\t@echo 'x.c:1: error: what is this' >&2; exit 1\n")
         monkeypatch.setattr(vm, "headers", lambda release, tell: tmp_path)
         with pytest.raises(InputError, match=rf"^the module cannot be compiled with {tmp_path}: x\.c:1: error: what"):
-            vm.compiled(kernel_queue(plan().scenario), Image(tmp_path, {"kernel": RELEASE}))
+            vm.compiled(kernel_queue(plan().scenario, name="red"), Image(tmp_path, {"kernel": RELEASE}))
 
 
 class TestHeaders:
@@ -217,20 +219,18 @@ class TestHeaders:
 @pytest.fixture(scope="module")
 def bootable() -> tuple[Image, KernelModule]:
     """Return an image and a module for its kernel. Only where AQMLAB_TESTS_FETCH is set are they fetched with apt."""
-    if shutil.which(machine.QEMU) is None:
-        # The emulator is large, and only this backend needs it.
-        pytest.skip(f"needs {machine.QEMU}")
+    require(*EMULATOR, "make")
     if os.environ.get("AQMLAB_TESTS_FETCH"):
         try:
             (image,) = kernels.images(["6.1"])
-            return image, vm.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario, name="red"), image)
         except InputError as error:
             # Other machines than Debian's have no such kernel.
             pytest.skip(str(error))
     for image in kernels.in_cache(cache() / kernels.FOLDER):
         place = cache() / kernels.FOLDER / "headers" / image.release
         if place.is_dir() or (headers.INSTALLED / image.release / "build" / "Makefile").is_file():
-            return image, vm.compiled(kernel_queue(plan().scenario), image)
+            return image, vm.compiled(kernel_queue(plan().scenario, name="red"), image)
     pytest.skip("no kernel of the cache has its headers (aqmlab live --backend vm --kernel 6.12 --kernel-qdisc)")
 
 
@@ -312,6 +312,68 @@ def test_abuse_ends_in_errors_and_leaves_nothing(bootable):
     assert bucket["backlog"] == own["backlog"]
 
 
+PARAMETERS = """\
+try() { what=$1; shift; "$@" > /tmp/said 2>&1
+    code=$?; text=$(head -n 1 /tmp/said | tr -d '"')
+    echo "{\\"kind\\":\\"$what\\",\\"code\\":$code,\\"text\\":\\"$text\\"}" >&3; }
+show() { echo "{\\"kind\\":\\"$1\\",\\"data\\":$($tc -j -s qdisc show dev va | tr -d '\\n')}" >&3; }
+tc=/usr/sbin/tc
+export TC_LIB_DIR=/job
+mount -t debugfs debugfs /sys/kernel/debug
+$IP link add va type veth peer name vb
+$IP link set va up
+$IP link set vb up
+$IP addr add 10.9.0.1/24 dev va
+$IP neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va
+insmod /job/sch_aqmlab_red.ko log=60000
+insmod /job/sch_aqmlab_second.ko
+try add $tc qdisc add dev va root handle 1: aq_red limit 30
+show added
+try "of two kinds" $tc qdisc add dev vb root aq_second limit 7
+for i in 1 2 3; do iperf3 -c 10.9.0.2 -u -b 1M -t 1 > /dev/null 2>&1; ping -c 3 -i 0.1 10.9.0.2 > /dev/null 2>&1; done
+try change $tc qdisc change dev va root handle 1: aq_red limit 20
+show changed
+try shown $tc qdisc show dev va
+try "no word" $tc qdisc change dev va root handle 1: aq_red min 3
+try "no number" $tc qdisc change dev va root handle 1: aq_red limit 0
+try "built without" $tc qdisc change dev va root handle 1: aq_red ecn
+show last
+log=$(gzip -c < /sys/kernel/debug/sch_aqmlab_red/decisions | base64 -w 0)
+echo "{\\"kind\\":\\"decisions\\",\\"data\\":\\"$log\\"}" >&3
+try "show without plug-in" env TC_LIB_DIR=/nowhere $tc qdisc show dev va
+"""
+
+
+@pytest.mark.slow
+def test_tc_shows_and_changes_parameters_with_the_plugin(bootable, tmp_path):
+    require("gcc")
+    image, made = bootable
+    second = kernel_queue(plan().scenario, name="second")
+    files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
+    files["job/sch_aqmlab_second.ko"] = archive.file(vm.compiled(second, image).program)
+    for queue in (made.queue, second):
+        write_files(tmp_path / queue.name, module_files(queue))
+        subprocess.run(["make", "-s", "plugin"], cwd=tmp_path / queue.name, check=True)
+        plugin = f"q_{queue.kind}.so"
+        files[f"job/{plugin}"] = archive.file((tmp_path / queue.name / plugin).read_bytes())
+    lines = machine.boot(image, PARAMETERS, seed=1, files=files).lines
+    found = {one["kind"]: one for one in map(read_record, lines)}
+    failed = {"no word", "no number", "built without"}
+    assert {what for what, one in found.items() if one.get("code")} == failed, found
+    assert found["no word"]["text"].startswith("aq_red: unknown option min (allowed: limit N, ecn, noecn")
+    assert "built without" in found["built without"]["text"]
+    own = {what: found[what]["data"][0] for what in ("added", "changed", "last")}
+    expected = {"ecn": False, "w_log": 6, "classes": [{"min": 5, "max": 15, "max_p": pytest.approx(0.1)}]}
+    assert own["added"]["options"] == expected | {"limit": 30}
+    assert own["changed"]["options"] == own["last"]["options"] == expected | {"limit": 20}
+    assert own["changed"]["marked"] == 0
+    assert "aq_red 1: root refcnt 2 limit 20p noecn w_q 2^-6 min 5p max 15p max_p 0.1" in found["shown"]["text"]
+    log = unpacked([found["decisions"]["data"]])
+    replayed = replay_decisions(plan().scenario, log, overrides={"queue.bottleneck.limit": "30p"})
+    assert replayed.difference is None
+    assert replayed.changed is not None
+
+
 @pytest.mark.slow
 def test_segments_that_the_kernel_cuts_later_are_decided_on_whole(bootable):
     image, made = bootable
@@ -319,5 +381,19 @@ def test_segments_that_the_kernel_cuts_later_are_decided_on_whole(bootable):
     log = module.log_of(run)
     assert module.replayed(made.queue, log).decisions > 100
     # tbf cuts what is longer than its bucket before the queue, so none is longer than a packet there.
-    lengths = [struct.unpack_from("<I", log, at + 24)[0] for at in range(0, len(log), 64)]
-    assert 0 < max(lengths) <= 1514
+    assert 0 < longest(log) <= 1514
+
+
+def longest(log):
+    """Return the bytes of the longest packet in a log."""
+    return max(struct.unpack_from("<I", log, at + 24)[0] for at in range(0, len(log), 64))
+
+
+@pytest.mark.slow
+def test_a_bucket_longer_than_a_packet_passes_segments_whole(bootable):
+    """Why recipes have a burst of one packet: each segment counts as one packet."""
+    image, made = bootable
+    run = vm.run(plan(), image=image, module=made, options=Options(gso=True, burst=10_240))
+    log = module.log_of(run)
+    assert module.replayed(made.queue, log).decisions > 100
+    assert longest(log) > 2 * 1500

@@ -30,9 +30,11 @@ from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.build import with_libraries
 from test_kernel_qdisc import DATA, bootable, plan, record  # noqa: F401 - a fixture
 
-NAME = "sch_aqmlab_red"
 LOG = record(0, 3) + record(1, 0, time_ns=1_500_000_000, verdict=1, outcome=2)
 """A log that differs from the core, which does not drop the first packet."""
+
+
+NAME = kernel_queue(plan().scenario).module
 
 
 @pytest.fixture
@@ -63,6 +65,8 @@ def tools(kernel, monkeypatch):
     program(folder, "insmod", f'echo "insmod $*" >> {kernel}/did; echo "{NAME} 1 0" >> {kernel}/modules')
     program(folder, "rmmod", f'echo "rmmod $*" >> {kernel}/did; sed -i /^{NAME}/d {kernel}/modules')
     for name in ("ip", "tc", "iperf3", "unshare"):
+        program(folder, name, "exit 1")
+    for name in ("gzip", "base64"):
         program(folder, name, "exit 1")
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     return folder
@@ -200,7 +204,7 @@ class TestRun:
         unshare(tools, reported())
         run = backend.run(plan(), module=compiled())
         assert did(kernel) == ["insmod", "rmmod"]
-        assert run.setting.qdisc.text == "aq_red"
+        assert run.setting.qdisc.text == kernel_queue(plan().scenario).kind
         assert module.log_of(run) == LOG
         (slept,) = run.of_kind("slept")
         assert slept["data"] >= 0

@@ -3,7 +3,6 @@
 import io
 import json
 import lzma
-import shutil
 import struct
 import tarfile
 from contextlib import contextmanager
@@ -20,11 +19,14 @@ from aqmlab.interop.several_kernels.checking import choose_qdiscs, cross_check_k
 from aqmlab.interop.several_kernels.outcome import KernelRun, settings_changed
 from aqmlab.interop.several_kernels.page import in_words, measures, page_of
 from aqmlab.live.vm import kernels, machine, packages, suites
-from aqmlab.live.vm.build import ASKED, Image, programs_here
+from aqmlab.live.vm.build import ASKED, Image
 from aqmlab.scenario.file import Scenario
+from programs import EMULATOR, needs
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
 SHORT = {"run.duration": "2s", "run.warmup": "1s"}
+DIGESTS = {"ip": "1", "tc": "2", "iperf3": "3"}
+"""Of the programs in an image, which stand for this machine's."""
 OLD, NEW = "6.1.0-50-cloud-amd64", "6.12.95+deb12-cloud-amd64"
 
 
@@ -52,12 +54,18 @@ def kept_image(folder, release, **changed):
     """Write an image's folder into a cache."""
     place = folder / kernels.FOLDER / f"{release}-0123456789ab"
     place.mkdir(parents=True)
-    manifest = {"kernel": release, "asked": ASKED, "programs": programs_here(), "modules": [], "builtin": []}
+    manifest = {"kernel": release, "asked": ASKED, "programs": DIGESTS, "modules": [], "builtin": []}
     manifest |= {"packages": [], "sha256": {"kernel": "0", "initramfs": "1"}} | changed
     (place / "manifest.json").write_text(json.dumps(manifest))
     for name in ("kernel", "initramfs"):
         (place / name).write_bytes(b"")
     return Image(place, manifest)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let a cache compare its images with the programs of `DIGESTS`, whatever is installed."""
+    monkeypatch.setattr(kernels, "programs_here", lambda: DIGESTS)
 
 
 class TestNames:
@@ -86,6 +94,7 @@ class TestNames:
         assert kernels.newest("6.1", known) is None
 
 
+@pytest.mark.usefixtures("installed")
 class TestImages:
     def test_those_in_the_cache_need_no_apt(self, tmp_path, monkeypatch):
         monkeypatch.setattr(suites.Suites, "update", lambda self: pytest.fail("apt was asked"))
@@ -265,6 +274,7 @@ class TestComparison:
         assert "6.12.95 against 6.1.0-50" in page
 
 
+@pytest.mark.usefixtures("installed")
 class TestDisciplines:
     def test_the_scenarios_own_comes_first_and_once(self):
         plan = Scenario.load(DATA / "red-tcp.toml")
@@ -326,11 +336,9 @@ def test_a_kernel_that_stops_by_a_fault_is_one_line(tmp_path, monkeypatch):
         machine.boot(kept_image(tmp_path, OLD), "true\n", seed=5)
 
 
+@needs(*EMULATOR)
 class TestRuns:
     def test_two_runs_in_a_kernel_are_equal_to_the_byte(self, tmp_path):
-        if shutil.which(machine.QEMU) is None:
-            # The emulator is large, and only this backend needs it.
-            pytest.skip(f"needs {machine.QEMU}")
         there = kernels.in_cache(kernels.cache() / kernels.FOLDER)
         if not there:
             # Kernels are downloaded when a user asks for them, not by a test.

@@ -17,6 +17,7 @@ from aqmlab.live.plan import live_plan
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from live_machine import FAKE, SCENARIO, left_behind, needs_namespaces
+from programs import require
 
 FETCH = """
 import sys, time, urllib.request
@@ -97,17 +98,12 @@ class TestRuns:
 
     def test_flows_sent_by_a_command(self, scenario):
         overrides = {"flow.tcp.exec": "nc -q0 {server} {port} < /dev/zero", "flow.tcp.exec_server": "nc -l -p {port}"}
-        try:
-            found = run(scenario, overrides=overrides)
-        except InputError as error:
-            # A core built before flows had commands has none to run.
-            pytest.skip(f"scenarios have no commands: {error}")
+        require("nc")
+        found = run(scenario, overrides=overrides)
         assert len(found.result.flows) == 2
 
     def test_iperf3(self, scenario):
-        if subprocess.run(["which", "iperf3"], capture_output=True, check=False).returncode:
-            # It is a program of its own, one of two that may send; the other needs none.
-            pytest.skip("iperf3 is not installed")
+        require("iperf3")
         flows = run(scenario, traffic="iperf3").result.flows
         assert flows["goodput_bps"].sum() > 0
         assert (flows["mean_rtt_s"] > 0.01).all()

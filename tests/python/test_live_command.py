@@ -78,7 +78,7 @@ class TestQdisc:
     def test_it_reaches_the_backend_and_is_in_the_result(self, scenario, monkeypatch):
         def work(_plan, *, qdisc):
             setting = SimpleNamespace(qdisc=SimpleNamespace(text=qdisc))
-            return SimpleNamespace(setting=setting, tables={}, system={}, longest_gap_s=1.0)
+            return SimpleNamespace(setting=setting, tables={}, system={}, longest_gap_s=1.0, pings=[])
 
         monkeypatch.setattr("aqmlab.live.tc.backend.run", work)
         output, _, _ = kernel_backends.perform(live_plan(Scenario.load(scenario), seed=1), Bottleneck("tc", self.WORDS))

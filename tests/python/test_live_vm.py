@@ -1,9 +1,9 @@
 """The emulated machine: its jobs, how their output is read, and runs where there are an emulator and an image."""
 
+import base64
 import gzip
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from aqmlab.errors import InputError
+from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.tc.queues import own_words
+from aqmlab.interop.tc.tool import measured_in
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import backend as tc_backend
 from aqmlab.live.tc.failure import judge
@@ -24,6 +26,7 @@ from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import ASKED, Image, find
 from aqmlab.scenario.file import Scenario
+from programs import EMULATOR, needs, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
 SHORT = {"run.duration": "3s", "run.warmup": "1s"}
@@ -35,9 +38,7 @@ def plan(name="red-tcp.toml", seed=1, **overrides):
 
 
 def image():
-    if shutil.which(machine.QEMU) is None:
-        # The emulator is large, and only this backend needs it.
-        pytest.skip(f"needs {machine.QEMU}")
+    require(*EMULATOR)
     try:
         return find()
     except InputError as error:
@@ -45,13 +46,19 @@ def image():
         pytest.skip(str(error))
 
 
+def require_namespaces():
+    """Skip the test where namespaces are forbidden, with which alone the network can be built."""
+    command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("network namespaces cannot be made here")
+
+
 class TestArchive:
     def test_equal_contents_are_equal_bytes(self):
         entries = {"b/c": archive.file(b"1"), "a": archive.link("b/c")}
         assert archive.newc(entries) == archive.newc(dict(reversed(entries.items())))
 
-    # What is checked is that another program reads it, so that program must be there.
-    @pytest.mark.skipif(shutil.which("cpio") is None, reason="needs cpio")
+    @needs("cpio")
     def test_cpio_reads_it(self, tmp_path):
         data = archive.newc({"bin/sh": archive.link("busybox"), "bin/busybox": archive.file(b"x" * 5, executable=True)})
         subprocess.run(["cpio", "-i", "--quiet"], input=data, cwd=tmp_path, check=True)
@@ -111,7 +118,9 @@ class TestMachine:
 
 
 class TestJob:
-    @pytest.mark.parametrize("options", [Options(), Options(in_userspace=True), Options(ping_interval_s=0)])
+    @pytest.mark.parametrize(
+        "options", [Options(), Options(in_userspace=True), Options(sample_interval_s=0, ping_interval_s=0)]
+    )
     @pytest.mark.parametrize("name", ["red-tcp.toml", "red-udp.toml"])
     def test_it_is_a_script_that_a_shell_can_read(self, name, options):
         text = script(setting_of(plan(name)), options)
@@ -218,9 +227,20 @@ class TestJob:
         with pytest.raises(InputError, match=r"^live: .* cannot be had with tc as bottleneck$"):
             setting_of(plan(**{key: value}))
 
-    def test_a_marker_is_an_error_of_one_line_but_in_user_space(self):
+    def test_a_token_bucket_that_marks_is_a_policer_at_the_sender(self):
         marked = live_plan(Scenario.load("paper:adaptive-rio/live.toml"), seed=1)
-        with pytest.raises(InputError, match=r"^live: a marker cannot be had with tc as bottleneck$"):
+        text = script(setting_of(marked, qdisc="pfifo"))
+        assert "match ip src 10.77.1.1/32 action police rate 4037333bit burst 25233 conform-exceed pipe/ok " in text
+        assert "munge ip dsfield set 0x0 retain 0xfc pipe action csum ip4h" in text
+        assert text.count(" --dscp 10 ") == text.count("action police") == 1
+        assert not setting_of(marked, qdisc=IN_USERSPACE).policers
+
+    @pytest.mark.parametrize("change", [{"flows": ["best-effort"]}, {"kind": "srtcm"}])
+    def test_another_marker_is_an_error_of_one_line_but_in_user_space(self, change):
+        marked = live_plan(Scenario.load("paper:adaptive-rio/live.toml"), seed=1)
+        (marker,) = marked.scenario.markers
+        marked = replace(marked, scenario=replace(marked.scenario, markers=({**marker, **change},)))
+        with pytest.raises(InputError, match=r'^live: the marker "edge" cannot be had with tc as bottleneck'):
             setting_of(marked, qdisc="pfifo")
         assert setting_of(marked, qdisc=IN_USERSPACE).groups
 
@@ -251,10 +271,33 @@ class TestOutcome:
         assert links["arrivals"] == links["departures"] + links["drops"] + last.packets - first.packets
         assert 0.9 < links["utilization"] <= 1.01
 
-    def test_the_wait_is_the_delay_of_echoes_without_the_distance(self, finished):
-        rtt = [rtt for t, rtt in finished.echoes if t >= 1]
-        wait = finished.tables["links"].to_pylist()[0]["mean_delay_s"]
-        assert wait == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
+    def test_the_wait_of_pings_is_their_delay_without_the_distance(self, finished):
+        rtt = [rtt for t, rtt in finished.pings if t >= 1]
+        assert finished.sparse_flow_wait_s() == pytest.approx(sum(rtt) / len(rtt) - 0.02 - 98 * 8 / 1e7)
+
+    def test_queue_and_delay_are_tcs_backlog_and_not_the_delay_of_pings(self, finished):
+        """FQ-CoDel serves pings first: here they wait 1 ms, where four packets wait."""
+        queue = json.dumps([{"kind": "fq_codel", "handle": "10:", "qlen": 4, "backlog": 4 * 1514}])
+        log = "".join(f"{ms} {queue}\n" for ms in range(0, 3001, 100))
+        packed = base64.b64encode(gzip.compress(log.encode())).decode()
+        told = [line for line in finished.lines if json.loads(line)["kind"] != "ping"]
+        told += [json.dumps({"kind": "backlog", "data": part}) for part in (packed[:16], packed[16:])]
+        told += [json.dumps({"kind": "ping", "seq": n, "rtt_ms": 21 + 98 * 8 / 1e4}) for n in range(30)]
+        run = replace(finished, lines=tuple(told))
+        assert run.sparse_flow_wait_s() == pytest.approx(0.001)
+        links = run.tables["links"].to_pylist()[0]
+        assert (links["mean_queue"], links["mean_queue_bytes"], links["max_queue"]) == (3, 4500, 4)
+        after = run.counted(1.0)
+        assert links["mean_delay_s"] == pytest.approx(3 * after.t_s / after.departures)
+        assert len(run.tables["queue_samples"]) == 31
+        measured = measured_in(run)
+        assert (measured[Measure.MEAN_QUEUE, "bottleneck"], measured[Measure.MEAN_BACKLOG, "bottleneck"]) == (3, 4)
+
+    def test_a_report_without_samples_has_the_queue_of_each_second(self, finished):
+        links = finished.tables["links"].to_pylist()[0]
+        after = [one.packets for one in finished.counts if one.t_s >= 1]
+        assert finished.mean_backlog() == sum(after) / len(after)
+        assert links["mean_queue"] == sum(after) / len(after) - 1
 
     def test_flows_are_those_of_the_scenario(self, finished):
         flows = finished.tables["flows"].to_pylist()
@@ -326,11 +369,9 @@ class TestRuns:
         assert flow["received"] == 0
 
     @pytest.mark.live
+    @needs(*tc_backend.NEEDED)
     def test_this_kernel_carries_a_fifo(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
-        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
-            # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("network namespaces cannot be made here")
+        require_namespaces()
         fifo = {"aqm": "drop-tail", "limit": "100p"}
         short = plan(queue__bottleneck=fifo, dumbbell__bottleneck__delay="0ms", run__duration="2s", run__warmup="1s")
         try:
@@ -346,10 +387,8 @@ class TestRuns:
         assert links["drops_early"] == 0
 
     @pytest.mark.live
+    @needs(*tc_backend.NEEDED)
     def test_a_qdisc_that_this_kernel_lacks_is_an_error_of_one_line(self):
-        command = tc_backend.command(Path("/dev/null"), Path("/dev/null"))[:-6]
-        if shutil.which("unshare") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
-            # Some machines forbid namespaces, with which alone the network can be built.
-            pytest.skip("network namespaces cannot be made here")
+        require_namespaces()
         with pytest.raises(InputError, match=r"^the kernel of this machine has no qdisc nothing "):
             tc_backend.run(plan(dumbbell__bottleneck__delay="0ms"), qdisc="nothing limit 5")

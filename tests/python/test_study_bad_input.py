@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +15,7 @@ import aqmlab
 from aqmlab.storage.index import FORMAT
 from aqmlab.storage.querying import query
 from aqmlab.storage.store import ResultStore
+from programs import require
 
 pytestmark = pytest.mark.slow
 
@@ -166,7 +166,8 @@ def test_names_that_are_not_there(shell, filled):
 def test_disk_full(shell):
     """A file system of 300 KB, mounted in a name space of its own, is full after some of the runs."""
     probe = ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /mnt"]
-    if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True, check=False).returncode:
+    require("unshare", "mount")
+    if subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip("needs the right to mount a file system")
     (shell.folder / "disk").mkdir()
     script = 'mount -t tmpfs -o size=300k none disk && exec "$@"'

@@ -42,6 +42,9 @@ def export(
     link: Annotated[
         str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
     ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="For kernel, bpf: names module and kind, as uplink.", metavar="NAME")
+    ] = None,
     table: Annotated[
         str | None, typer.Option("--table", help="For csv and parquet: metrics, links, flows, queue_samples, ...")
     ] = None,
@@ -62,6 +65,8 @@ def export(
             raise InputError("--set: is for a scenario, not for results")
         if out is None:
             raise InputError("--out: name the file")
+        if name is not None:
+            raise InputError("--name: is for --to kernel and --to bpf")
         _export_results(what, to, out, seed, link, table or "metrics", as_json)
     else:
         of_results = [("--seed", seed), ("--table", table)]
@@ -70,10 +75,12 @@ def export(
         for option, value in of_results:
             if value is not None:
                 raise InputError(f"{option}: is for results, and {what} is no results folder")
+        if name is not None and to not in (KERNEL, BPF):
+            raise InputError("--name: is for --to kernel and --to bpf")
         if to == KERNEL:
-            _export_module(what, link, out, set_, as_json)
+            _export_module(what, link, out, name, set_, as_json)
         elif to == BPF:
-            _export_bpf(what, link, out, set_, as_json)
+            _export_bpf(what, link, out, name, set_, as_json)
         else:
             _export_scenario(what, to, out, set_, as_json)
 
@@ -90,10 +97,12 @@ def _export_results(
         print(f"Exported: {path}")
 
 
-def _export_module(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
-    from aqmlab.interop.kernel.export import export_module
+def _export_module(
+    file: Path, link: str | None, out: Path | None, name: str | None, set_: list[str] | None, as_json: bool
+) -> None:
+    from aqmlab.interop.kernel.export import GSO, export_module
 
-    paths, queue = export_module(file, link=link, out=out, overrides=parse_overrides(set_))
+    paths, queue = export_module(file, link=link, out=out, overrides=parse_overrides(set_), name=name)
     if as_json:
         files = [str(path) for path in paths]
         print_json({"files": files, "format": KERNEL, "module": queue.module, "kind": queue.kind})
@@ -101,12 +110,16 @@ def _export_module(file: Path, link: str | None, out: Path | None, set_: list[st
     for path in paths:
         print(f"Exported: {path}")
     print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
+    print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
-def _export_bpf(file: Path, link: str | None, out: Path | None, set_: list[str] | None, as_json: bool) -> None:
+def _export_bpf(
+    file: Path, link: str | None, out: Path | None, name: str | None, set_: list[str] | None, as_json: bool
+) -> None:
+    from aqmlab.interop.kernel.export import GSO
     from aqmlab.interop.kernel.export_bpf import export_bpf, kind_of, name_of
 
-    paths, queue = export_bpf(file, link=link, out=out, overrides=parse_overrides(set_))
+    paths, queue = export_bpf(file, link=link, out=out, overrides=parse_overrides(set_), name=name)
     if as_json:
         files = [str(path) for path in paths]
         print_json({"files": files, "format": BPF, "program": name_of(queue), "kind": kind_of(queue)})
@@ -114,6 +127,7 @@ def _export_bpf(file: Path, link: str | None, out: Path | None, set_: list[str] 
     for path in paths:
         print(f"Exported: {path}")
     print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
+    print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Json, Set, command
-from aqmlab.cli.output import print_json
+from aqmlab.cli.output import print_json, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import Error, printable
 
@@ -34,6 +34,9 @@ def replay(
     if found.difference is not None:
         raise Error(printable(f"{log}: {found.difference}"))
     if as_json:
-        print_json({"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops})
+        told = {"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops}
+        print_json(told | ({} if found.changed is None else {"changed": found.changed}))
         return
+    if found.changed is not None:
+        warn(f"{log}: tc changed a parameter at record {found.changed}; decisions from there on are not replayed")
     print(f"{found.decisions} decisions are equal bit by bit ({found.drops} drops, {found.marks} marks).")

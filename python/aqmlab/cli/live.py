@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 File = Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
 Runs = Annotated[int | None, typer.Option("--runs", help="Runs, seeds 1 to N.", min=1, metavar="N")]
 Family = Annotated[str | None, typer.Option("--family", help="ipv4 or ipv6; default: the file's.", metavar="NAME")]
+LiveLink = Annotated[
+    str | None, typer.Option("--link", help="The bottleneck; default: the only link with AQM.", metavar="NAME")
+]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
 ExecA = Annotated[
     str | None,
@@ -65,6 +68,7 @@ def live(
     seeds: SeedsOption = None,
     family: Family = None,
     set_: Set = None,
+    link: LiveLink = None,
     out: Out = Path("results"),
     exec_a: ExecA = None,
     exec_b: ExecB = None,
@@ -117,7 +121,7 @@ def live(
         runs=runs,
         seeds=parse_seeds(seeds),
         family=family,
-        overrides=parse_overrides(set_),
+        overrides=_overrides(set_, link),
         out=out,
         exec_a=exec_a,
         exec_b=exec_b,
@@ -140,6 +144,11 @@ def live(
         print_json(_data(found, page))
     else:
         _print(found, page)
+
+
+def _overrides(set_: list[str] | None, link: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the overrides of ``--set`` and ``--link``."""
+    return (*parse_overrides(set_), *(() if link is None else (("live.link", link),)))
 
 
 def _clean(*, as_json: bool) -> None:
@@ -199,6 +208,7 @@ def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
 
 
 def _print(found: LiveRuns, page: Path | None) -> None:
+    from aqmlab.live.kernel_backends import SPARSE_FLOW_WAIT
     from aqmlab.results.summary import level_words
 
     result, agreement = found.result, found.agreement
@@ -213,6 +223,8 @@ def _print(found: LiveRuns, page: Path | None) -> None:
         replayed = one["measured"].get("replayed")
         if replayed is not None:
             note += f"; {replayed['decisions']:,} decisions of the kernel equal bit by bit to the core's"
+        if (wait := one["measured"].get(SPARSE_FLOW_WAIT)) is not None:
+            note += f"; pings, a sparse flow, waited {wait * 1e3:.3g} ms"
         print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
     print(f"Results: {result.folder}")
     if page is not None:

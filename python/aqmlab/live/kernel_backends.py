@@ -26,6 +26,8 @@ HOMES = ("tc", "vm")
 """Backends over disciplines in Linux."""
 LONGEST_GAP_S = 1.5
 """Most that may lie between two looks at tc's counters in real time; more, and the machine was busy with other work."""
+SPARSE_FLOW_WAIT = "sparse_flow_wait_s"
+"""What a certificate calls the mean time that pings waited: disciplines with a queue for each flow serve them first."""
 DECISIONS = "decisions.bin.gz"
 """The file beside a run's tables with the log of a module's decisions."""
 
@@ -95,6 +97,8 @@ def perform(
         files[DECISIONS] = gzip.compress(log, mtime=0)
         measured["replayed"] = _replayed(made.queue, log, files[DECISIONS], plan.seed, folder)
         tables = module.tables(peer, log)
+    if peer.pings:
+        measured[SPARSE_FLOW_WAIT] = peer.sparse_flow_wait_s()
     breaches = []
     if bottleneck.backend == "tc":
         measured["longest_gap_s"] = peer.longest_gap_s

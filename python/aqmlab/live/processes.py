@@ -60,6 +60,11 @@ class Identity:
                 os.kill(self.pid, signal.SIGKILL)
 
 
+def search_path() -> str:
+    """Return where programs are looked for: those of administrators are not on everyone's path."""
+    return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+
+
 def python_module(module: str) -> tuple[str, ...]:
     """Return the command that runs a module of this package in a new Python interpreter.
 

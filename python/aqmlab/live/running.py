@@ -6,7 +6,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -194,7 +194,8 @@ def _measured(
     folder: Path | None, resume: bool, stats: Sequence[str], progress: bool,
 ) -> tuple[Result, dict[int, dict[str, Any]]]:  # fmt: skip
     """Do all runs, with their views open, and return their tables and certificates."""
-    with _ended_by_signals(), watching(stats, scenario) as views:
+    made = nullcontext() if folder is None else folders.results_folder(folder, scenario=scenario.normalized)
+    with _ended_by_signals(), watching(stats, scenario) as views, made:
         outputs, certificates = _all_runs(
             scenario, seeds, options, bottleneck, folder=folder, resume=resume, views=views, progress=progress
         )
@@ -268,10 +269,8 @@ def _all_runs(
     progress: bool,
 ) -> tuple[list[Output], dict[int, dict[str, Any]]]:
     """Do the runs; with a folder each is on disk as soon as it is finished."""
-    if folder is not None:
-        folders.prepare(folder, scenario=scenario.normalized)
-        if resume:
-            seeds = [seed for seed in seeds if not is_done(folders.seed_folder(folder, seed), scenario)]
+    if resume and folder is not None:
+        seeds = [seed for seed in seeds if not is_done(folders.seed_folder(folder, seed), scenario)]
     outputs, certificates = [], {}
     clean()
     shown = progress and not views.takes_terminal

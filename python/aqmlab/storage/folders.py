@@ -25,6 +25,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ from aqmlab.errors import StorageError, one_line
 from aqmlab.storage.key import digest
 from aqmlab.storage.tables import parquet_bytes, read_parquet
 
+SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 SUMS = "SHA256SUMS"
 DIGEST = "digest"
@@ -64,7 +66,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
     return folder / f"seed-{seed:04d}"
 
 
-def prepare(folder: Path, *, scenario: str, name: str = "scenario.toml") -> None:
+def prepare(folder: Path, *, scenario: str, name: str = SCENARIO) -> None:
     """Make a results folder ready, so that what is wrong with it is known before any work is done.
 
     The text that says what is run in it goes into the file `name`.
@@ -76,6 +78,22 @@ def prepare(folder: Path, *, scenario: str, name: str = "scenario.toml") -> None
         _remove_stale(folder)
 
     guarded(folder, work)
+
+
+@contextmanager
+def results_folder(folder: Path, *, scenario: str) -> Iterator[None]:
+    """Make a results folder ready as `prepare` does; if the work fails before there is any result, remove it."""
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    prepare(folder, scenario=scenario)
+    try:
+        yield
+    except BaseException:
+        if new and [one.name for one in folder.iterdir()] == [SCENARIO]:
+            (folder / SCENARIO).unlink()
+            with contextlib.suppress(OSError):
+                for one in new:
+                    one.rmdir()
+        raise
 
 
 def is_finished(folder: Path, *, scenario_hash: str, version: str) -> bool:

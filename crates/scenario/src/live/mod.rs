@@ -231,10 +231,14 @@ fn check_code_points(file: &Section<'_>, plan: &Plan, flows: &[Section<'_>]) {
 /// Report errors for features that a live run does not have, and warnings for what it leaves out.
 pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[LiveGroup]) {
     let Some(link) = live.link else {
-        let complaint = Complaint::new(
-            "is missing: no link is called bottleneck, and not exactly one has a queue other than drop-tail",
-        );
-        file.report.error(file.place_of("live"), "live.link", complaint.allowed("name of a link"));
+        let managed: Vec<&str> =
+            plan.links.iter().filter(|l| l.aqm() != "drop-tail").map(|l| l.name.as_str()).collect();
+        let every = || plan.links.iter().map(|l| l.name.as_str()).collect();
+        let (what, names) = match managed.len() {
+            0 => ("is required: no link has AQM".to_owned(), every()),
+            n => (format!("is required: {n} links have AQM"), managed),
+        };
+        file.report.error(file.place_of("live"), "live.link", Complaint::new(what).allowed(names.join(", ")));
         return;
     };
     let name = |link: LinkId| plan.links[link as usize].name.as_str();

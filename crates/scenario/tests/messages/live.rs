@@ -154,7 +154,7 @@ fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
         "[queue.main]\naqm = \"red\"\nlimit = \"100p\"\nmin_th = \"10p\"\nmax_th = \"30p\"\n",
         "",
     );
-    let no_link = "1: \"live.link\": \"is missing: no link is called bottleneck, and not exactly one has a queue other than drop-tail\"";
+    let no_link = "1: \"live.link\": \"is required: no link has AQM\"";
     assert_eq!(problems(&plain), [no_link]);
     let more = "[[link]]\nfrom = \"b\"\nto = \"c\"\nrate = \"1Mbps\"\ndelay = \"1ms\"\n\n[[flow]]\nname = \"aside\"\nfrom = \"b\"\nto = \"c\"\n";
     assert_eq!(

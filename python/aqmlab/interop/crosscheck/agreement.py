@@ -16,7 +16,7 @@ margin. Numbers that are equal to five digits in all runs of both sides are *the
 | goodput | 2 % | 1 kb/s |
 | utilization | 1 % | 0.002 |
 | loss, marks | 10 % | 0.0005 |
-| mean queue | 5 % | 0.1 packets |
+| mean queue, mean backlog | 5 % | 0.1 packets |
 | mean queueing delay | 5 % | 0.1 ms |
 """
 
@@ -38,6 +38,7 @@ MARGINS = {
     Measure.LOSS: (0.10, 0.0005),
     Measure.MARKS: (0.10, 0.0005),
     Measure.MEAN_QUEUE: (0.05, 0.1),
+    Measure.MEAN_BACKLOG: (0.05, 0.1),
     Measure.MEAN_DELAY: (0.05, 1e-4),
 }
 """Share of our mean, and the least margin in the measure's unit."""

@@ -26,6 +26,7 @@ def ours(model: Model, result: Result) -> dict[int, dict[Key, float]]:
             Measure.LOSS: ratio(row["drops"], row["arrivals"]),
             Measure.MARKS: ratio(row["marks"], row["arrivals"]),
             Measure.MEAN_QUEUE: row["mean_queue"],
+            Measure.MEAN_BACKLOG: row["mean_queue"] + row["utilization"],
             Measure.MEAN_DELAY: row["mean_delay_s"],
         }
         for measure, value in own.items():

@@ -20,6 +20,7 @@ SHOWN = {
     Measure.LOSS: ("loss, %", 100.0),
     Measure.MARKS: ("marks, %", 100.0),
     Measure.MEAN_QUEUE: ("mean queue, packets", 1.0),
+    Measure.MEAN_BACKLOG: ("mean backlog, packets", 1.0),
     Measure.MEAN_DELAY: ("mean queueing delay, ms", 1e3),
 }
 """Measures with their unit for people, and the factor to it."""

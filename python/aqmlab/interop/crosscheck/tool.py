@@ -10,6 +10,7 @@ seed. What it measures is a number for each key of `Measure` and place:
 | ``loss`` | link | 1 | packets dropped / packets offered to the queue |
 | ``marks`` | link | 1 | packets marked (ECN) / packets offered to the queue |
 | ``mean_queue`` | link | packets | time average of the packets waiting, the one in service not counted |
+| ``mean_backlog`` | link | packets | time average of the packets waiting and in service |
 | ``mean_delay_s`` | link | s | mean time waiting, the packet's own transmission not counted |
 
 all from the end of the warm-up to the end of the run. A tool leaves out what it cannot measure. Programs print them
@@ -41,6 +42,7 @@ class Measure(StrEnum):
     LOSS = "loss"
     MARKS = "marks"
     MEAN_QUEUE = "mean_queue"
+    MEAN_BACKLOG = "mean_backlog"
     MEAN_DELAY = "mean_delay_s"
 
 

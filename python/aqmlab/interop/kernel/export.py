@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import textwrap
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -15,23 +18,30 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
-from aqmlab.results.metrics import bottleneck_of
+from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines
 
-KIND_LENGTH = 15
-"""Most characters of the name by which tc knows a discipline (IFNAMSIZ - 1)."""
+NAME_LENGTH = 11
+"""Most characters of a name: with the longest prefix, ``bpf_``, tc takes 15 (IFNAMSIZ - 1)."""
+NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{NAME_LENGTH - 1}}}")
 ONE = 1 << 31
 """p_b = 1 in integers."""
+BOTTLENECK = "bottleneck"
 DROP_TAIL = "ddred-tail"
 """DDRED's tail-drop variant, the only non-RED discipline that a module has."""
 VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
-CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "flows.h", "record.h", "log.h", "Makefile")
+CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "index.h", "flows.h", "record.h", "options.h", "log.h")
 WIDTH = 118
+GSO = (
+    f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
+    "README.md has how to avoid them"
+)
+"""What a user of an exported queue has to know about segments."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,8 @@ class KernelQueue:
         The core's integers.
     levels
         The priority level of each of the 64 code points, by which a module tells the flows of PC-RED.
+    chosen_name
+        What distinguishes it from other modules of one machine; None: a name of its own is made.
     """
 
     scenario: Scenario
@@ -57,16 +69,29 @@ class KernelQueue:
     table: str
     integers: dict[str, Any]
     levels: tuple[int, ...] = (0,) * 64
+    chosen_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that is given; default: the discipline, and a digest of scenario and link, so that two differ.
+
+        >>> kernel_queue("example:dumbbell-red").name
+        'red_13a5'
+        """
+        if self.chosen_name is not None:
+            return self.chosen_name
+        digest = hashlib.sha256(f"{self.scenario.name}\n{self.link.name}".encode()).hexdigest()[:4]
+        return f"{self.link.aqm.replace('-', '_')[: NAME_LENGTH - 5]}_{digest}"
 
     @property
     def module(self) -> str:
         """Name of the module's file without ``.ko``."""
-        return f"sch_aqmlab_{self.link.aqm.replace('-', '_')}"
+        return f"sch_aqmlab_{self.name}"
 
     @property
     def kind(self) -> str:
         """Name by which tc knows the discipline."""
-        return f"aq_{self.link.aqm.replace('-', '_')}"[:KIND_LENGTH]
+        return f"aq_{self.name}"
 
     @property
     def largest_error(self) -> float:
@@ -77,10 +102,39 @@ class KernelQueue:
 def plan_and_link(
     scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()
 ) -> tuple[Scenario, Link]:
-    """Return the scenario, and the link: the one of this name, else the one that results are about."""
+    """Return the scenario, and the link: the one of this name, else the one that `managed_link` returns."""
     plan = as_scenario(scenario, overrides=overrides)
-    names = [one.name for one in plan.links]
-    return plan, plan.link(link or bottleneck_of(names, [one.aqm for one in plan.links]))
+    return plan, plan.link(link or managed_link(plan))
+
+
+def managed_link(plan: Scenario) -> str:
+    """Return the link of ``live.link``, else ``bottleneck`` if it has AQM, else the only one with AQM, as live runs do.
+
+    Raises
+    ------
+    InputError
+        If none or several have it; the message lists them.
+    """
+    chosen = tomllib.loads(plan.normalized).get("live", {}).get("link")
+    managed = [one.name for one in plan.links if one.aqm != "drop-tail"]
+    if chosen is not None:
+        return str(chosen)
+    if BOTTLENECK in managed or len(managed) == 1:
+        return BOTTLENECK if BOTTLENECK in managed else managed[0]
+    where = f"{plan.filename}: --link is required"
+    if not managed:
+        raise InputError(f"{where}: no link has AQM (allowed: {', '.join(one.name for one in plan.links)})")
+    raise InputError(f"{where}: {len(managed)} links have AQM (allowed: {', '.join(managed)})")
+
+
+def checked_name(name: str | None) -> str | None:
+    """Return a name that can be part of an identifier of C; another is an error."""
+    if name is not None and NAME.fullmatch(name) is None:
+        raise InputError(
+            f"--name: {name!r} is not allowed "
+            f"(allowed: 1 to {NAME_LENGTH} characters, a to z, 0 to 9 and _, a letter first)"
+        )
+    return name
 
 
 def kernel_queue(
@@ -88,6 +142,7 @@ def kernel_queue(
     *,
     link: str | None = None,
     overrides: Overrides = (),
+    name: str | None = None,
     form: str = "a module",
 ) -> KernelQueue:
     """Return the queue before a link, in integers.
@@ -97,9 +152,11 @@ def kernel_queue(
     scenario
         A scenario file, or a scenario already loaded.
     link
-        The link; default: the one that results are about.
+        The link; default: the one of ``live.link``, else the only one with active queue management.
     overrides
         Dotted keys and values that override the scenario's.
+    name
+        Name of the queue among others of one machine, at most 11 letters, digits and underscores: ``uplink``.
     form
         What it is for, in messages.
 
@@ -108,6 +165,7 @@ def kernel_queue(
     ScenarioError, InputError
         If the scenario is not valid, there is no such link, or a module cannot have the link's queue.
     """
+    name = checked_name(name)
     plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
     where = f"{plan.filename}: queue.{chosen.queue}"
     for key, value in REFUSED.items():
@@ -115,7 +173,7 @@ def kernel_queue(
             raise InputError(f'{where}.{key}: {form} has no form of {key} = "{value}"')
     if chosen.aqm == DROP_TAIL:
         table = json.dumps(plan.queue_table(chosen.queue))
-        return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters))
+        return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters), chosen_name=name)
     if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
         raise InputError(
             f'{where}: {form} has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail)'
@@ -131,7 +189,7 @@ def kernel_queue(
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
         raise InputError(f'{where}.victim: {form} has no form of victim = "{victim}" (allowed: {allowed})')
     levels = levels_of(plan, form) if victim == "pc-red" else (0,) * 64
-    return KernelQueue(plan, chosen, table, integers, levels)
+    return KernelQueue(plan, chosen, table, integers, levels, name)
 
 
 def levels_of(plan: Scenario, form: str) -> tuple[int, ...]:
@@ -158,7 +216,8 @@ def module_files(queue: KernelQueue) -> dict[str, str]:
     words = words_of(queue)
     files = {f"{queue.module}.c": filled("module/sch_aqmlab.c", words), "parameters.h": parameters_of(queue)}
     files |= {name: text_of(f"module/{name}") for name in CALLED_AS_THEY_ARE}
-    return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "dkms.conf", "README.md")}
+    files |= {f"q_{queue.kind}.c": filled("module/plugin.c", words)}
+    return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "Makefile", "dkms.conf", "README.md")}
 
 
 def words_of(queue: KernelQueue) -> dict[str, str]:
@@ -173,6 +232,8 @@ def words_of(queue: KernelQueue) -> dict[str, str]:
         "LINK": queue.link.name,
         "QUEUE": queue.link.queue,
         "RATE": f"{queue.link.rate_bps:.0f}",
+        "BURST": str(ONE_PACKET),
+        "SEGMENTS": text_of("segments.md").strip(),
         "DISTANCE": "\n".join(distance_lines(queue)),
     }
 
@@ -221,12 +282,13 @@ def export_module(
     link: str | None = None,
     out: str | Path | None = None,
     overrides: Overrides = (),
+    name: str | None = None,
 ) -> tuple[list[Path], KernelQueue]:
     """Write the sources of a module for Linux.
 
     Parameters
     ----------
-    scenario, link, overrides
+    scenario, link, overrides, name
         As of `kernel_queue`.
     out
         Folder for the files, made if it is missing; default: one of the module's name in the current folder.
@@ -241,7 +303,7 @@ def export_module(
     ScenarioError, InputError
         As of `kernel_queue`, and if the folder cannot be written.
     """
-    queue = kernel_queue(scenario, link=link, overrides=overrides)
+    queue = kernel_queue(scenario, link=link, overrides=overrides, name=name)
     return write_files(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import (
     DROP_TAIL,
-    KIND_LENGTH,
     KernelQueue,
     filled,
     kernel_queue,
@@ -31,12 +30,14 @@ MOST_SHIFT = 40
 FORM = "a BPF qdisc"
 
 
-def bpf_queue(scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = ()) -> KernelQueue:
+def bpf_queue(
+    scenario: str | Path | Scenario, *, link: str | None = None, overrides: Overrides = (), name: str | None = None
+) -> KernelQueue:
     """Return the queue before a link, in integers, if a BPF qdisc can have it.
 
     Parameters
     ----------
-    scenario, link, overrides
+    scenario, link, overrides, name
         As of `aqmlab.interop.kernel.export.kernel_queue`.
 
     Raises
@@ -47,7 +48,7 @@ def bpf_queue(scenario: str | Path | Scenario, *, link: str | None = None, overr
     plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
     for key, why in _refusals(chosen):
         raise InputError(f"{plan.filename}: queue.{chosen.queue}.{key}: {why}")
-    return kernel_queue(plan, link=chosen.name, form=FORM)
+    return kernel_queue(plan, link=chosen.name, name=name, form=FORM)
 
 
 def _refusals(link: Link) -> Iterator[tuple[str, str]]:
@@ -66,12 +67,12 @@ def _refusals(link: Link) -> Iterator[tuple[str, str]]:
 
 def kind_of(queue: KernelQueue) -> str:
     """Return the name by which tc knows the discipline."""
-    return f"bpf_{queue.link.aqm.replace('-', '_')}"[:KIND_LENGTH]
+    return f"bpf_{queue.name}"
 
 
 def name_of(queue: KernelQueue) -> str:
     """Return the name of the program's file without ``.bpf.c``."""
-    return f"aqmlab_{queue.link.aqm.replace('-', '_')}"
+    return f"aqmlab_{queue.name}"
 
 
 def time_of_a_byte(rate_bps: float) -> tuple[int, int]:
@@ -102,12 +103,13 @@ def export_bpf(
     link: str | None = None,
     out: str | Path | None = None,
     overrides: Overrides = (),
+    name: str | None = None,
 ) -> tuple[list[Path], KernelQueue]:
     """Write the sources of a BPF queueing discipline for Linux 6.16 or later, and of the program that loads it.
 
     Parameters
     ----------
-    scenario, link, overrides
+    scenario, link, overrides, name
         As of `bpf_queue`. The rate of the link becomes the discipline's.
     out
         Folder for the files, made if it is missing; default: one of the program's name in the current folder.
@@ -122,5 +124,5 @@ def export_bpf(
     ScenarioError, InputError
         As of `bpf_queue`, and if the folder cannot be written.
     """
-    queue = bpf_queue(scenario, link=link, overrides=overrides)
+    queue = bpf_queue(scenario, link=link, overrides=overrides, name=name)
     return write_files(Path.cwd() / name_of(queue) if out is None else Path(out), bpf_files(queue)), queue

@@ -21,6 +21,8 @@ ADAPTATION = {
     "adaptive-rio": "AQMLAB_ADAPTIVE_RIO",
 }
 NUMBERS_A_LINE = 6
+LEAST_PACKET = 14
+"""Bytes of the shortest packet: Ethernet's header."""
 
 
 def parameters_h(integers: Mapping[str, Any], levels: Sequence[int], about: Iterable[str]) -> str:
@@ -91,16 +93,23 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     yield "FORCED_COUNT", -1 if integers["spacing"] == "threshold" else 0, "after a forced drop"
     yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
     yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
-    yield from _victim(integers["victim"])
+    yield from _victim(integers["victim"], integers)
     yield from _adaptation(integers["adaptation"], integers["curves"])
     yield "ECN", integers["ecn"], "mark what can be marked"
     yield "MARK_UP_TO", f"{integers['mark_up_to']}U", "largest p_b that is marked"
     yield "MARK_FORCED", integers["mark_forced"], "mark also what is dropped for sure"
 
 
-def _victim(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
+def _slots(integers: Mapping[str, Any]) -> int:
+    """Return how many packets can wait at a time, the arriving one among them."""
+    limit = int(integers["limit"])
+    return (limit // LEAST_PACKET if integers["limit_in_bytes"] else limit) + 2
+
+
+def _victim(victim: Mapping[str, Any], integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     """Yield the constants of the victim rule."""
     yield "SEARCHES", victim["rule"] != "arriving", "the victim is searched in the queue"
+    yield "SLOTS", f"{_slots(integers)}U", "packets of at least a header that the limit lets in, and one that arrives"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
     yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that are compared; 0: RED"

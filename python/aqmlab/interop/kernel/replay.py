@@ -12,6 +12,9 @@ from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.scenario.file import Overrides, Scenario
 
+RECORD_BYTES, KIND, CHANGED = 64, 56, 4
+"""Of a record (``record.h``): its length, the place of its kind, and the kind of a change of parameters."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -54,6 +57,8 @@ class ReplayedLog:
         Decisions by which a packet was marked or dropped.
     difference
         The first difference, at which the replay ended; None if the log and the replay are equal bit by bit.
+    changed
+        Number of the record at which tc changed a parameter: decisions from there on were not replayed.
     """
 
     records: int
@@ -61,6 +66,7 @@ class ReplayedLog:
     marks: int
     drops: int
     difference: Difference | None
+    changed: int | None = None
 
 
 def replay_decisions(
@@ -85,10 +91,15 @@ def replay_decisions(
 
 
 def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
-    """Replay the bytes of a log of a queue's module."""
+    """Replay the bytes of a log of a queue's module, up to the first change of a parameter."""
+    kinds = content[KIND::RECORD_BYTES]
+    changed = kinds.find(CHANGED)
+    if changed >= 0:
+        content = content[: changed * RECORD_BYTES]
     found = _core.replay_integer(queue.table, queue.link.rate_bps, queue.link.delay_s, queue.levels, content)
     if "what" not in found:
-        return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None)
+        end = changed if changed >= 0 else None
+        return ReplayedLog(found["records"], found["decisions"], found["marks"], found["drops"], None, end)
     difference = Difference(found["record"], found["time_ns"] * 1e-9, found["what"], found["logged"], found["replayed"])
     return ReplayedLog(difference.record, 0, 0, 0, difference)
 

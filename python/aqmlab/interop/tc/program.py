@@ -45,6 +45,9 @@ def differences(model: Model) -> list[Semantic]:
     if others:
         text = f"Links {', '.join(others)} are delay alone: one bottleneck is Linux's, {found.plan.link}."
         made.append(Semantic("other links", text, Kind.LEFT_OUT))
+    if found.policers:
+        text = "Markers are policers of tc at the senders: what exceeds their bucket gets the other code point."
+        made.append(Semantic("marker", text, Kind.DIFFERS))
     made += [one for group in model.groups for one in _transport(model, group)]
     return list(dict.fromkeys(made))
 
@@ -62,7 +65,11 @@ def _always() -> Iterator[Semantic]:
     yield Semantic("token bucket", text, Kind.DIFFERS)
     text = "Links before and behind the bottleneck are delay alone, and the round trip's delay is laid on the way back."
     yield Semantic("access links", text, Kind.LEFT_OUT)
-    text = "Delays are those of echoes, ten a second, and mean queues follow from them by Little's law."
+    text = (
+        "tc's backlog is sampled ten times a second. It has the packet in service, which waits below a token bucket, "
+        "and the mean queue is without it. The mean delay follows from the mean queue and the packets that left by "
+        "Little's law. Pings are a sparse flow, and their delay is not the queue's."
+    )
     yield Semantic("queue and delay", text, Kind.DIFFERS)
 
 
@@ -91,8 +98,8 @@ def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iter
     yield "#"
     yield from comment(
         f"For Linux with iproute2 and iperf3, written by aqmlab. Starts of flows are those of seed {seed}. Prints JSON "
-        "lines: what tc counted every second, what iperf3 and echoes saw. `aqmlab live --backend vm` runs the same in "
-        "an emulated machine with a kernel that has all modules.",
+        "lines: what tc counted every second, its backlog, what iperf3 and pings (a sparse flow) saw. "
+        "`aqmlab live --backend vm` runs the same in an emulated machine with a kernel that has all modules.",
         "#",
     )
     yield from told(found, "Linux", "#")

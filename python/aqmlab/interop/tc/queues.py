@@ -33,6 +33,8 @@ NOT_IDLE = (
     'burst it may drop everything for many seconds while the link is idle (at_idle = "none" here)'
 )
 BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
+ONE_PACKET = 1600
+"""Bytes of a token bucket (the ``burst`` of ``tbf``): one packet of 1500 with Ethernet's header fits, two do not."""
 HANDLE = "10:"
 """Of the bottleneck's discipline."""
 FULL_PACKET = 1500.0

@@ -16,7 +16,7 @@ from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
 from aqmlab.interop.tc import program
-from aqmlab.live.processes import finish
+from aqmlab.live.processes import finish, search_path
 from aqmlab.live.tc import backend
 from aqmlab.live.tc.failure import judge
 from aqmlab.live.tc.job import Options
@@ -109,7 +109,7 @@ def _lines(path: Path, folder: Path, seed: int) -> tuple[str, ...]:
     done = finish(
         backend.command(path.resolve(), results.resolve()),
         longest_s=LONGEST_S,
-        environment={"PATH": backend.search_path()},
+        environment={"PATH": search_path()},
     )
     lines = tuple(results.read_text(encoding="utf-8").splitlines()) if results.exists() else ()
     judge(lines, "this machine")
@@ -130,6 +130,7 @@ def measured_in(run: PeerRun) -> Measured:
         Measure.LOSS: ratio(row["drops"], row["arrivals"]),
         Measure.MARKS: ratio(row["marks"], row["arrivals"]),
         Measure.MEAN_QUEUE: row["mean_queue"],
+        Measure.MEAN_BACKLOG: run.mean_backlog(),
         Measure.MEAN_DELAY: row["mean_delay_s"],
     }
     found |= {(measure, str(row["link"])): float(value) for measure, value in told.items() if math.isfinite(value)}
@@ -151,10 +152,10 @@ def _image() -> Image | None:
 def _refusal() -> str:
     """Return why this machine's kernel cannot run a script; "" if it can."""
     for name in backend.NEEDED:
-        if shutil.which(name, path=backend.search_path()) is None:
+        if shutil.which(name, path=search_path()) is None:
             return f"there is no program {name}; {COMMAND} builds an emulated machine that has it"
     words = ["unshare", "--user", "--map-root-user", "--net", "tc", "qdisc", "add", "dev", "lo", "root", *NEEDED]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": backend.search_path()})
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": search_path()})
     if done.returncode == 0:
         return ""
     said = (done.stderr.strip().splitlines() or ["no message"])[0]

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.live.plan import LivePlan
-from aqmlab.live.processes import finish
+from aqmlab.live.processes import finish, search_path
 from aqmlab.live.tc.failure import judge
 from aqmlab.live.tc.job import GRACE_S, PATIENCE_S, Options, script
 from aqmlab.live.tc.loading import loaded
@@ -29,8 +29,8 @@ from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
 
-NEEDED = ("unshare", "ip", "tc", "iperf3")
-NEEDED_BY_MODULES = ("insmod", "rmmod", "gzip", "base64")
+NEEDED = ("unshare", "ip", "tc", "iperf3", "gzip", "base64")
+NEEDED_BY_MODULES = ("insmod", "rmmod")
 SLACK_S = 60.0
 """A job may take that much longer than its run and the patience with its clients."""
 INNER = 'mount -t tmpfs tmpfs /run && exec sh "$1" 3> "$2"'
@@ -91,11 +91,6 @@ def command(job: Path, results: Path, *, root: bool | None = None) -> list[str]:
     own = [] if is_root else ["--user", "--map-root-user"]
     spaces = ["--net", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
     return ["unshare", *own, *spaces, "sh", "-c", INNER, "sh", str(job), str(results)]
-
-
-def search_path() -> str:
-    """Return where programs are looked for: those of administrators are not on everyone's path."""
-    return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
 def _slept_ms() -> int:

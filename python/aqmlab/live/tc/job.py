@@ -8,7 +8,8 @@ JSON lines on file descriptor 3, each with a ``kind``:
 | qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second and at the end |
 | client | what iperf3 says of a client's flows, both ends |
 | ended | time in ms since the start at which a client, given by its number, was done |
-| ping | number and round trip in ms of an echo |
+| backlog | a part of ``tc -s`` of the bottleneck, ten times a second after the time in ms, packed by gzip, in base64 |
+| ping | number and round trip in ms of an echo: pings are a sparse flow, which flow queueing serves first |
 | link | a line of the user-space bottleneck |
 | start | time of the start in ms since the kernel's |
 | decisions | a part of the log of a module's decisions, packed by gzip, in base64 |
@@ -33,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.interop.tc.queues import HANDLE
+from aqmlab.interop.tc.queues import HANDLE, ONE_PACKET
 from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
 
 PORT = 5201
@@ -45,8 +46,8 @@ GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
 MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db", "sc", "dc"), start=1)}
 """Of the devices."""
-BURST = 1600
-"""Bytes of the token bucket: one packet of 1500 with Ethernet's header fits, two do not."""
+FULL_FRAME, ETHERNET = 1514, 14
+"""Bytes of a packet of 1500 with Ethernet's header, and of that header."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
 GREETING = 32
@@ -70,6 +71,8 @@ class Options:
 
     Attributes
     ----------
+    sample_interval_s
+        Time between two samples of tc's backlog; 0: none but those of each second.
     ping_interval_s
         Echo requests are sent that often; 0: none.
     in_userspace
@@ -87,10 +90,11 @@ class Options:
         Whether the job loads the module, from ``NAME.ko`` beside it, and removes it; else it is loaded already.
     """
 
+    sample_interval_s: float = 0.1
     ping_interval_s: float = 0.1
     in_userspace: bool = False
     settings: tuple[str, ...] = ()
-    burst: int = BURST
+    burst: int = ONE_PACKET
     gso: bool = False
     module: str | None = None
     loads_module: bool = True
@@ -104,9 +108,10 @@ def script(setting: Setting, options: Options = Options()) -> str:
         *(LINK.splitlines() if options.in_userspace else _router(setting, options)),
         *_aside(setting),
         *_greetings(setting, options),
+        *_markers(setting),
         *_ends(setting, options),
         *_traffic(setting, options),
-        TAIL if not options.in_userspace else LINK_TAIL,
+        *([LINK_TAIL] if options.in_userspace else [*_samples(options), TAIL]),
     ]
     return "\n".join(part for part in parts if part) + "\n"
 
@@ -145,10 +150,12 @@ second=1000
 clock
 T0=$up
 queue
+sample &
 while [ $second -lt $END ]; do until_ms $second; queue; second=$((second + 1000)); done
 until_ms $END
 queue
 wait $CLIENTS
+wait $!
 finish"""
 
 LINK_TAIL = """\
@@ -162,6 +169,33 @@ exec 4>&-
 wait $LINK
 while read -r line; do report link "$line"; done < "$WORK/link.out"
 finish"""
+
+
+def _samples(options: Options) -> list[str]:
+    """Write how tc's backlog is sampled; a line has the time in ms and what tc reports.
+
+    A process for each sample and one for the pause are all that it starts: each takes a millisecond of the emulated
+    processor. A shell of busybox takes its own `tc` for any that it is not given the whole path of.
+    """
+    if options.sample_interval_s <= 0:
+        return ["sample() { :; }"]
+    return [
+        "for TC in /usr/sbin/tc /sbin/tc tc; do [ -x $TC ] && break; done",
+        "sample() {",
+        "  clock; due=$up",
+        "  while [ $((up - T0)) -le $END ]; do",
+        "    echo \"$((up - T0)) $($TC -n aql-r -j -s qdisc show dev rb | tr -d '\\n')\"",
+        f"    due=$((due + {options.sample_interval_s * 1000:.0f})); clock",
+        "    [ $due -le $up ] || { left=$((due - up + 100000)); sleep $((left / 1000 - 100)).${left#???}; }",
+        "    clock",
+        '  done > "$WORK/backlog"',
+        "}",
+    ]
+
+
+def _packed(kind: str) -> str:
+    """Write that the file of this name is reported in parts, packed by gzip, in base64."""
+    return f'gzip -c < "$WORK/{kind}" | base64 -w 4000 | sed \'s/.*/{{"kind":"{kind}","data":"&"}}/\' >&3'
 
 
 def _module(options: Options) -> list[str]:
@@ -183,7 +217,7 @@ def _module(options: Options) -> list[str]:
         f'  must $R tc qdisc del dev rb root; cat {folder}/decisions >> "$WORK/decisions"',
         f'  echo "{{\\"kind\\":\\"lost\\",\\"data\\":$(cat {folder}/lost)}}" >&3',
         *remove,
-        '  gzip -c "$WORK/decisions" | base64 -w 4000 | sed \'s/.*/{"kind":"decisions","data":"&"}/\' >&3',
+        f"  {_packed('decisions')}",
         "}",
     ]
 
@@ -256,6 +290,22 @@ def _greetings(setting: Setting, options: Options) -> list[str]:
     ]
 
 
+def _markers(setting: Setting) -> list[str]:
+    """Write the policers: packets are sent with the code point of what conforms, and those that exceed lose it.
+
+    A policer counts Ethernet's header too, so that its rate is as much higher for full packets.
+    """
+    lines = [] if not setting.policers else ["$S tc qdisc add dev sa clsact 2> /dev/null"]
+    for one in setting.policers:
+        rate, burst = (value * FULL_FRAME // (FULL_FRAME - ETHERNET) for value in (int(one.rate_bps), one.burst_bytes))
+        lines.append(
+            f"must $S tc filter add dev sa egress protocol ip prio 60000 u32 match ip src 10.77.{one.group}.1/32 "
+            f"action police rate {rate}bit burst {burst} conform-exceed pipe/ok "
+            f"action pedit ex munge ip dsfield set {one.red << 2:#x} retain 0xfc pipe action csum ip4h"
+        )
+    return lines
+
+
 def _netem(delay_s: float) -> str:
     return f"netem delay {delay_s * 1e6:.0f}us limit {WAITING}"
 
@@ -321,6 +371,8 @@ def _traffic(setting: Setting, options: Options) -> list[str]:
             '  sed -n \'s/.*seq=\\([0-9]*\\).*time=\\([0-9.]*\\).*/{"kind":"ping","seq":\\1,"rtt_ms":\\2}/p\' '
             '"$WORK/ping" >&3'
         )
+    if options.sample_interval_s > 0 and not options.in_userspace:
+        finish.append(f"  {_packed('backlog')}")
     if options.module is not None:
         finish.append("  remove_module")
     finish.append('  rm -rf "$WORK"')

@@ -6,11 +6,8 @@ The module is the one that ``aqmlab export --to kernel`` writes. Its log of deci
 
 from __future__ import annotations
 
-import base64
-import gzip
 import subprocess
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,12 +107,7 @@ def log_of(run: PeerRun) -> bytes:
     lost = sum(int(record["data"]) for record in run.of_kind("lost"))
     if lost:
         raise InputError(f"the module's log had no room for {lost} records")
-    return unpacked(record["data"] for record in run.of_kind("decisions"))
-
-
-def unpacked(parts: Iterable[str]) -> bytes:
-    """Return a log that a job reported in parts."""
-    return gzip.decompress(base64.b64decode("".join(parts)))
+    return run.packed("decisions")
 
 
 def replayed(queue: KernelQueue, log: bytes) -> ReplayedLog:

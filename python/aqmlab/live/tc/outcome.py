@@ -2,19 +2,23 @@
 
 tc counts packets that left, drops and marks since the qdisc was made; a run's counts are differences over the time
 after the warm-up. What is not counted is NaN: RED's early and forced drops are one count in tc (here under early),
-queue and average are not averaged. The mean delay is that of echoes: their round trip without the links' delay and
-their own transmission; the mean queue follows from it by Little's law.
+and tc has no average. The mean queue is tc's backlog, sampled ten times a second, without the packet in service: below
+a token bucket that packet still waits in the queue. The mean delay follows from it and the departures by Little's law.
+Pings are a sparse flow, which disciplines with a queue for each flow serve first: what they wait is reported as such,
+and is not the queue's delay.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
-import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -22,14 +26,14 @@ import pyarrow as pa
 from aqmlab.errors import InputError
 from aqmlab.live.plan import FlowGroup
 from aqmlab.live.tables import flows_table, to_arrow, with_headers
+from aqmlab.live.tc.failure import read_record
 from aqmlab.live.tc.iperf import FlowCounts, flow_counts, sent_s
+from aqmlab.live.tc.job import ETHERNET
 from aqmlab.live.tc.setting import IP_AND_UDP, Setting
 
 LATE_S = 2.0
 """Flows that begin that much later than they should, mostly since their first packets were lost: their goodput is that
 over all the time in which they should have sent."""
-ETHERNET = 14
-"""Bytes of header that tc counts with every packet."""
 ECHO = 84
 """Bytes of an echo request's IP packet."""
 Record = Mapping[str, Any]
@@ -65,6 +69,17 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What waits at a time; bytes are those of IP packets. `average` and `p_b` are known in user space alone."""
+
+    t_s: float
+    packets: int
+    bytes: int
+    average: float = math.nan
+    p_b: float = math.nan
+
+
+@dataclass(frozen=True)
 class PeerRun:
     """A finished run over Linux.
 
@@ -93,16 +108,27 @@ class PeerRun:
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The lines, read."""
-        return tuple(json.loads(line) for line in self.lines)
+        return tuple(read_record(line) for line in self.lines)
 
     def of_kind(self, kind: str) -> list[Record]:
         """Return the records of a kind, in order."""
         return [record for record in self.records if record["kind"] == kind]
 
+    def packed(self, kind: str) -> bytes:
+        """Return what the job reported in parts, packed by gzip, in base64; nothing if it reported none."""
+        return unpacked(record["data"] for record in self.of_kind(kind))
+
     @cached_property
-    def echoes(self) -> list[tuple[float, float]]:
-        """Time and round trip of every echo that came back, in s."""
-        return [(echo["seq"] * self.ping_interval_s, echo["rtt_ms"] / 1e3) for echo in self.of_kind("ping")]
+    def samples(self) -> list[Sample]:
+        """The bottleneck's queue, in order of time: ten samples a second, or the counts of each second."""
+        found = [_sampled(line) for line in self.packed("backlog").decode().splitlines()]
+        counts = [Sample(one.t_s, one.packets, one.bytes, one.average, one.p_b) for one in self.counts]
+        return [one for one in found if one.t_s <= self.setting.duration_s] or counts
+
+    @cached_property
+    def pings(self) -> list[tuple[float, float]]:
+        """Time and round trip of every ping that came back, in s."""
+        return [(ping["seq"] * self.ping_interval_s, ping["rtt_ms"] / 1e3) for ping in self.of_kind("ping")]
 
     @property
     def discipline(self) -> Record:
@@ -129,9 +155,24 @@ class PeerRun:
         """Return what the bottleneck counted from a time of the run to its end."""
         return self.counts[-1].since(min(self.counts, key=lambda count: abs(count.t_s - from_s)))
 
-    def mean_wait_s(self) -> float:
-        """Mean time that echoes waited in the bottleneck after the warm-up; NaN without echoes."""
-        round_trips = [rtt for t, rtt in self.echoes if t >= self.setting.warmup_s]
+    def mean_backlog(self) -> float:
+        """Mean of the packets in the queue after the warm-up, as tc counts them: the one in service is among them."""
+        return fmean([float(one.packets) for one in self._measured] or [math.nan])
+
+    def mean_queue(self) -> tuple[float, float]:
+        """Mean of the packets and bytes that wait after the warm-up, the packet in service not counted."""
+        in_service = 1 if self.of_kind("qdisc") else 0
+        packets = [float(max(one.packets - in_service, 0)) for one in self._measured] or [math.nan]
+        waiting = [one.bytes * (1 - in_service / one.packets) for one in self._measured if one.packets]
+        return fmean(packets), sum(waiting) / len(packets)
+
+    @property
+    def _measured(self) -> list[Sample]:
+        return [one for one in self.samples if one.t_s >= self.setting.warmup_s]
+
+    def sparse_flow_wait_s(self) -> float:
+        """Mean time that pings, a sparse flow, waited in the bottleneck after the warm-up; NaN without pings."""
+        round_trips = [rtt for t, rtt in self.pings if t >= self.setting.warmup_s]
         if not round_trips:
             return math.nan
         own = (ECHO + ETHERNET) * 8 / self.setting.rate_bps
@@ -142,12 +183,12 @@ class PeerRun:
         """Tables ``links``, ``flows`` and ``queue_samples``, with the run's seed as first column."""
         seed = self.setting.plan.seed
         samples: dict[str, list[Any]] = {
-            "t_s": [count.t_s for count in self.counts],
-            "link": [self.setting.plan.link] * len(self.counts),
-            "queue_packets": [count.packets for count in self.counts],
-            "queue_bytes": [count.bytes for count in self.counts],
-            "average": [count.average for count in self.counts],
-            "p_b": [count.p_b for count in self.counts],
+            "t_s": [one.t_s for one in self.samples],
+            "link": [self.setting.plan.link] * len(self.samples),
+            "queue_packets": [one.packets for one in self.samples],
+            "queue_bytes": [one.bytes for one in self.samples],
+            "average": [one.average for one in self.samples],
+            "p_b": [one.p_b for one in self.samples],
         }
         return {
             "links": to_arrow(links_of(self), seed=seed),
@@ -156,10 +197,16 @@ class PeerRun:
         }
 
 
+def unpacked(parts: Iterable[str]) -> bytes:
+    """Return a file that a job reported in parts, packed by gzip, in base64; nothing if there are no parts."""
+    packed = base64.b64decode("".join(parts))
+    return gzip.decompress(packed) if packed else b""
+
+
 def links_of(run: PeerRun) -> dict[str, list[Any]]:
     """Return the bottleneck's row of the table ``links``."""
     setting = run.setting
-    count, wait = run.counted(setting.warmup_s), run.mean_wait_s()
+    count, (queue, queue_bytes) = run.counted(setting.warmup_s), run.mean_queue()
     row = {
         "link": setting.plan.link,
         "aqm": setting.qdisc.kind,
@@ -173,12 +220,12 @@ def links_of(run: PeerRun) -> dict[str, list[Any]]:
         "drops": count.drops,
         "marks_early": math.nan,
         "marks": count.marks,
-        "mean_queue": count.departures / count.t_s * wait,
-        "mean_queue_bytes": count.departed_bytes / count.t_s * wait,
+        "mean_queue": queue,
+        "mean_queue_bytes": queue_bytes,
         "mean_average": math.nan,
         "sd_average": math.nan,
-        "max_queue": max(one.packets for one in run.counts),
-        "mean_delay_s": wait,
+        "max_queue": max(one.packets for one in run.samples),
+        "mean_delay_s": queue * count.t_s / count.departures if count.departures else math.nan,
         "utilization": (count.departed_bytes + ETHERNET * count.departures) * 8 / count.t_s / setting.rate_bps,
         "throughput_bps": count.departed_bytes * 8 / count.t_s,
         "packets_at_end": run.counts[-1].packets,
@@ -192,6 +239,13 @@ def _discipline(record: Record) -> Record:
     if found is None:
         raise InputError("tc reports no statistics of the bottleneck's discipline")
     return found
+
+
+def _sampled(line: str) -> Sample:
+    """Read a sample of tc's backlog: the time in ms, and what tc reports."""
+    ms, _, told = line.partition(" ")
+    found = _discipline({"data": read_record(told)})
+    return Sample(int(ms) / 1e3, found["qlen"], found["backlog"] - ETHERNET * found["qlen"])
 
 
 def _of_tc(record: Record) -> Count:

@@ -7,7 +7,9 @@ loop it only matters how long it is round, not where.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.interop.tc.queues import Qdisc, qdisc_of
@@ -93,6 +95,27 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Policer:
+    """A marker of the kind token-bucket: what exceeds it loses its code point.
+
+    Attributes
+    ----------
+    group
+        Number of the group whose packets it marks.
+    rate_bps, burst_bytes
+        Of its bucket.
+    green, red
+        Code points of what conforms and of what exceeds.
+    """
+
+    group: int
+    rate_bps: float
+    burst_bytes: int
+    green: int
+    red: int
+
+
+@dataclass(frozen=True)
 class Setting:
     """A run: the bottleneck with its discipline, the groups and their programs.
 
@@ -104,6 +127,8 @@ class Setting:
         The bottleneck's discipline in tc's words.
     rate_bps, duration_s, warmup_s
         Of the bottleneck; of the run; of the part at its start that tables leave out.
+    policers
+        Markers of the scenario, at the senders.
     """
 
     plan: LivePlan
@@ -113,6 +138,7 @@ class Setting:
     rate_bps: float
     duration_s: float
     warmup_s: float
+    policers: tuple[Policer, ...] = ()
 
 
 def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
@@ -136,17 +162,19 @@ def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
         "random loss": bool(plan.settings.get("loss")),
         "TTL_i in packets (live.distance)": plan.carries_ttl,
         "QOSA in packets (live.qosa_bit)": bool(plan.settings["qosa_bit"]),
-        "a marker": bool(scenario.markers) and qdisc is not IN_USERSPACE,
     }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")
+    markers = () if qdisc is IN_USERSPACE else scenario.markers
+    policers = tuple(policer for marker in markers for policer in _policers(marker, plan))
     clients = tuple(client for group in plan.groups for client in _clients(group, scenario.duration_s))
     if len(clients) > MOST_CLIENTS:
         raise InputError(f"{len(clients)} flows that start one by one are too many (at most {MOST_CLIENTS})")
     return Setting(
         plan=plan,
         qdisc=qdisc if isinstance(qdisc, Qdisc) else qdisc_of(scenario, scenario.link(plan.link), words=qdisc),
-        groups=tuple(map(_group, plan.groups)),
+        groups=tuple(_group(group, policers) for group in plan.groups),
+        policers=policers,
         clients=clients,
         rate_bps=plan.rate_bps,
         duration_s=scenario.duration_s,
@@ -162,7 +190,20 @@ def _clients(group: FlowGroup, duration_s: float) -> list[Client]:
     return [Client(group.number, tuple(names), start, stop) for start, names in together.items() if start < stop]
 
 
-def _group(group: FlowGroup) -> Group:
+def _policers(marker: Mapping[str, Any], plan: LivePlan) -> list[Policer]:
+    """Return a marker's policers: one for a flow, or for a group whose flows share a bucket."""
+    own = [group for group in plan.groups if group.group in marker["flows"] or not marker["flows"]]
+    of_flows = marker["per"] == "flow" and all(len(group.flows) == 1 for group in own)
+    if marker["kind"] != "token-bucket" or not (of_flows or (marker["per"] == "group" and len(own) == 1)):
+        raise InputError(
+            f'live: the marker "{marker["name"]}" cannot be had with tc as bottleneck '
+            '(allowed: kind = "token-bucket", for groups of one flow or with per = "group" for one group)'
+        )
+    values, points = marker["parameters"], marker["dscp"]
+    return [Policer(g.number, float(values["cir"]), int(values["cbs"]), points["green"], points["red"]) for g in own]
+
+
+def _group(group: FlowGroup, policers: Sequence[Policer]) -> Group:
     own = group.parameters
     strange = {
         "its data cross the other direction": not group.forward,
@@ -188,7 +229,7 @@ def _group(group: FlowGroup) -> Group:
         payload=own["packet_size"] - IP_AND_UDP if group.is_udp else 0,
         rate_bps=float(own["rate_bps"]) if group.is_udp else 0.0,
         delay_s=(group.there.delay_ns + group.back.delay_ns) / 1e9,
-        dscp=group.dscp,
+        dscp=next((one.green for one in policers if one.group == group.number), group.dscp),
         ttl=group.ttl - group.there.hops_before + 1,
         level=group.traffic_class,
     )

@@ -49,7 +49,7 @@ QUEUES = (
 )
 MODULES = (
     *("veth", "tun"),
-    *("sch_ingress", "cls_u32", "act_skbmod", "act_mirred"),
+    *("sch_ingress", "cls_u32", "act_skbmod", "act_mirred", "act_police", "act_pedit", "act_csum"),
     *(f"sch_{queue}" for queue in QUEUES),
     *("tcp_bbr", "tcp_dctcp"),
 )

@@ -20,6 +20,7 @@ from typing import IO
 import pyarrow as pa
 
 from aqmlab.errors import InputError
+from aqmlab.live.processes import search_path
 
 KERNEL = "linux-image-amd64"
 """The distribution's package that depends on its present kernel."""
@@ -180,7 +181,7 @@ def file_of(files: tarfile.TarFile, ending: str) -> bytes:
 
 def program(name: str) -> Path:
     """Find a program of this machine."""
-    found = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin")
+    found = shutil.which(name, path=search_path())
     if found is None:
         raise InputError(f"the image of the emulated machine needs the program {name}, which is not installed")
     return Path(found)

@@ -258,6 +258,7 @@ int BPF_PROG(aqmlab_init, struct Qdisc *sch, struct nlattr *options,
 	if (__sync_val_compare_and_swap(&aqmlab_owner, 0, (u64)sch))
 		return -AQMLAB_EBUSY;
 	sch->limit = min_t(u64, AQMLAB_LIMIT, U32_MAX);
+	aqmlab_defaults(&aqmlab_queue);
 	aqmlab_start();
 	return 0;
 }

@@ -96,7 +96,14 @@ struct aqmlab_class {
 #endif
 };
 
+/* What may change while the queue runs. */
+struct aqmlab_settings {
+	u64 limit;		/* packets, or bytes with AQMLAB_LIMIT_IN_BYTES */
+	bool ecn;
+};
+
 struct aqmlab_queue {
+	struct aqmlab_settings settings;
 	struct aqmlab_average average[AQMLAB_AVERAGES];
 	struct aqmlab_class class[AQMLAB_CLASSES];
 	u64 bytes;		/* waiting */
@@ -124,11 +131,20 @@ struct aqmlab_decision {
 	u32 draw;
 };
 
+/* The settings of the scenario; a reset keeps the present ones. */
+static inline void aqmlab_defaults(struct aqmlab_queue *q)
+{
+	q->settings.limit = AQMLAB_LIMIT;
+	q->settings.ecn = AQMLAB_ECN;
+}
+
 static inline void aqmlab_reset(struct aqmlab_queue *q, u64 now)
 {
+	struct aqmlab_settings settings = q->settings;
 	u32 i;
 
 	memset(q, 0, sizeof(*q));
+	q->settings = settings;
 	q->adapted = now;
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
 	q->moved = aqmlab_curves[AQMLAB_CLASSES - 1];
@@ -318,10 +334,10 @@ static inline bool aqmlab_is_full_for(const struct aqmlab_queue *q, u32 bytes)
 	u64 serving = AQMLAB_IN_SERVICE_COUNTS && q->serving;
 
 	if (!AQMLAB_LIMIT_IN_BYTES)
-		return q->packets + serving >= AQMLAB_LIMIT;
+		return q->packets + serving >= q->settings.limit;
 	if (AQMLAB_STRICT_LIMIT)
-		return q->bytes >= AQMLAB_LIMIT;
-	return q->bytes + bytes + serving * q->serving_bytes > AQMLAB_LIMIT;
+		return q->bytes >= q->settings.limit;
+	return q->bytes + bytes + serving * q->serving_bytes > q->settings.limit;
 }
 
 /* p_b times the size of the packet over the mean packet. */
@@ -445,9 +461,9 @@ static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32
 }
 
 /* Whether the victim of a decision is marked; ecn are the two bits of its header. */
-static inline bool aqmlab_marks(const struct aqmlab_decision *decision, u8 ecn)
+static inline bool aqmlab_marks(const struct aqmlab_queue *q, const struct aqmlab_decision *decision, u8 ecn)
 {
-	if (!AQMLAB_ECN || !(ecn & 3))
+	if (!AQMLAB_ECN || !q->settings.ecn || !(ecn & 3))
 		return false;
 	if (decision->verdict == AQMLAB_EARLY)
 		return decision->p_b <= AQMLAB_MARK_UP_TO;

@@ -11,6 +11,7 @@
 #define AQMLAB_DEPARTURE	1	/* the link took a packet */
 #define AQMLAB_EMPTY		2	/* the link asked, and none waited */
 #define AQMLAB_RESET		3	/* the queue was created or emptied */
+#define AQMLAB_CHANGED		4	/* a parameter was changed: a replay ends here */
 
 /* Outcomes: what became of the victim. */
 #define AQMLAB_NONE		0

@@ -27,7 +27,7 @@ enum aqmlab_among {
 
 struct aqmlab_victim {
 	struct sk_buff *skb;
-	struct sk_buff *before;	/* the packet ahead of it */
+	u32 rank;		/* from 1, in its list of the index */
 	bool drawn;
 	u32 draw;
 };
@@ -51,39 +51,29 @@ static inline u32 aqmlab_distance(const struct aqmlab_skb *packet)
 	return packet->ttl_initial > packet->ttl ? packet->ttl_initial - packet->ttl : 0;
 }
 
-/*
- * Find the packet that has travelled least, from the head up to but not including
- * one (NULL: the end). Of several it is the newest, the oldest or one at random.
- */
-static inline void aqmlab_find_nearest(struct sk_buff *head, const struct sk_buff *end,
+#include "index.h"
+
+/* The packet that has travelled least; of several the newest, the oldest or one at random. */
+static inline void aqmlab_find_nearest(const struct aqmlab_index *index,
 				       struct aqmlab_victim *victim)
 {
-	u32 least = ~0U, ties = 0, skip = 0;
-	struct sk_buff *skb, *before;
+	u32 list = aqmlab_nearest_list(index);
+	struct aqmlab_path path;
+	u32 ties, rank = 1;
 
-	for (skb = head; skb && skb != end; skb = skb->next) {
-		u32 distance = aqmlab_distance(aqmlab_skb(skb));
-
-		if (distance > least)
-			continue;
-		ties = distance < least ? 1 : ties + 1;
-		least = distance;
-	}
-	if (!ties)
+	if (list == AQMLAB_NOBODY)
 		return;
+	ties = aqmlab_packets_in(index, list);
 	if (AQMLAB_TIES == AQMLAB_NEWEST)
-		skip = ties - 1;
+		rank = ties;
 	if (AQMLAB_TIES == AQMLAB_RANDOM) {
 		victim->draw = aqmlab_random();
 		victim->drawn = true;
-		skip = ((u64)victim->draw * ties) >> 32;
+		rank = 1 + (((u64)victim->draw * ties) >> 32);
 	}
-	before = NULL;
-	for (skb = head; skb != end; before = skb, skb = skb->next)
-		if (aqmlab_distance(aqmlab_skb(skb)) == least && !skip--)
-			break;
-	victim->skb = skb;
-	victim->before = before;
+	aqmlab_seek(index, list, rank, false, &path);
+	victim->skb = aqmlab_at(index, &path);
+	victim->rank = path.rank;
 }
 
 /*
@@ -91,44 +81,35 @@ static inline void aqmlab_find_nearest(struct sk_buff *head, const struct sk_buf
  * the victim; if there is none, the first open one from the head (AQMLAB_CIRCULAR), else
  * the last.
  */
-static inline void aqmlab_find_open(struct sk_buff *head, u32 packets,
+static inline void aqmlab_find_open(const struct aqmlab_index *index, u32 packets,
 				    struct aqmlab_victim *victim)
 {
-	struct sk_buff *skb, *before = NULL;
-	bool found = false;
-	u32 skip;
+	struct aqmlab_path path;
+	u32 before;
 
 	victim->draw = aqmlab_random();
 	victim->drawn = true;
-	skip = ((u64)victim->draw * packets) >> 32;
-	for (skb = head; skb; before = skb, skb = skb->next) {
-		bool open = aqmlab_skb(skb)->open;
-
-		if (skip) {
-			skip--;
-			open = open && AQMLAB_CIRCULAR && !found;
-		} else if (open || (!skb->next && !found)) {
-			victim->skb = skb;
-			victim->before = before;
-			return;
-		}
-		if (open) {
-			victim->skb = skb;
-			victim->before = before;
-			found = true;
-		}
-	}
+	aqmlab_seek(index, 0, 1 + (((u64)victim->draw * packets) >> 32), false, &path);
+	before = path.open;
+	aqmlab_seek(index, 0, before + 1, true, &path);
+	if (!aqmlab_at(index, &path) && AQMLAB_CIRCULAR)
+		aqmlab_seek(index, 0, 1, true, &path);
+	if (!aqmlab_at(index, &path))
+		aqmlab_seek(index, 0, packets, false, &path);
+	victim->skb = aqmlab_at(index, &path);
+	victim->rank = path.rank;
 }
 
-/* Find the victim, from the head up to but not including one packet (NULL: the end). */
-static inline void aqmlab_find_victim(const struct aqmlab_queue *q, struct sk_buff *head,
-				      const struct sk_buff *end, struct aqmlab_victim *victim)
+/* Find the victim among the packets of the index. */
+static inline void aqmlab_find_victim(const struct aqmlab_queue *q,
+				      const struct aqmlab_index *index,
+				      struct aqmlab_victim *victim)
 {
 	memset(victim, 0, sizeof(*victim));
 	if (AQMLAB_PROTECTS)
-		aqmlab_find_open(head, q->packets, victim);
+		aqmlab_find_open(index, q->packets, victim);
 	else
-		aqmlab_find_nearest(head, end, victim);
+		aqmlab_find_nearest(index, victim);
 }
 
 /*
@@ -137,25 +118,24 @@ static inline void aqmlab_find_victim(const struct aqmlab_queue *q, struct sk_bu
  * then the newest. A packet that is too short to make room in bytes is kept.
  */
 static inline enum aqmlab_among aqmlab_find_in_tail(const struct aqmlab_queue *q,
-						    struct sk_buff *head,
+						    struct sk_buff *tail,
 						    struct sk_buff *arriving,
 						    struct aqmlab_victim *victim)
 {
-	struct sk_buff *skb, *before = NULL, *found = NULL;
-	u32 least = ~0U, ahead = q->packets;
+	struct sk_buff *skb, *found = NULL;
+	u32 least = ~0U, left = AQMLAB_LAST_N;
 
-	for (skb = head; skb; before = skb, skb = skb->next) {
+	for (skb = tail; skb && left; skb = skb->prev, left--) {
 		u32 distance = aqmlab_distance(aqmlab_skb(skb));
 
-		if (ahead-- > AQMLAB_LAST_N || distance > least)
+		if (distance >= least)
 			continue;
 		least = distance;
 		found = skb;
-		victim->before = before;
 	}
 	if (found && least < aqmlab_distance(aqmlab_skb(arriving)) &&
 	    (!AQMLAB_LIMIT_IN_BYTES ||
-	     q->bytes + aqmlab_length(arriving) <= AQMLAB_LIMIT + aqmlab_length(found))) {
+	     q->bytes + aqmlab_length(arriving) <= q->settings.limit + aqmlab_length(found))) {
 		victim->skb = found;
 		return AQMLAB_AMONG_WAITING;
 	}

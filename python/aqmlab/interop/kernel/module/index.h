@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * An index of the packets that wait, so that the search for a victim takes a time that
+ * grows with the logarithm of their number: skip lists with widths (Pugh 1990, "A skip
+ * list cookbook", 3.4), each in order of arrival. DDRED has a list for each distance and
+ * a bit for each list with packets, PC-RED one list, which counts open packets too.
+ *
+ * A node's heights follow from the number of the packet, not from draws, which decide.
+ */
+#ifndef AQMLAB_INDEX_H
+#define AQMLAB_INDEX_H
+
+#define AQMLAB_INDEXED		(AQMLAB_SEARCHES && !AQMLAB_LAST_N)
+#define AQMLAB_LISTS		(AQMLAB_PROTECTS ? 1 : 256)
+#define AQMLAB_HEIGHT		8	/* a node is so high once in 4^7 */
+
+/* To the next node of this height at least, and what is behind this node up to that one. */
+struct aqmlab_step {
+	u32 next;		/* AQMLAB_NOBODY: the end */
+	u32 packets;
+	u32 open;
+};
+
+struct aqmlab_node {
+	struct sk_buff *skb;
+	struct aqmlab_step step[AQMLAB_HEIGHT];
+};
+
+struct aqmlab_index {
+	struct aqmlab_node *node;	/* a head for each list, then AQMLAB_SLOTS for packets */
+	u64 filled[4];			/* lists with packets */
+	u32 free;
+};
+
+/* Where a search ended: the last node of each height before the packet, and its rank from 1. */
+struct aqmlab_path {
+	struct aqmlab_step *step[AQMLAB_HEIGHT];
+	u32 rank;
+	u32 open;		/* packets before it that are open */
+};
+
+static inline void aqmlab_reset_index(struct aqmlab_index *index)
+{
+	u32 i, h;
+
+	memset(index->filled, 0, sizeof(index->filled));
+	for (i = 0; i < AQMLAB_LISTS; i++)
+		for (h = 0; h < AQMLAB_HEIGHT; h++)
+			index->node[i].step[h] = (struct aqmlab_step){ .next = AQMLAB_NOBODY };
+	for (i = AQMLAB_LISTS; i < AQMLAB_LISTS + AQMLAB_SLOTS; i++)
+		index->node[i].step[0].next = i + 1;
+	index->node[i - 1].step[0].next = AQMLAB_NOBODY;
+	index->free = AQMLAB_LISTS;
+}
+
+/* The list of a packet. */
+static inline u32 aqmlab_list_of(const struct aqmlab_skb *packet)
+{
+	return AQMLAB_PROTECTS ? 0 : aqmlab_distance(packet);
+}
+
+static inline u32 aqmlab_packets_in(const struct aqmlab_index *index, u32 list)
+{
+	const struct aqmlab_step *step = &index->node[list].step[AQMLAB_HEIGHT - 1];
+	u32 packets = step->packets;
+
+	while (step->next != AQMLAB_NOBODY) {
+		step = &index->node[step->next].step[AQMLAB_HEIGHT - 1];
+		packets += step->packets;
+	}
+	return packets;
+}
+
+/*
+ * Go to the packet of a rank in a list, or to the open packet of a rank among the open
+ * ones, from 1. A rank beyond all leads to the end.
+ */
+static inline void aqmlab_seek(const struct aqmlab_index *index, u32 list, u32 rank, bool open,
+			       struct aqmlab_path *path)
+{
+	struct aqmlab_node *node = &index->node[list];
+	u32 packets = 0, opened = 0;
+	int h;
+
+	for (h = AQMLAB_HEIGHT - 1; h >= 0; h--) {
+		struct aqmlab_step *step = &node->step[h];
+
+		while (step->next != AQMLAB_NOBODY &&
+		       (open ? opened + step->open : packets + step->packets) < rank) {
+			packets += step->packets;
+			opened += step->open;
+			node = &index->node[step->next];
+			step = &node->step[h];
+		}
+		path->step[h] = step;
+	}
+	path->rank = packets + 1;
+	path->open = opened;
+}
+
+/* The packet where a search ended; NULL: the end. */
+static inline struct sk_buff *aqmlab_at(const struct aqmlab_index *index,
+					const struct aqmlab_path *path)
+{
+	u32 next = path->step[0]->next;
+
+	return next == AQMLAB_NOBODY ? NULL : index->node[next].skb;
+}
+
+/* A packet joins the end of its list. There are slots for as many as the limit lets in. */
+static inline void aqmlab_index_packet(struct aqmlab_index *index, struct sk_buff *skb)
+{
+	const struct aqmlab_skb *packet = aqmlab_skb(skb);
+	u32 list = aqmlab_list_of(packet);
+	/* Fibonacci hashing: zeros at the upper end are as likely as in random numbers. */
+	u32 height = min_t(u32, (32 - fls(packet->number * 0x9e3779b9U)) / 2, AQMLAB_HEIGHT - 1);
+	u32 slot = index->free;
+	struct aqmlab_path path;
+	u32 h;
+
+	index->free = index->node[slot].step[0].next;
+	index->node[slot].skb = skb;
+	aqmlab_seek(index, list, ~0U, false, &path);
+	for (h = 0; h < AQMLAB_HEIGHT; h++) {
+		path.step[h]->packets++;
+		path.step[h]->open += packet->open;
+		if (h > height)
+			continue;
+		path.step[h]->next = slot;
+		index->node[slot].step[h] = (struct aqmlab_step){ .next = AQMLAB_NOBODY };
+	}
+	index->filled[list / 64] |= 1ULL << list % 64;
+}
+
+/* The packet of a rank in a list leaves it. */
+static inline void aqmlab_unindex(struct aqmlab_index *index, u32 list, u32 rank)
+{
+	struct aqmlab_path path;
+	u32 slot, open, h;
+
+	aqmlab_seek(index, list, rank, false, &path);
+	slot = path.step[0]->next;
+	open = aqmlab_skb(index->node[slot].skb)->open;
+	for (h = 0; h < AQMLAB_HEIGHT; h++) {
+		struct aqmlab_step *step = path.step[h];
+
+		step->packets--;
+		step->open -= open;
+		if (step->next != slot)
+			continue;
+		step->next = index->node[slot].step[h].next;
+		step->packets += index->node[slot].step[h].packets;
+		step->open += index->node[slot].step[h].open;
+	}
+	index->node[slot].step[0].next = index->free;
+	index->free = slot;
+	if (index->node[list].step[0].next == AQMLAB_NOBODY)
+		index->filled[list / 64] &= ~(1ULL << list % 64);
+}
+
+/* The list of those that have travelled least; none: AQMLAB_NOBODY. */
+static inline u32 aqmlab_nearest_list(const struct aqmlab_index *index)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		if (index->filled[i])
+			return 64 * i + __ffs64(index->filled[i]);
+	return AQMLAB_NOBODY;
+}
+
+#endif

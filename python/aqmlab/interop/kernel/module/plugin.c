@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * A plug-in of tc (iproute2 4.20 or later) for the discipline @KIND@: its options, and what
+ * tc shows of it. tc looks for q_@KIND@.so in $TC_LIB_DIR, else in /usr/lib/tc.
+ */
+#include <linux/netlink.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+/* What tc has of its own; no package has the header. */
+struct qdisc_util {
+	struct qdisc_util *next;
+	const char *id;
+	int (*parse_qopt)(struct qdisc_util *util, int count, char **words, struct nlmsghdr *message, const char *dev);
+	int (*print_qopt)(struct qdisc_util *util, FILE *file, struct rtattr *options);
+	int (*print_xstats)(struct qdisc_util *util, FILE *file, struct rtattr *statistics);
+	int (*parse_copt)(struct qdisc_util *util, int count, char **words, struct nlmsghdr *message, const char *dev);
+	int (*print_copt)(struct qdisc_util *util, FILE *file, struct rtattr *options);
+	int (*has_block)(struct qdisc_util *util, struct rtattr *options, bool *has);
+};
+
+#define PRINT_ANY	4
+#define NO_COLOR	6
+#define MOST_BYTES	1024
+
+int addattr_l(struct nlmsghdr *message, int most, int type, const void *data, int length);
+int print_color_uint(int type, int color, const char *key, const char *format, unsigned int value);
+int print_color_bool(int type, int color, const char *key, const char *format, bool value);
+int print_color_string(int type, int color, const char *key, const char *format, const char *value);
+int print_color_float(int type, int color, const char *key, const char *format, double value);
+int open_json_array(int type, const char *key);
+void close_json_array(int type, const char *format);
+void open_json_object(const char *key);
+void close_json_object(void);
+
+static void print_number(const char *key, const char *format, double value)
+{
+	print_color_float(PRINT_ANY, NO_COLOR, key, format, value);
+}
+
+static int parse(struct qdisc_util *util, int count, char **words, struct nlmsghdr *message, const char *dev)
+{
+	struct rtattr *options = (struct rtattr *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
+
+	(void)util;
+	(void)dev;
+	addattr_l(message, MOST_BYTES, TCA_OPTIONS, NULL, 0);
+	for (; count > 0; count--, words++) {
+		__u8 ecn = !strcmp(*words, "ecn");
+
+		if (!strcmp(*words, "limit") && count > 1) {
+			char *end;
+			unsigned long value = strtoul(words[1], &end, 10);
+			__u32 limit = value;
+
+			if (*end || end == words[1] || words[1][0] == '-' || !limit || limit != value) {
+				fprintf(stderr, "@KIND@: limit %s is not allowed (allowed: a whole number from 1)\n", words[1]);
+				return -1;
+			}
+			addattr_l(message, MOST_BYTES, AQMLAB_TCA_LIMIT, &limit, sizeof(limit));
+			count--;
+			words++;
+		} else if (ecn || !strcmp(*words, "noecn")) {
+			addattr_l(message, MOST_BYTES, AQMLAB_TCA_ECN, &ecn, sizeof(ecn));
+		} else {
+			fprintf(stderr, "@KIND@: unknown option %s (allowed: limit N, ecn, noecn; the rest is built in)\n", *words);
+			return -1;
+		}
+	}
+	options->rta_len = (char *)message + NLMSG_ALIGN(message->nlmsg_len) - (char *)options;
+	return 0;
+}
+
+static void print_curves(struct rtattr *told, const struct aqmlab_fixed *fixed)
+{
+	const struct aqmlab_bounds *bounds = RTA_DATA(told);
+	unsigned int i, classes = RTA_PAYLOAD(told) / sizeof(*bounds);
+	double one = (double)(1ULL << fixed->fraction);
+
+	open_json_array(2, "classes");
+	for (i = 0; i < classes; i++) {
+		open_json_object(NULL);
+		print_number("min", fixed->in_bytes ? "min %gb " : "min %gp ", bounds[i].min / one);
+		print_number("max", fixed->in_bytes ? "max %gb " : "max %gp ", bounds[i].max / one);
+		print_number("max_p", "max_p %g ", bounds[i].max_p / 2147483648.0);
+		close_json_object();
+	}
+	close_json_array(2, NULL);
+}
+
+static int print(struct qdisc_util *util, FILE *file, struct rtattr *options)
+{
+	struct aqmlab_fixed fixed = { 0 };
+	struct rtattr *told[AQMLAB_TCA_MAX + 1] = { NULL };
+	struct rtattr *one;
+	int left;
+
+	(void)util;
+	(void)file;
+	if (!options)
+		return 0;
+	left = RTA_PAYLOAD(options);
+	for (one = RTA_DATA(options); RTA_OK(one, left); one = RTA_NEXT(one, left))
+		if (one->rta_type <= AQMLAB_TCA_MAX)
+			told[one->rta_type] = one;
+	if (told[AQMLAB_TCA_FIXED] && RTA_PAYLOAD(told[AQMLAB_TCA_FIXED]) >= sizeof(fixed))
+		memcpy(&fixed, RTA_DATA(told[AQMLAB_TCA_FIXED]), sizeof(fixed));
+	if (told[AQMLAB_TCA_LIMIT])
+		print_color_uint(PRINT_ANY, NO_COLOR, "limit", fixed.limit_in_bytes ? "limit %ub " : "limit %up ",
+				 *(__u32 *)RTA_DATA(told[AQMLAB_TCA_LIMIT]));
+	if (told[AQMLAB_TCA_ECN]) {
+		bool ecn = *(__u8 *)RTA_DATA(told[AQMLAB_TCA_ECN]);
+
+		print_color_bool(2, NO_COLOR, "ecn", NULL, ecn);
+		print_color_string(1, NO_COLOR, NULL, "%s", ecn ? "ecn " : "noecn ");
+	}
+	if (told[AQMLAB_TCA_CURVES]) {
+		print_color_uint(PRINT_ANY, NO_COLOR, "w_log", "w_q 2^-%u ", fixed.w_log);
+		print_curves(told[AQMLAB_TCA_CURVES], &fixed);
+	}
+	return 0;
+}
+
+static int print_statistics(struct qdisc_util *util, FILE *file, struct rtattr *told)
+{
+	struct tc_red_xstats found = { 0 };
+
+	(void)util;
+	(void)file;
+	if (!told || RTA_PAYLOAD(told) < sizeof(found))
+		return 0;
+	memcpy(&found, RTA_DATA(told), sizeof(found));
+	print_color_uint(PRINT_ANY, NO_COLOR, "marked", "  marked %u ", found.marked);
+	print_color_uint(PRINT_ANY, NO_COLOR, "early", "early %u ", found.early);
+	print_color_uint(PRINT_ANY, NO_COLOR, "pdrop", "pdrop %u ", found.pdrop);
+	return 0;
+}
+
+struct qdisc_util @KIND@_qdisc_util = {
+	.id = "@KIND@",
+	.parse_qopt = parse,
+	.print_qopt = print,
+	.print_xstats = print_statistics,
+};

@@ -1,0 +1,30 @@
+"""Programs that tests need: a test names all of them, and is skipped with their names where one is missing."""
+
+import shutil
+
+import pytest
+
+from aqmlab.live.processes import search_path
+from aqmlab.live.vm.build import PROGRAMS
+from aqmlab.live.vm.machine import QEMU
+
+EMULATOR = (QEMU, *PROGRAMS)
+"""Programs for a run in the emulated machine: the emulator, and those of this machine that are put into its image."""
+
+
+def missing(*names: str) -> str:
+    """Return which of these programs are not installed, as "needs the programs NAME, NAME"; empty if all are."""
+    lacking = [name for name in names if shutil.which(name, path=search_path()) is None]
+    return f"needs the program{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}" if lacking else ""
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Mark a test or a class that runs these programs."""
+    why = missing(*names)
+    return pytest.mark.skipif(bool(why), reason=why or "all programs are installed")
+
+
+def require(*names: str) -> None:
+    """Skip the test that calls this, or the fixture that it uses, where one of these programs is missing."""
+    if why := missing(*names):
+        pytest.skip(why)
