@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ from aqmlab.cli.application import File, Json, Set, command
 from aqmlab.cli.output import print_json, print_rows, text_of, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, ScenarioError, printable
+from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
@@ -81,7 +81,7 @@ def init(
 
 
 def _description_of(text: str) -> str:
-    return str(tomllib.loads(text).get("description", ""))
+    return str(read_toml(text).get("description", ""))
 
 
 def _list_transport(transport: Transport) -> None:

@@ -164,6 +164,8 @@ def compare(
         engine=engine,
         **parse_until(until, max_runs),
     )
+    for line in found.warnings:
+        warn(line)
     texts = {"--latex": (latex, found.latex), "--csv": (csv, found.csv)}
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
@@ -295,6 +297,9 @@ def report(
     if figure is None:
         path = reports.report(folder, out=out, live=live, progress=True)
         told, text = {"report": str(path)}, f"Report: {path}"
+        if live:
+            told["live"] = str(reports.live_page(path))
+            text += f"\nLaboratory: {told['live']}"
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
         told, text = {"files": files}, f"Figure: {', '.join(files)}"
