@@ -39,7 +39,10 @@ __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 done, 1 failure, 2 bad input, 130 interrupted (143, 129: SIGTERM, SIGHUP)."""
+    """Run the command line and return its exit code.
+
+    0 done, 1 failure, 2 bad input, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
+    """
     _show_any_text()
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)

@@ -125,7 +125,7 @@ def _keys(table: str) -> list[str]:
 
 
 def _exchanged_keys(aqm: str) -> set[str]:
-    """Return the keys of a queue that stay when its discipline is exchanged by this one; a curve is the discipline's."""
+    """Return the keys of a queue that stay when this discipline takes it; the curve is the discipline's own."""
     return {parameter.key for parameter in discipline(aqm).parameters} - {"aqm", "curve"}
 
 

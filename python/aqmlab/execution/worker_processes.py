@@ -1,4 +1,4 @@
-"""Processes that work for this one: started without its main module, ended with it, and without a part in its signals."""
+"""Processes that work for this one: started without its main module, ended with it, and only by it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "
 
 
 def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
-    """Read a TOML text with the parser, the limits and the messages of scenario files.
+    r"""Read a TOML text with the parser, the limits and the messages of scenario files.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
     ScenarioError
         If it is not TOML; with line and column.
 
-    >>> read_toml("b = 1\\na.c = [0.5]")
+    >>> read_toml("b = 1\na.c = [0.5]")
     {'b': 1, 'a': {'c': [0.5]}}
     """
     answer = json.loads(_core.document(text, filename))
