@@ -47,10 +47,8 @@ class Reports(Protocol):
 def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
     """Make ready processes for `work_in_process`; they are started when work is submitted."""
     context = mp.get_context("spawn")
-    with (
-        _interrupts_held(),
-        _current_directory_off_path(),
-    ):  # the queue's lock may start multiprocessing's resource tracker
+    # The queue's lock may start multiprocessing's resource tracker.
+    with _interrupts_held(), _current_directory_off_path():
         channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
     return executor, channel
