@@ -31,7 +31,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import Error, Interrupted, ScenarioError, printable
+from aqmlab.errors import Error, Interrupted, ScenarioError, printable, show_warnings_in_one_line
 from aqmlab.signals import exit_code
 from aqmlab.storage import folders
 
@@ -74,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def entry() -> None:
     """Start from the shell."""
     _open_standard_files()
+    show_warnings_in_one_line()
     code = main()
     try:
         sys.stdout.flush()

@@ -92,16 +92,20 @@ def run(
 
 
 def _transports_of(names: Sequence[str]) -> str:
-    """Say how flows send, with the profile of TCP, from the table of flows.
+    """Say how flows send, with the profile of TCP and the source of the congestion control, from the table of flows.
 
-    >>> _transports_of(["newreno", "tcp-cubic", "udp"])
-    'Transport: newreno (profile ns2-2.35), tcp-cubic (profile rfc), udp.'
+    >>> _transports_of(["newreno", "tcp-bbr", "udp"])
+    'Transport: newreno (profile ns2-2.35), tcp-bbr (profile rfc, BBRv3, draft-ietf-ccwg-bbr-06), udp.'
     """
-    from aqmlab.scenario.registry import transports
+    from aqmlab.scenario.registry import controllers, transports
 
-    known = transports()
-    profiles = {name: known["tcp" if name.startswith("tcp-") else name].profile for name in names}
-    return f"Transport: {', '.join(f'{n} (profile {p})' if p else n for n, p in profiles.items())}."
+    known, sources = transports(), {f"tcp-{one.name}": one.source for one in controllers().values()}
+    words = []
+    for name in names:
+        profile = known["tcp" if name.startswith("tcp-") else name].profile
+        more = f", {sources[name]}" if name in sources else ""
+        words.append(f"{name} (profile {profile}{more})" if profile else name)
+    return f"Transport: {', '.join(words)}."
 
 
 @command("aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10", long=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from aqmlab.errors import Error
+from aqmlab.errors import Error, show_warnings_in_one_line
 from aqmlab.execution.progress import Throttled
 from aqmlab.signals import ENDING
 
@@ -140,6 +140,7 @@ _channel: SimpleQueue[tuple[int, float]] | None = None
 def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
     global _channel
     _channel = channel
+    show_warnings_in_one_line()
     for number in HELD:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
