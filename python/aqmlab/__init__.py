@@ -145,8 +145,11 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - names are loaded when first
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"aqmlab.{_HOME[name]}"), name)
+    argument_types = importlib.import_module("aqmlab.argument_types")
     if inspect.isfunction(value):
-        value = importlib.import_module("aqmlab.argument_types").named(value)
+        value = argument_types.named(value)
+    elif not issubclass(value, BaseException):
+        value = argument_types.with_named_methods(value)
     globals()[name] = value
     return value
 

@@ -9,6 +9,7 @@ __all__ = [
     "check",
     "curve",
     "disciplines",
+    "document",
     "live_link",
     "live_plan",
     "live_replay",
@@ -80,6 +81,10 @@ class RunOutput(TypedDict):
     events: int
 
 def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., whole: bool = ...) -> str: ...
+def document(text: str, filename: str) -> str:
+    """JSON of a TOML text: ``ok``, ``errors`` as from `check`, and if ``ok`` its ``table``, keys in their order."""
+    ...
+
 def text_hash(text: str) -> str: ...
 def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., seed: int = 1) -> str:
     """

@@ -1,7 +1,6 @@
-"""Errors of the public functions name the argument that has a wrong type.
+"""The public functions check the types of their arguments before they begin, and name one that is wrong.
 
-A call that succeeds is not looked at. Where one ends with a `TypeError` or `AttributeError`, its arguments are compared
-with what arguments of their names may be, and the first that cannot be is named.
+What is allowed follows from the annotations, which are text here: ``str | Path | None`` allows a text, a path and None.
 """
 
 from __future__ import annotations
@@ -9,87 +8,142 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from aqmlab.errors import InputError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-WHOLE = ("a whole number", (Integral,))
-NUMBER = ("a number", (Real,))
-TEXT = ("a text", (str,))
-PATH = ("a path", (str, os.PathLike))
-TEXTS = ("a list of texts", (Iterable,))
-MAPPING = ("a mapping", (Mapping,))
-ALLOWED: dict[str, tuple[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("workers", "max_runs", "trials", "fresh", "sobol"), WHOLE),
-    **dict.fromkeys(("margin", "quantile"), NUMBER),
-    **dict.fromkeys(("engine", "queue", "minimize", "maximize", "form"), TEXT),
-    **dict.fromkeys(("path", "folder", "out", "report"), PATH),
-    **dict.fromkeys(("aqm", "programs", "keep", "over", "vary", "sections", "until"), TEXTS),
-    **dict.fromkeys(("grid", "settings", "against_settings"), MAPPING),
-    "scenario": ("a path or a Scenario", (str, os.PathLike, object)),
-    "seeds": ("a whole number, or a list of them", (Integral, Iterable)),
-    "paper": TEXT,
+
+@dataclass(frozen=True)
+class _Kind:
+    """Values of one kind: how they are called, and whether a value is one of them."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str | os.PathLike) and "\0" not in str(value) and not isinstance(value, bytes)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, Integral) or type(value).__name__ in ("bool", "bool_")  # bool_: of NumPy
+
+
+def _list_of(words: str, holds: Callable[[Any], bool]) -> _Kind:
+    """Lists of elements; the elements of an iterator are not looked at, which would use them up."""
+
+    def is_list(value: object) -> bool:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            return False
+        return isinstance(value, Iterator) or all(map(holds, value))
+
+    return _Kind(f"a list of {words}", is_list)
+
+
+def _mapping(words: str, holds: Callable[[Any], bool] = lambda _: True) -> _Kind:
+    def is_mapping(value: object) -> bool:
+        return isinstance(value, Mapping) and all(isinstance(k, str) and holds(v) for k, v in value.items())
+
+    return _Kind(f"a mapping of texts to {words}", is_mapping)
+
+
+_WHOLE = _Kind("a whole number", _is_whole)
+_TEXT = _Kind("a text", lambda value: isinstance(value, str))
+_PATH = _Kind("a path", _is_path)
+_TEXTS = _list_of("texts", _TEXT.holds)
+_SEEDS = _Kind("a whole number, or a list of them", lambda v: _is_whole(v) or _list_of("", _is_whole).holds(v))
+_TABLES = _mapping("mappings", lambda value: isinstance(value, Mapping))
+KINDS: dict[str, _Kind] = {
+    "str": _TEXT,
+    "Path": _PATH,
+    "int": _WHOLE,
+    "float": _Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool)),
+    "bool": _Kind("true or false", _is_flag),
+    "bytes": _Kind("bytes", lambda value: isinstance(value, bytes)),
+    "Sequence[str]": _TEXTS,
+    "Iterable[str]": _TEXTS,
+    "list[int]": _list_of("whole numbers", _is_whole),
+    "Seeds": _SEEDS,
+    "Until": _Kind("a text or a list of texts", lambda value: _TEXT.holds(value) or _TEXTS.holds(value)),
+    "Values": _mapping("values"),
+    "Settings": _TABLES,
+    "Mapping[str, Mapping[str, Value]]": _TABLES,
+    "dict[str, Any]": _mapping("values"),
+    # `aqmlab.scenario.file.override_pairs` names the pair that is wrong.
+    "Overrides": _Kind("a mapping, or pairs of texts", lambda _: True),
+    "Executor": _Kind("an executor", lambda value: hasattr(value, "submit")),
 }
-"""By name of the argument: what is allowed, and its types. None, where it is a default, is always allowed."""
+"""By the words of an annotation: what they allow. Any other word is the name of a class."""
+OPTIONAL = ("None", "Seeds")
+"""Annotations that allow None."""
 
 
 def named(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function whose errors about the type of an argument name the argument."""
+    """Return a function that raises an `InputError` that names the first argument of a wrong type."""
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
-        try:
-            return function(*arguments, **keywords)
-        except (TypeError, AttributeError) as error:
-            complaint = _complaint(function, arguments, keywords)
-            if complaint is None:
-                raise
-            raise InputError(complaint) from error
+        # Arguments that do not fit the signature are a TypeError of Python, with their names.
+        for name, value in signature.bind(*arguments, **keywords).arguments.items():
+            complaint = _complaint(name, value, str(signature.parameters[name].annotation))
+            if complaint:
+                raise InputError(complaint)
+        return function(*arguments, **keywords)
 
     return checked
 
 
-def _complaint(
-    function: Callable[..., object], arguments: tuple[object, ...], keywords: Mapping[str, object]
-) -> str | None:
-    """Return what is wrong with the first argument of a wrong type; None if there is none."""
-    signature = inspect.signature(function)
-    try:
-        given = signature.bind(*arguments, **keywords).arguments
-    except TypeError:
-        return None
-    for name, value in given.items():
-        default = signature.parameters[name].default
-        if value is None and default is None:
+def with_named_methods(kind: type[T]) -> type[T]:
+    """Let the public methods of a class check their arguments as `named` functions do; return the class."""
+    for name, method in list(vars(kind).items()):
+        if name.startswith("_"):
             continue
-        what, types = _allowed(name)
-        if types and not (isinstance(value, types) and _is_right(name, value)):
-            return f"{name}: {_shown(value)} is not possible (allowed: {what})"
-    return None
+        if inspect.isfunction(method) and not hasattr(method, "__wrapped__"):
+            setattr(kind, name, named(method))
+        elif isinstance(method, classmethod) and not hasattr(method.__func__, "__wrapped__"):
+            setattr(kind, name, classmethod(named(cast("Callable[..., Any]", method.__func__))))
+    return kind
 
 
-def _allowed(name: str) -> tuple[str, tuple[type, ...]]:
-    return ALLOWED.get(name, ("", ()))
+def _complaint(name: str, value: object, annotation: str) -> str:
+    """Return what is wrong with an argument; "" if nothing is."""
+    words = annotation.split(" | ")
+    if name in ("self", "cls") or annotation == str(inspect.Parameter.empty) or _is_allowed(value, words):
+        return ""
+    # A text in place of a path is the path's name.
+    kinds = [KINDS[word].words if word in KINDS else f"a {word}" for word in words if word not in OPTIONAL[:1]]
+    allowed = [words for words in kinds if words != _TEXT.words or _PATH.words not in kinds]
+    return f"{name}: {_shown(value)} is not possible (allowed: {' or '.join(allowed)})"
 
 
-def _is_right(name: str, value: object) -> bool:
-    """Whether the elements of a list, and what is neither path nor scenario, are of the right type."""
-    if name == "scenario":
-        return isinstance(value, (str, os.PathLike)) or type(value).__name__ == "Scenario"
-    if name == "seeds":
-        return not isinstance(value, str) and (
-            isinstance(value, Integral) or all(isinstance(one, Integral) for one in value)  # type: ignore[attr-defined]
-        )
-    if ALLOWED[name] == TEXTS:
-        return isinstance(value, str) or all(isinstance(one, str) for one in value)  # type: ignore[attr-defined]
-    return not isinstance(value, bool)
+def _is_allowed(value: object, words: list[str]) -> bool:
+    if value is None:
+        return any(word in OPTIONAL for word in words)
+    if "Path" in words and isinstance(value, str):
+        return _PATH.holds(value)
+    return any(_holds(word, value) for word in words if word != "None")
+
+
+def _holds(word: str, value: object) -> bool:
+    if word in KINDS:
+        return KINDS[word].holds(value)
+    return any(one.__name__ == word for one in type(value).__mro__)
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -5,8 +5,11 @@ Each carries the exit code of the command line: 1 failure, 2 bad input, 130 inte
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
+import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +63,16 @@ def _cut(line: str) -> str:
     half = LONGEST_LINE // 2
     left_out = len(line) - 2 * half
     return line if left_out <= 0 else f"{line[:half]} ...({left_out:,} characters left out)... {line[-half:]}"
+
+
+def show_warnings_in_one_line() -> None:
+    """Print warnings of libraries as one line each, without the line of code that Python adds."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            print(one_line(f"aqmlab: warning: {message}"), file=sys.stderr)
+
+    warnings.showwarning = show  # type: ignore[assignment]
 
 
 class Error(Exception):

@@ -68,11 +68,21 @@ def report(
             raise InputError(f"{folder}: is of a reproduction; its page is written there, under its own name")
         return page_of(folder, pictures=pictures)
     page = page_for(folder, pictures=pictures, at=target.parent)
-    laboratory = add_live(page, folder, f"{target.stem}-live.html") if live else ""
+    beside = live_page(target)
+    laboratory = add_live(page, folder, beside.name) if live else ""
     if laboratory:
         guarded(target.parent, lambda: target.parent.mkdir(parents=True, exist_ok=True))
-        guarded(target.parent, lambda: write_file(target.with_name(f"{target.stem}-live.html"), laboratory.encode()))
+        guarded(target.parent, lambda: write_file(beside, laboratory.encode()))
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
+
+
+def live_page(page: Path) -> Path:
+    """Return the file of the laboratory beside a page.
+
+    >>> live_page(Path("results/report.html")).name
+    'report-live.html'
+    """
+    return page.with_name(f"{page.stem}-live.html")
 
 
 def page_for(folder: Path, *, pictures: bool, at: Path | None = None) -> Page:

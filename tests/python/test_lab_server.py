@@ -72,6 +72,7 @@ def test_the_page_and_its_files(server):
         "chart.js",
         "panel.js",
         "queue_view.js",
+        "address.js",
         "watching.js",
         "lab.css",
         "page.css",

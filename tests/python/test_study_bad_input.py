@@ -80,7 +80,7 @@ def test_every_point_is_checked_before_the_first_run(small, tmp_path):
             'study = 1\nscenario = "small.toml"\n[grid]\nqueue.b = [1]',
             r"study\.toml: grid\.queue: quote the whole key.*",
         ),
-        ("study = 1\nscenario = ", r"study\.toml: Invalid value.*"),
+        ("study = 1\nscenario = ", r"study\.toml:2:12: not TOML: the file ends in the middle of a value"),
     ],
 )
 def test_study_files(shell, monkeypatch, text, pattern):

@@ -91,6 +91,12 @@ fn live_plan(
     py.detach(|| aqmlab_scenario::live_plan_json(text, filename, &overrides, seed))
 }
 
+/// Read a TOML text with the limits and messages of scenario files; JSON.
+#[pyfunction]
+fn document(py: Python<'_>, text: &str, filename: &str) -> String {
+    py.detach(|| aqmlab_scenario::document_json(text, filename))
+}
+
 /// Return the hash of a scenario by its normalized text.
 #[pyfunction]
 fn text_hash(text: &str) -> String {
@@ -415,6 +421,7 @@ fn version() -> &'static str {
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(check, m)?)?;
+    m.add_function(wrap_pyfunction!(document, m)?)?;
     m.add_function(wrap_pyfunction!(live_plan, m)?)?;
     m.add_function(wrap_pyfunction!(text_hash, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;

@@ -35,7 +35,7 @@ mod tcp;
 mod tree;
 mod units;
 
-pub use json::{check_json, disciplines_json, integers_json, live_plan_json, schema_json};
+pub use json::{check_json, disciplines_json, document_json, integers_json, live_plan_json, schema_json};
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use normal::hash as text_hash;
 pub use problem::{Problem, Severity};

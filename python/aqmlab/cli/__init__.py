@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -30,24 +31,28 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import Error, Interrupted, ScenarioError, printable
+from aqmlab.errors import Error, Interrupted, ScenarioError, printable, show_warnings_in_one_line
+from aqmlab.signals import exit_code
 from aqmlab.storage import folders
 
 __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 done, 1 failure, 2 bad input, 130 interrupted."""
+    """Run the command line and return its exit code.
+
+    0 done, 1 failure, 2 bad input, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
+    """
     _show_any_text()
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", Interrupted.exit_code)
+        return _fail("interrupted", exit_code())
     except ScenarioError as error:
         print(printable(str(error)), file=sys.stderr)
         return error.exit_code
     except Error as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(str(error), exit_code() if error.exit_code == Interrupted.exit_code else error.exit_code)
     except TyperException as error:
         return _usage(error)
     except BrokenPipeError:
@@ -62,13 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _fail(f"internal error: {type(error).__name__}: {error} (AQMLAB_TRACEBACK=1 shows where)", 1)
     if code == Interrupted.exit_code:  # which typer made of Ctrl-C
-        return _fail("interrupted", code)
+        return _fail("interrupted", exit_code())
     return int(code or 0)
 
 
 def entry() -> None:
     """Start from the shell."""
     _open_standard_files()
+    show_warnings_in_one_line()
     code = main()
     try:
         sys.stdout.flush()
@@ -112,5 +118,6 @@ def _usage(error: TyperException) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(printable(f"aqmlab: {message}"), file=sys.stderr)
+    with contextlib.suppress(OSError):  # of a terminal that was closed
+        print(printable(f"aqmlab: {message}"), file=sys.stderr)
     return code

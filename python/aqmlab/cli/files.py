@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +11,7 @@ from aqmlab.cli.application import File, Json, Set, command
 from aqmlab.cli.output import print_json, print_rows, text_of, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, ScenarioError, printable
+from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 @command("aqmlab list", "aqmlab list fq-codel", name="list")
 def list_(
     name: Annotated[str | None, typer.Argument(help="One discipline or transport; default: all.")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also parameters that need another part of RED than the discipline has.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List disciplines and transports, or the parameters of one. Python: aqmlab.disciplines."""
@@ -27,19 +30,15 @@ def list_(
 
     transports = registry.transports()
     if as_json:
-        data = registry.registry()
-        if name is not None:
-            kind = "transports" if name in transports else "disciplines"
-            if kind == "disciplines":
-                registry.discipline(name)
-            data = next(entry for entry in data[kind] if entry["name"] == name)
-        print_json(data)
+        print_json(_registry_data(name, every=every))
         return
     if name is None:
         print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
         kinds = registry.parts().items()
         print_rows(["part of RED", "word", "idea"], [[key, p.name, p.doc] for key, own in kinds for p in own.values()])
         print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
+        rows = [[c.name, c.doc, c.source] for c in registry.controllers().values()]
+        print_rows(["congestion control of tcp", "responds to", "source"], rows)
         print("aqmlab list NAME shows the parameters of one.")
         return
     if name in transports:
@@ -49,11 +48,30 @@ def list_(
     print(f"\n{discipline.name}: {discipline.title}")
     print("".join(f"  {line}\n" for line in (discipline.doc, discipline.paper) if line), end="")
     columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
-    shown = discipline.own_parameters
+    shown = discipline.parameters if every else discipline.own_parameters
     print_rows(columns, [[p.key, p.symbol, p.unit, text_of(p.default), p.allowed, p.doc] for p in shown])
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
-        print(f"With another victim or adaptation ({', '.join(others)}) it has that one's parameters too.")
+        count = len(discipline.parameters) - len(shown)
+        print(f"{count} more parameters have an effect with another part ({', '.join(others)}); --all lists them.")
+
+
+def _registry_data(name: str | None, *, every: bool) -> dict[str, Any]:
+    """Return the registry, or one entry of it; of a discipline's parameters those that have an effect, or all."""
+    from aqmlab.scenario import registry
+
+    data = registry.registry()
+    if name in registry.transports():
+        return next(entry for entry in data["transports"] if entry["name"] == name)
+    own = {d.name: {p.key for p in (d.parameters if every else d.own_parameters)} for d in registry.disciplines()}
+    entries = [
+        entry | {"parameters": [p for p in entry["parameters"] if p["key"] in own[entry["name"]]]}
+        for entry in data["disciplines"]
+    ]
+    if name is None:
+        return data | {"disciplines": entries}
+    registry.discipline(name)
+    return next(entry for entry in entries if entry["name"] == name)
 
 
 @command("aqmlab init", "aqmlab init dumbbell-red --out my.toml")
@@ -81,7 +99,7 @@ def init(
 
 
 def _description_of(text: str) -> str:
-    return str(tomllib.loads(text).get("description", ""))
+    return str(read_toml(text).get("description", ""))
 
 
 def _list_transport(transport: Transport) -> None:

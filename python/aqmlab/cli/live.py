@@ -179,12 +179,10 @@ def _build_vm(backend: str) -> None:
 
 def _warn_of_commands(file: Path, overrides: list[str] | None) -> None:
     """Say which commands of the scenario file run as root: who has the file from elsewhere may not have read it."""
-    import tomllib
-
     from aqmlab.scenario.file import Scenario
 
     plan = Scenario.load(file, overrides=parse_overrides(overrides))
-    for flow in tomllib.loads(plan.normalized).get("flow", []):
+    for flow in plan.tables.get("flow", []):
         for key in ("exec", "exec_server"):
             if key in flow:
                 line = f"aqmlab: warning: {file}: flow.{flow.get('name')}.{key} runs as root: {flow[key]}"

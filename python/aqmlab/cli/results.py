@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +48,22 @@ def ls(store: Store, as_json: Json = False) -> None:
         rows.append(["sweep", f"{one['name']} ({one['study'][:8]})", _count(one["seeds"]), about])
     if rows:
         print_rows(["what", "name", "seeds", "about"], rows)
-    print(f"{store}: {runs} runs in {blocks} blocks")
+    print(escaped(f"{store}: {_holdings(Counter(one.kind for one in listed), len(studies), runs, blocks)}"))
+
+
+def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> str:
+    """Say how much there is of what; runs of sweeps are in blocks, those of other commands in their folders.
+
+    >>> _holdings({"run": 1, "comparison": 2}, 0, 0, 0)
+    '1 run, 2 comparisons'
+    >>> _holdings({}, 1, 24, 2)
+    '1 sweep with 24 runs in 2 blocks'
+    """
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items()]
+    if sweeps or runs:
+        stored = f"{runs} run{'' if runs == 1 else 's'} in {blocks} block{'' if blocks == 1 else 's'}"
+        parts.append(f"{sweeps} sweep{'' if sweeps == 1 else 's'} with {stored}")
+    return ", ".join(parts) or "no results"
 
 
 def _stored(store: Path, *, may_lack: bool) -> tuple[list[dict[str, Any]], int, int]:

@@ -92,16 +92,20 @@ def run(
 
 
 def _transports_of(names: Sequence[str]) -> str:
-    """Say how flows send, with the profile of TCP, from the table of flows.
+    """Say how flows send, with the profile of TCP and the source of the congestion control, from the table of flows.
 
-    >>> _transports_of(["newreno", "tcp-cubic", "udp"])
-    'Transport: newreno (profile ns2-2.35), tcp-cubic (profile rfc), udp.'
+    >>> _transports_of(["newreno", "tcp-bbr", "udp"])
+    'Transport: newreno (profile ns2-2.35), tcp-bbr (profile rfc, BBRv3, draft-ietf-ccwg-bbr-06), udp.'
     """
-    from aqmlab.scenario.registry import transports
+    from aqmlab.scenario.registry import controllers, transports
 
-    known = transports()
-    profiles = {name: known["tcp" if name.startswith("tcp-") else name].profile for name in names}
-    return f"Transport: {', '.join(f'{n} (profile {p})' if p else n for n, p in profiles.items())}."
+    known, sources = transports(), {f"tcp-{one.name}": one.source for one in controllers().values()}
+    words = []
+    for name in names:
+        profile = known["tcp" if name.startswith("tcp-") else name].profile
+        more = f", {sources[name]}" if name in sources else ""
+        words.append(f"{name} (profile {profile}{more})" if profile else name)
+    return f"Transport: {', '.join(words)}."
 
 
 @command("aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10", long=True)
@@ -164,6 +168,8 @@ def compare(
         engine=engine,
         **parse_until(until, max_runs),
     )
+    for line in found.warnings:
+        warn(line)
     texts = {"--latex": (latex, found.latex), "--csv": (csv, found.csv)}
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
@@ -299,6 +305,9 @@ def report(
     if figure is None:
         path = reports.report(folder, out=out, live=live, progress=True)
         told, text = {"report": str(path)}, f"Report: {path}"
+        if live:
+            told["live"] = str(reports.live_page(path))
+            text += f"\nLaboratory: {told['live']}"
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
         told, text = {"files": files}, f"Figure: {', '.join(files)}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS
+from aqmlab.scenario.toml_text import read_toml
 
 SEED = re.compile("[0-9]+")
 """Digits of ASCII; those of other scripts are not read, and raised digits are no number."""
@@ -39,8 +39,8 @@ def parse_settings(option: str, entries: Sequence[str] | None) -> dict[str, dict
     for entry in entries or ():
         name, sign, table = (part.strip() for part in entry.partition("="))
         try:
-            data = tomllib.loads(f"table = {table}")
-        except tomllib.TOMLDecodeError:
+            data = read_toml(f"table = {table}")
+        except InputError:
             data = {}
         if not sign or not name or list(data) != ["table"] or not isinstance(data["table"], dict):
             raise InputError(f"{option} {entry}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from aqmlab.displays import Shown
-from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.errors import OVERRIDE, InputError, StorageError, unknown
 from aqmlab.execution.comparison_exports import csv_text, latex_text
 from aqmlab.execution.comparison_matrix import Matrix, answer, matrix_of
 from aqmlab.execution.comparison_settings import (
@@ -21,6 +21,7 @@ from aqmlab.execution.comparison_settings import (
     entries_of,
     exchange,
     folder_of,
+    lacking,
 )
 from aqmlab.execution.comparison_tables import differences_table, means_table, pairing_lines
 from aqmlab.execution.jobs import jobs_for
@@ -116,6 +117,11 @@ class Comparison(Shown):
         """Say what pairing by seed gained, a line a discipline."""
         return pairing_lines(self.differences)
 
+    @property
+    def warnings(self) -> list[str]:
+        """The notes about overrides that some of the compared disciplines lack."""
+        return [note for note in self.notes if note.startswith(f"{OVERRIDE} ")]
+
     def answer(self) -> str:
         """Say in a sentence what is decided about queue, loss and goodput, and what is undecided."""
         return answer(self.differences)
@@ -190,7 +196,7 @@ def compare(
     queues = _queues(plan, queue)
     queue = ",".join(queues)
     measured = link or next(one.name for one in plan.links if one.queue == queues[0])
-    notes: list[str] = []
+    notes = lacking(plan, queues, entries)
     plans = {
         label: _observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
     }

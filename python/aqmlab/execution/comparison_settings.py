@@ -9,9 +9,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import InputError, ScenarioError, StorageError, unknown
+from aqmlab.errors import OVERRIDE, InputError, ScenarioError, StorageError, unknown
 from aqmlab.scenario.registry import discipline, disciplines
-from aqmlab.scenario.toml_text import Value, inline
+from aqmlab.scenario.toml_text import Value, inline, read_toml
 from aqmlab.storage.folders import TEMPORARY, guarded
 from aqmlab.storage.key import digest
 
@@ -22,6 +22,8 @@ Settings = Mapping[str, Mapping[str, Value]]
 """Label to a queue's table: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``."""
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,23}")
 LABEL_WORDS = "1 to 24 of the characters A-Z a-z 0-9 _ . + -, beginning with a letter or digit"
+QUEUE_KEY = re.compile(r'queue\.(?:"([^"]+)"|([^."]+))(?:\."?([^."]+)|$)')
+"""The path of an override in a queue's table: the queue's name, quoted or not, and the key."""
 RESERVED = ("comparison.toml", "compare.json", "figures", "log.txt", "report.html", "scenario.toml")
 """Names of other things in the folder of a comparison, where each label has a folder of its own."""
 DEFINITION = "comparison.toml"
@@ -78,7 +80,7 @@ def exchange(
 
 
 def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value], notes: list[str]) -> Scenario:
-    known = {parameter.key for parameter in discipline(str(table["aqm"])).parameters}
+    known = _exchanged_keys(str(table["aqm"]))
     body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
     left_out = [key for key in body if key not in known]
     note = f"{label}: without {', '.join(left_out)}, which it does not know"
@@ -90,6 +92,41 @@ def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value
     except ScenarioError as error:
         place = f'settings "{label}"'
         raise ScenarioError([replace(one, file=place, line=0) for one in error.problems]) from None
+
+
+def lacking(plan: Scenario, queues: Sequence[str], entries: Mapping[str, Mapping[str, Value]]) -> list[str]:
+    """Return a line for each override of these queues' keys that not every compared discipline has.
+
+    Raises
+    ------
+    InputError
+        If none of them has it: the override would change nothing.
+    """
+    lines = []
+    for path, value in plan.overrides:
+        found = QUEUE_KEY.match(path)
+        if found is None or (found[1] or found[2]) not in queues:
+            continue
+        for key in [found[3]] if found[3] else _keys(value):
+            have = {label for label, table in entries.items() if key in _exchanged_keys(str(table["aqm"]))}
+            lack = [label for label in entries if label not in have]
+            if not have and key != "aqm":
+                raise InputError(f"{OVERRIDE} {path}: none of {', '.join(entries)} takes {key} from the scenario")
+            if lack and have:
+                verb = "does" if len(lack) == 1 else "do"
+                lines.append(f"{OVERRIDE} {path}: {_and(lack)} {verb} not have {key}; it changes {_and(sorted(have))}")
+    return list(dict.fromkeys(lines))
+
+
+def _keys(table: str) -> list[str]:
+    """Return the keys of a queue's table that an override gives as a whole."""
+    found = read_toml(f"table = {table}")["table"]
+    return list(found) if isinstance(found, Mapping) else []
+
+
+def _exchanged_keys(aqm: str) -> set[str]:
+    """Return the keys of a queue that stay when this discipline takes it; the curve is the discipline's own."""
+    return {parameter.key for parameter in discipline(aqm).parameters} - {"aqm", "curve"}
 
 
 def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
@@ -139,6 +176,10 @@ def _is_free(folder: Path, text: str) -> bool:
         return guarded(folder, look)
     except StorageError:
         return False
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _or(names: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from aqmlab.errors import Error, Interrupted, StorageError, WorkerError
 from aqmlab.execution.portions import Portion, Work, in_portions
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar, Throttled, bar_over
 from aqmlab.execution.worker_processes import Reports, starting, work_in_process, worker_processes
+from aqmlab.signals import exit_code
 
 T = TypeVar("T")
 
@@ -194,7 +195,7 @@ def interrupts_noted() -> Iterator[threading.Event]:
     def note(*_: object) -> None:
         if interrupted.is_set():  # a plug-in may compute for ever, and a thread cannot be ended
             os.write(2, b"\naqmlab: interrupted; what is finished is kept\n")
-            os._exit(Interrupted.exit_code)
+            os._exit(exit_code())
         interrupted.set()
 
     before = signal.signal(signal.SIGINT, note)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from functools import partial
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.execution.jobs import jobs_for
@@ -114,9 +116,15 @@ def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
     """Expand `seeds` into a list without repeats, in order."""
     if seeds is None:
         return list(plan.seeds)
-    if isinstance(seeds, int) and seeds > MOST_SEEDS:
-        raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
-    found = list(range(1, seeds + 1)) if isinstance(seeds, int) else sorted(set(seeds))
+    if isinstance(seeds, Integral):
+        if seeds > MOST_SEEDS:
+            raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
+        seeds = range(1, int(seeds) + 1)
+    given: list[Any] = list(seeds)  # type: ignore[arg-type]
+    for seed in given:
+        if not isinstance(seed, Integral) or isinstance(seed, bool):
+            raise InputError(f"seeds: {seed!r} is not a seed (allowed: whole numbers)")
+    found = sorted({int(seed) for seed in given})
     if found and max(found) > LARGEST_SEED:
         raise InputError(f"seeds: {max(found)} is too large (allowed: up to {LARGEST_SEED})")
     if len(found) > MOST_SEEDS:

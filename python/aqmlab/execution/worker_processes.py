@@ -1,4 +1,4 @@
-"""Processes that work for this one: started without its main module, ended with it, and deaf to Ctrl-C."""
+"""Processes that work for this one: started without its main module, ended with it, and only by it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from aqmlab.errors import Error
+from aqmlab.errors import Error, show_warnings_in_one_line
 from aqmlab.execution.progress import Throttled
+from aqmlab.signals import ENDING
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
 
+HELD = (signal.SIGINT, *ENDING)
+"""Signals that the parent alone acts on."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that is Python's option ``-P``."""
 T = TypeVar("T")
@@ -44,7 +47,8 @@ class Reports(Protocol):
 def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
     """Make ready processes for `work_in_process`; they are started when work is submitted."""
     context = mp.get_context("spawn")
-    with _current_directory_off_path():  # the queue's lock may start multiprocessing's resource tracker
+    # The queue's lock may start multiprocessing's resource tracker.
+    with _interrupts_held(), _current_directory_off_path():
         channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
     return executor, channel
@@ -77,7 +81,7 @@ def stop_workers(executor: ProcessPoolExecutor) -> None:
     answers = getattr(executor, "_result_queue", None)
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:
-        process.terminate()
+        process.kill()  # SIGTERM is held back
     for process in processes:
         process.join()
     if answers is not None:
@@ -86,8 +90,11 @@ def stop_workers(executor: ProcessPoolExecutor) -> None:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold SIGINT back while workers are started: they inherit the mask, so Ctrl-C reaches the parent only."""
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Hold back the signals that end a command while processes are started: they inherit the mask.
+
+    A terminal, ``timeout`` and service managers signal all processes of a command; the parent ends the others.
+    """
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         yield
     finally:
@@ -133,7 +140,9 @@ _channel: SimpleQueue[tuple[int, float]] | None = None
 def _start_worker(channel: SimpleQueue[tuple[int, float]]) -> None:
     global _channel
     _channel = channel
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    show_warnings_in_one_line()
+    for number in HELD:
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

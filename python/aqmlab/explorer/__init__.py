@@ -8,7 +8,8 @@ The page simulates by itself, in a worker. Where it cannot (`laboratory.why_nati
 * `views`, `numbers`: charts and numbers of the runs
 * `message`, `request_validation`, `request_error`: which requests are accepted
 * `server`, `laboratory`: the HTTP server, and the whole
-* `page.html`, `lab.js`, `backend.js`, `panel.js`, `chart.js`, `watching.js`, `queue_view.js`, `lab.css`: the page
+* `page.html`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `chart.js`, `watching.js`, `queue_view.js`, `lab.css`:
+  the page
 * `standalone`: the page that simulates by itself, as one file
 * `core.js`, `controls.js`, `results.js`, `local.js`, `worker.js`: its worker
 """

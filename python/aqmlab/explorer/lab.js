@@ -1,6 +1,7 @@
 // The page: what is changed is asked for, the newest answer is drawn. At most one question is under way; one that is
 // overtaken is given GRACE_MS to be drawn on the way, so that the charts move while a slider is dragged.
 
+import { readAddress, unknownWords } from "./address.js";
 import { LocalBackend, ServerBackend } from "./backend.js";
 import { Chart, short } from "./chart.js";
 import { Panel } from "./panel.js";
@@ -22,9 +23,11 @@ const panel = new Panel(at("controls"), change);
 const watching = setup && new Watching(watch);
 let kept = null;  // charts of the first answer, if the address says to keep them behind those of later ones
 let shownParts = {};  // of a page that is part of another one: what the address wants to be seen
+let notices = [], isFromAddress = false;  // what is wrong with the address; whether no answer was drawn since it was read
 
 function change(key, value) {
   settings[key] = value;
+  notices = [];
   if (key === "aqm") {
     // A discipline has a curve of its own.
     for (const other of Object.keys(settings)) { if (other.endsWith(".curve")) { delete settings[other]; } }
@@ -54,9 +57,16 @@ async function send(question) {
   if (underWay === question) { underWay = null; at("cancel").hidden = true; }
   if (question.number > drawn && (answer || line)) {
     drawn = question.number;
-    if (answer) { show(answer, question); } else { refuse(line, question.number, problems); }
+    if (answer) { show(answer, question); } else if (isFromAddress && Object.keys(settings).length && !problems.length) { useOwnSettings(line); } else { refuse(line, question.number, problems); }
   }
   if (wanted) { go(); }
+}
+
+// Shows the scenario without the settings of the address, which cannot be used, and says so.
+function useOwnSettings(line) {
+  notices.push(`set: ${line}`);
+  settings = {};
+  ask();
 }
 
 function refuse(line, which, problems) {
@@ -68,7 +78,10 @@ function refuse(line, which, problems) {
 }
 
 function show(answer, question) {
-  at("error").hidden = true;
+  if (isFromAddress) { checkParts(answer); }
+  isFromAddress = false;
+  at("error").hidden = !notices.length;
+  at("error").textContent = notices.length ? `The address of this page: ${notices.join("; ")}.` : "";
   const main = document.querySelector("main");
   main.classList.remove("stale");
   main.setAttribute("aria-busy", "false");
@@ -100,6 +113,19 @@ function show(answer, question) {
     root.dataset.simulated = answer.simulated_s;
     root.dataset.drawn = answer.number;
   });
+}
+
+// Sees that the address names charts, parts and controls that there are, which the first answer shows.
+function checkParts(answer) {
+  const sections = [...document.querySelectorAll("[data-part]")].map((one) => one.dataset.part);
+  const known = { show: [...answer.charts.map(({ key }) => key), "tried", ...sections], knobs: answer.panel.map(({ key }) => key) };
+  for (const key of Object.keys(known)) {
+    const complaint = unknownWords(key, shownParts[key], known[key]);
+    if (!complaint) { continue; }
+    notices.push(complaint);
+    const left = shownParts[key].filter((word) => known[key].includes(word));
+    showParts({ ...shownParts, [key]: left.length ? left : null });
+  }
 }
 
 // Returns a chart with the lines of the first answer behind its own.
@@ -214,16 +240,24 @@ function showLink() {
   at("link").textContent = location.href;
 }
 
-// Takes the setting of the address.
+// Takes the setting of the address. The link "Skip to the charts" names a place of the page, not a setting.
 function readLink() {
-  const parts = new URLSearchParams(location.hash.slice(1)), preset = offered().find(({ name }) => name === parts.get("preset"));
-  const text = parts.get("scenario") ?? preset?.text ?? setup.text;
-  shownParts = Object.fromEntries(["knobs", "show", "keep"].map((key) => [key, parts.get(key)?.split(",")]));
+  const isPlace = Boolean(location.hash && at(location.hash.slice(1)));
+  if (isPlace && backend.text) { return; }
+  const { settings: given, preset, scenario, parts, complaints } = readAddress(isPlace ? "" : location.hash, offered().map(({ name }) => name));
+  const text = scenario ?? offered().find(({ name }) => name === preset)?.text ?? setup.text;
+  notices = complaints;
+  settings = given;
+  isFromAddress = true;
+  showParts(parts);
+  at("watching").open ||= Boolean(shownParts.show?.includes("packets"));
+  useScenario(text);
+}
+
+function showParts(parts) {
+  shownParts = parts;
   root.classList.toggle("part", Boolean(shownParts.show));
   for (const one of document.querySelectorAll("[data-part]")) { one.classList.toggle("shown", Boolean(shownParts.show?.includes(one.dataset.part))); }
-  at("watching").open ||= Boolean(shownParts.show?.includes("packets"));
-  try { settings = JSON.parse(parts.get("set") ?? "{}") ?? {}; } catch (error) { settings = {}; }
-  useScenario(text);
 }
 
 // Returns the scenarios of the menu: the page's own and those of papers.

@@ -7,7 +7,6 @@ import os
 import secrets
 import sys
 import threading
-import tomllib
 import webbrowser
 from pathlib import Path
 from types import TracebackType
@@ -119,7 +118,7 @@ def why_native(plan: Scenario) -> str:
     >>> why_native(Scenario.load("example:applications"))
     'what applications see is measured in Python'
     """
-    if any(flow.keys() & APPLICATIONS for flow in tomllib.loads(plan.normalized).get("flow", ())):
+    if any(flow.keys() & APPLICATIONS for flow in plan.tables.get("flow", ())):
         return "what applications see is measured in Python"
     for one in disciplines():
         if one.foreign:

@@ -6,7 +6,6 @@ the delay of a link is found by trying: a key is taken if a change of it changes
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -37,7 +36,7 @@ def network_controls(plan: Scenario, link: str) -> Iterator[Control]:
 
 def _places(plan: Scenario, link: Link) -> Iterator[str]:
     """Return the tables of the file that may describe this link."""
-    data = tomllib.loads(plan.normalized)
+    data = plan.tables
     for form in FORMS:
         yield from (f"{form}.{name}" for name, table in data.get(form, {}).items() if _is_link(table))
     names = {link.name, link.name.removesuffix(".reverse"), f"{link.from_}->{link.to}", f"{link.to}->{link.from_}"}
@@ -139,7 +138,7 @@ def round_trip_s(plan: Scenario, flow: Flow | None) -> float | None:
 
 
 def _flows(plan: Scenario) -> Iterator[Control]:
-    groups: list[dict[str, Any]] = tomllib.loads(plan.normalized).get("flow", [])
+    groups: list[dict[str, Any]] = plan.tables.get("flow", [])
     variants = tuple(transport.name for transport in transports().values() if transport.profile == "ns2-2.35")
     first = {flow.group: flow for flow in reversed(plan.flows)}
     several = len(groups) > 1

@@ -24,7 +24,7 @@ from aqmlab.explorer.request_error import RequestError
 
 LOOPBACK = "127.0.0.1"
 METHODS = {"": "GET", "lab.css": "GET", "page.css": "GET", "lab.js": "GET", "backend.js": "GET", "chart.js": "GET",
-           "panel.js": "GET", "queue_view.js": "GET",
+           "panel.js": "GET", "queue_view.js": "GET", "address.js": "GET",
            "watching.js": "GET", "uPlot.iife.min.js": "GET", "uPlot.min.css": "GET", "run": "POST"}  # fmt: skip
 """Every path that is answered, and how it is asked for, where the server simulates."""
 

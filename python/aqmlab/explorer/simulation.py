@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -105,7 +104,7 @@ def cut(plan: Scenario, seconds: float) -> Overrides:
     if plan.warmup_s > 0 and seconds < plan.duration_s:
         found.append(("run.warmup", f"{plan.warmup_s * seconds / plan.duration_s:.3g}s"))
     if any(change["at_s"] >= seconds for change in plan.changes):
-        written = tomllib.loads(plan.normalized)["change"]
+        written = plan.tables["change"]
         kept = [text for text, change in zip(written, plan.changes, strict=True) if change["at_s"] < seconds]
         found.append(("change", inline(kept)))
     return tuple(found)

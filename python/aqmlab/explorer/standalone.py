@@ -26,7 +26,7 @@ from aqmlab.scenario.registry import discipline
 CORE = "explorer/aqmlab.wasm"
 STYLES = ("reporting/style.css", "explorer/vendor/uplot/uPlot.min.css", "explorer/lab.css")
 CHARTS = "explorer/vendor/uplot/uPlot.iife.min.js"
-PAGE = ("backend", "chart", "panel", "queue_view", "watching", "lab")
+PAGE = ("address", "backend", "chart", "panel", "queue_view", "watching", "lab")
 WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
 

@@ -6,7 +6,6 @@ adds only what a comparison needs: which links and groups are measured.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,7 +144,7 @@ class Model:
     @cached_property
     def strange(self) -> list[str]:
         """Return sections, and keys of flows, that are not written for any program."""
-        table = tomllib.loads(self.scenario.normalized)
+        table = self.scenario.tables
         found = [f"[{key}]" for key in table if key not in SECTIONS]
         for flow in table.get("flow", ()):
             found += [f"flow.{flow['name']}.{key}" for key in flow if key not in FLOW_KEYS]

@@ -16,7 +16,10 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Any
+
+from aqmlab.argument_types import named
 
 if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement
@@ -44,5 +47,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - names are loaded when first
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab.live' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"aqmlab.live.{_HOME[name]}"), name)
+    if inspect.isfunction(value):
+        value = named(value)
     globals()[name] = value
     return value

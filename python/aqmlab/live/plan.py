@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from aqmlab.errors import Problem, ScenarioError
 from aqmlab.execution.runner import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.registry import compiled
+from aqmlab.scenario.toml_text import read_toml
 
 FAMILIES = ("ipv4", "ipv6")
 IP_HEADER = {"ipv4": 20, "ipv6": 40}
@@ -260,7 +260,7 @@ def for_family(scenario: str | Path | Scenario, family: str | None, *, overrides
 def _family_before(scenario: Scenario) -> str:
     """Return the family that a scenario had before the last override of it."""
     said = [value for key, value in scenario.overrides if key == "live.family"][:-1]
-    return said[-1] if said else str(tomllib.loads(scenario.text).get("live", {}).get("family", FAMILIES[0]))
+    return said[-1] if said else str(read_toml(scenario.text).get("live", {}).get("family", FAMILIES[0]))
 
 
 def _rfc_groups(scenario: Scenario) -> dict[str, dict[str, Any]]:

@@ -31,6 +31,7 @@ from aqmlab.live.state import clean
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.signals import ENDING, interrupt
 from aqmlab.storage import folders
 
 if TYPE_CHECKING:
@@ -310,12 +311,8 @@ def _record(options: Options, seed: int, *, several: bool) -> Path | None:
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """End as by Ctrl-C when asked to terminate, so that everything is removed."""
-
-    def stop(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    ours = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
-    before = {number: signal.signal(number, stop) for number in ours}
+    ours = ENDING if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, interrupt) for number in ours}
     try:
         yield
     except KeyboardInterrupt:

@@ -21,6 +21,7 @@ from typing import Any
 
 from aqmlab.errors import StorageError
 from aqmlab.live.processes import Identity, empty
+from aqmlab.signals import ENDING
 from aqmlab.storage.folders import explain, write_file
 
 NAMESPACES = Path("/run/netns")
@@ -138,7 +139,7 @@ def run_state() -> Iterator[RunState]:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Protect what removes a run from interrupts: a second Ctrl-C has no effect on it."""
-    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    numbers = {signal.SIGINT, *ENDING}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield

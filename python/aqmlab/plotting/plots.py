@@ -3,6 +3,8 @@
 Every function takes an axis, so it can draw into your own figures:
 
 >>> from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.patches import Patch
 >>> from aqmlab.plotting.chart import Chart, Series
 >>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
 >>> draw(Figure().add_subplot(), chart)
@@ -51,6 +53,8 @@ MARKERS = {
 }
 """Shapes of points, by their names in plotly."""
 SIZE_IN = (7.2, 4.2)
+MOST_ENTRIES = 20
+"""Entries of a legend on the screen."""
 SPARSE = 0.07
 """Distance of the markers on a line of many points, as a share of the axes."""
 MM_IN = 1 / 25.4
@@ -122,7 +126,16 @@ def draw(ax: Axes, chart: Chart) -> None:
     if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1) and not named_on_axis(chart):
         # On a heat map no place is free.
         below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
-        ax.legend(fontsize=_points(8.5), **below)
+        _legend(ax, MOST_ENTRIES, **below)
+
+
+def _legend(ax: Axes, most: int, **placing: Any) -> None:  # noqa: ANN401 - matplotlib's keywords
+    """Put a legend on an axis; of more than `most` entries the last are only counted, so that data have a place."""
+    handles, labels = ax.get_legend_handles_labels()
+    if len(labels) > most:
+        more = len(labels) - most + 1
+        handles, labels = [*handles[: most - 1], Patch(alpha=0)], [*labels[: most - 1], f"and {more} more"]
+    ax.legend(handles, labels, fontsize=_points(8.5), **placing)
 
 
 def _panels(ax: Axes, chart: Chart) -> None:
@@ -189,7 +202,7 @@ class Look:
         legend = ax.get_legend()
         if legend is not None and chart.heat is None:
             above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": self.legend_columns}
-            ax.legend(fontsize=_points(8.5), borderaxespad=0.2, columnspacing=1.2, **above)
+            _legend(ax, 4 * self.legend_columns, borderaxespad=0.2, columnspacing=1.2, **above)
 
 
 SCREEN = Look()

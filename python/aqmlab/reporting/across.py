@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 
 from aqmlab.plotting.figures import against, parameter_map
 from aqmlab.results.metrics import APPLICATIONS, metric, metric_interval
+from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart
@@ -60,7 +60,7 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
 
 def differing(results: Sequence[Result]) -> pd.DataFrame:
     """Return the settings that differ: a row for each scenario, a column for each dotted key."""
-    settings = pd.DataFrame([flattened(tomllib.loads(one.scenario_text)) for one in results])
+    settings = pd.DataFrame([flattened(read_toml(one.scenario_text)) for one in results])
     return settings[[key for key in settings if key not in LABELS and settings[key].astype(str).nunique() > 1]]
 
 

@@ -123,12 +123,13 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     by = [key for key in study.keys if key not in along]
     series = []
     groups = list(_groups(study, points, by))
-    for index, (name, rows) in enumerate(groups):
+    many = len(groups) > MOST_LINES
+    for index, (name, rows) in enumerate([("all points", points)] if many else groups):
         own = rows.sort_values(along) if along else rows
-        mode: Mode = "line" if along and len(groups) <= MOST_LINES else "points"
+        mode: Mode = "points" if many or not along else "line"
         delays = own["mean_delay_ms"].to_numpy(dtype=float)
         series.append(Series(name or study.name, delays, *_bounds(own, "goodput_mbps"), mode, color=index))
-    joined = f" Points of a line are in the order of {short(study, along[0])}." if along else ""
+    joined = f" Points of a line are in the order of {short(study, along[0])}." if along and not many else ""
     return Chart(
         key=slug(f"sweep-{study.name}-trade-off"),
         title="Delay against goodput over all points",

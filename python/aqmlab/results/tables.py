@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from importlib import resources
+
+from aqmlab.scenario.toml_text import read_toml
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class TableInfo:
 def _read() -> dict[str, TableInfo]:
     text = resources.files("aqmlab.results").joinpath("tables.toml").read_text(encoding="utf-8")
     found = {}
-    for name, entry in tomllib.loads(text).items():
+    for name, entry in read_toml(text).items():
         columns = tuple(Column(key, *value) for key, value in entry.items() if isinstance(value, list))
         found[name] = TableInfo(name, entry["what"], entry["rows"], entry.get("when", ""), columns)
     return found

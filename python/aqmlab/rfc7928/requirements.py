@@ -6,10 +6,11 @@ The levels are the RFC's: those of its summary (section 13, figure 4) for scenar
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
+
+from aqmlab.scenario.toml_text import read_toml
 
 LEVELS = ("must", "should", "recommended", "may", "definition", "discussion")
 
@@ -48,7 +49,7 @@ def requirements() -> list[Requirement]:
     text = resources.files("aqmlab.rfc7928").joinpath("requirements.toml").read_text(encoding="utf-8")
     return [
         Requirement(one["section"], one["level"], one["asks"], one["answer"], tuple(one.get("needs", ())))
-        for one in tomllib.loads(text)["requirement"]
+        for one in read_toml(text)["requirement"]
     ]
 
 

@@ -9,7 +9,6 @@ import json
 import os
 import select
 import stat
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +21,7 @@ from aqmlab.errors import InputError, Problem, ScenarioError
 from aqmlab.errors import unknown as unknown
 from aqmlab.scenario.parts import Flow, Link, Shared
 from aqmlab.scenario.plugins import load_plugins
-from aqmlab.scenario.toml_text import Value, override
+from aqmlab.scenario.toml_text import Value, override, read_toml
 
 PINNED_SEEDS = ("run.seeds", "1")
 """The override under which a scenario's hash does not depend on its list of seeds."""
@@ -182,8 +181,13 @@ class Scenario:
 
     def queue_table(self, name: str) -> dict[str, Any]:
         """Return the ``[queue.NAME]`` table as written, overrides applied; empty if the file has none."""
-        table: dict[str, Any] = tomllib.loads(self.normalized).get("queue", {}).get(name, {})
+        table: dict[str, Any] = self.tables.get("queue", {}).get(name, {})
         return table
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """The normalized scenario as nested tables."""
+        return read_toml(self.normalized, filename=self.filename)
 
 
 def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:

@@ -1,17 +1,41 @@
-"""Python values as TOML text, for overrides such as ``queue.bottleneck.max_th = 45``."""
+"""TOML text as Python values, and Python values as TOML text for overrides such as ``queue.bottleneck.max_th = 45``."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from aqmlab.errors import InputError
+from aqmlab import _core
+from aqmlab.errors import InputError, Problem, ScenarioError
 
 ALLOWED = "text, a number, true or false, a list, or a table"
 Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
 """What an override may hold: text, a number, true or false, a list, or a table."""
+
+
+def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
+    r"""Read a TOML text with the parser, the limits and the messages of scenario files.
+
+    Parameters
+    ----------
+    filename
+        What messages call it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not TOML; with line and column.
+
+    >>> read_toml("b = 1\na.c = [0.5]")
+    {'b': 1, 'a': {'c': [0.5]}}
+    """
+    answer = json.loads(_core.document(text, filename))
+    if not answer["ok"]:
+        raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
+    table: dict[str, Any] = answer["table"]
+    return table
 
 
 def inline(value: Value) -> str:
@@ -20,6 +44,7 @@ def inline(value: Value) -> str:
     >>> inline({"aqm": "red", "max_p": 0.1, "ecn": False, "seeds": [1, 2]})
     '{ aqm = "red", max_p = 0.1, ecn = false, seeds = [1, 2] }'
     """
+    value = _plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -28,11 +53,17 @@ def inline(value: Value) -> str:
         return repr(value) if math.isfinite(value) else str(value)
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return "{ " + ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return "[" + ", ".join(inline(v) for v in value) + "]"
-    raise InputError(f"{value}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
+    raise InputError(f"{value!r}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
+
+
+def _plain(value: Value) -> Value:
+    """Return numbers and arrays of NumPy as those of Python; other values as they are."""
+    convert = getattr(value, "tolist", None)
+    return value if convert is None else convert()
 
 
 def override(value: Value) -> str:

@@ -19,7 +19,6 @@ sobol = 64
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +26,7 @@ from typing import Any
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.file import EXAMPLE, MOST_SEEDS, PAPER, override_pairs, read_text
+from aqmlab.scenario.toml_text import read_toml
 from aqmlab.sweeps.axes import Axis, Range, axis_of, range_of
 
 FORMAT = 1
@@ -52,10 +52,10 @@ def read_sweep(path: str | Path) -> SweepFile | None:
     """Read a sweep file; None if the file is a scenario (or nothing that can be read as TOML: its own errors tell)."""
     text = read_text(Path(path))
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = read_toml(text, filename=str(path))
+    except InputError:
         if any(line.split("=")[0].strip() == "study" for line in text.splitlines()):
-            raise InputError(f"{path}: {error}") from None
+            raise
         return None
     return _sweep_file(Path(path), data) if "study" in data else None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -170,7 +169,7 @@ def number_of(word: str, where: str) -> tuple[float, str]:
 
 def _meaning(key: str, low: float, unit: str, text: str, plan: Scenario) -> Callable[[float], Pairs]:
     """Return what values of a key are in the scenario."""
-    raw = tomllib.loads(plan.normalized)
+    raw = plan.tables
     if key == "flows":
         return _flows(low, unit, text, raw)
     if key == "rtt":

@@ -109,17 +109,21 @@ impl Starts {
             return;
         }
         let last = self.last(count);
+        let is_reached = |end: Time| match self {
+            Self::Same(Start::Uniform(..)) => end < last, // the second time itself is never drawn
+            _ => end <= last,
+        };
         if let Some(stop) = stop
-            && stop <= last
+            && is_reached(stop)
         {
             let complaint = Complaint::new("the flow would stop before it starts");
             flow.error("stop", complaint.allowed(format!("after start ({} s)", last.secs())));
         }
         if let Some(duration) = duration
-            && last.0 >= duration.0
+            && is_reached(Time(duration.0))
         {
-            let message =
-                format!("starts at {} s, when the run is over ({} s)", last.secs(), duration.secs());
+            let verb = if matches!(self, Self::Same(Start::Uniform(..))) { "may start until" } else { "starts at" };
+            let message = format!("{verb} {} s, when the run is over ({} s)", last.secs(), duration.secs());
             flow.warning("start", Complaint::new(message));
         }
     }

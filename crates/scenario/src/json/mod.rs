@@ -1,6 +1,7 @@
 //! JSON output for other programs: the checked scenario, the registry of disciplines, the schema of the file.
 
 mod check;
+mod document;
 mod flow;
 mod integers;
 mod live;
@@ -10,6 +11,7 @@ mod schema;
 mod tcp;
 
 pub use check::check_json;
+pub use document::document_json;
 pub use integers::integers_json;
 pub use live::live_plan_json;
 pub use registry::disciplines_json;

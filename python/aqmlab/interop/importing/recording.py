@@ -303,14 +303,15 @@ def record(text: str, filename: str, arguments: Sequence[str] = ()) -> list[Reco
     """
     order: dict[str, Any] = {"text": text, "filename": filename, "arguments": list(arguments)}
     order |= {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_mb": OUTPUT_MB}
-    with tempfile.TemporaryFile() as said:
+    # Its temporary files lie in a folder of this process, which removes them whatever ends the other.
+    with tempfile.TemporaryDirectory(prefix="aqmlab-import-") as folder, tempfile.TemporaryFile() as said:
         try:
             done = subprocess.run(
                 python_module("aqmlab.interop.importing.sandbox"),
                 input=json.dumps(order).encode(errors="surrogatepass"),
                 stdout=said,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": module_path()},
+                env={**os.environ, "PYTHONPATH": module_path(), "TMPDIR": folder},
                 timeout=RUNS * SECONDS + STARTING_S,
                 check=False,
             )

@@ -27,7 +27,6 @@ count, but for its family.
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from aqmlab.live.telemetry.formatting import milliseconds, rate
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import compiled
+from aqmlab.scenario.toml_text import read_toml
 
 BOTTLENECK = "bottleneck"
 """The link of a dumbbell that is meant if none is named."""
@@ -167,8 +167,8 @@ def _completed(text: str) -> str:
     Lines are added at the end, so that messages name the lines of the file.
     """
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        data = read_toml(text)
+    except InputError:
         return text
     added = ""
     if "run" not in data:
@@ -187,7 +187,7 @@ def _completed(text: str) -> str:
 
 def _only(scenario: Scenario, path: str) -> str:
     """Return the link that is meant if none is named."""
-    named = tomllib.loads(scenario.normalized).get("live", {}).get("link")
+    named = scenario.tables.get("live", {}).get("link")
     if named is not None:
         return str(named)
     names = [link.name for link in scenario.links]

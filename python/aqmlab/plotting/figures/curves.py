@@ -10,6 +10,7 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.plotting.chart import Chart, Series
+from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     from aqmlab.scenario.file import Scenario
@@ -55,11 +56,9 @@ def scenario_curves(scenario: Scenario) -> Chart | None:
 
 def curves_of(readings: Mapping[str, Mapping[str, Any]], text: str) -> Chart | None:
     """Do the same from what a run's summary holds: the reading of every queue, and the scenario's text."""
-    import tomllib
-
     bodies: dict[str, dict[str, Any]] = {}
     top = 0.0
-    tables = tomllib.loads(text).get("queue", {})
+    tables = read_toml(text).get("queue", {})
     for queue, reading in readings.items():
         if "curve" in reading["parameters"]:
             bodies[queue] = tables.get(queue, {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +15,7 @@ from aqmlab.reproduction.papers.common.claim_prose import claim_text
 from aqmlab.reproduction.papers.common.claim_reader import read_claims
 from aqmlab.reproduction.papers.common.page_file import PageFile, read_page
 from aqmlab.scenario.file import PAPER, Overrides, Scenario
-from aqmlab.scenario.toml_text import Value
+from aqmlab.scenario.toml_text import Value, read_toml
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def _fits(cell: Cell, where: Mapping[str, str | float]) -> bool:
 
 @cache
 def _toml(files: PaperFiles, name: str) -> dict[str, Any]:
-    return tomllib.loads(files.text(name))
+    return read_toml(files.text(name), filename=name)
 
 
 @cache

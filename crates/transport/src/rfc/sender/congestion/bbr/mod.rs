@@ -180,8 +180,8 @@ pub struct Bbr {
 
 impl Controller for Bbr {
     const NAME: &'static str = "bbr";
-    const DOC: &'static str = "rate of delivery, least round-trip time, losses above 2 %";
-    const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06 (version 3)";
+    const DOC: &'static str = "BBR version 3: rate of delivery, least round-trip time, losses above 2 %";
+    const SOURCE: &'static str = "BBRv3, draft-ietf-ccwg-bbr-06";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Dctcp, EcnFeedback::Accurate];
     const OWNS_WINDOW: bool = true;
     const PACES: bool = true;

@@ -1,0 +1,49 @@
+// What the address of a page that runs by itself asks for: #set={"aqm":"red"}&preset=NAME and so on. What cannot be used is
+// left out and named, so that a mistyped address opens a page that says what is wrong with it.
+
+const KEYS = {
+  set: 'a JSON object of settings, such as {"aqm":"red"}',
+  preset: "the name of a scenario of the menu",
+  scenario: "the text of a scenario file",
+  knobs: "keys of controls, with commas",
+  show: "names of charts and parts of the page, with commas",
+  keep: "yes",
+};
+const LONGEST = 60;
+
+const quoted = (text) => `"${text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text}"`;
+
+// Returns { settings, preset, scenario, parts, complaints }; what the address does not say is null, parts are lists of words.
+export function readAddress(hash, presets) {
+  const given = new URLSearchParams(hash.replace(/^#/, "")), complaints = [];
+  const wrong = (key, value, allowed) => { complaints.push(`${key}: ${quoted(value)} cannot be used (allowed: ${allowed})`); return null; };
+  for (const key of new Set(given.keys())) {
+    if (!Object.hasOwn(KEYS, key)) { complaints.push(`unknown parameter ${quoted(key)} (allowed: ${Object.keys(KEYS).join(", ")})`); }
+    else if (given.getAll(key).length > 1) { complaints.push(`${key}: is given twice; the first counts`); }
+  }
+  const read = (key, use) => (given.has(key) ? use(given.get(key)) ?? wrong(key, given.get(key), KEYS[key]) : null);
+  const words = (text) => { const found = text.split(",").filter(Boolean); return found.length ? found : null; };
+  return {
+    settings: read("set", asSettings) ?? {},
+    preset: given.has("preset") && !presets.includes(given.get("preset")) ? wrong("preset", given.get("preset"), presets.join(", ")) : given.get("preset"),
+    scenario: given.get("scenario"),
+    parts: { knobs: read("knobs", words), show: read("show", words), keep: read("keep", (text) => (text === "yes" ? ["yes"] : null)) },
+    complaints,
+  };
+}
+
+// Returns the settings of a JSON text; null if it is anything else.
+function asSettings(text) {
+  try {
+    const found = JSON.parse(text), isPlain = (value) => ["number", "string", "boolean"].includes(typeof value);
+    return found && typeof found === "object" && !Array.isArray(found) && Object.values(found).every(isPlain) ? found : null;
+  } catch (error) {
+    return null;
+  }
+}
+
+// Returns a complaint about words of a part of the address that name nothing; "" if all do.
+export function unknownWords(key, words, known) {
+  const unknown = (words ?? []).filter((word) => !known.includes(word));
+  return unknown.length ? `${key}: nothing is called ${unknown.map(quoted).join(", ")} (allowed: ${known.join(", ")})` : "";
+}
