@@ -108,19 +108,15 @@ class Comparison(Shown):
         """Number of runs of each discipline that tell something: 1 if no seed changed anything."""
         return max(result.distinct_runs for result in self.results.values())
 
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings about seeds that change nothing."""
-        return [ONE_RUN] if self.distinct_runs < len(self.seeds) else []
-
     def pairing_lines(self) -> list[str]:
         """Say what pairing by seed gained, a line a discipline."""
         return pairing_lines(self.differences)
 
     @property
     def warnings(self) -> list[str]:
-        """The notes about overrides that some of the compared disciplines lack."""
-        return [note for note in self.notes if note.startswith(f"{OVERRIDE} ")]
+        """Warnings about seeds that change nothing, and about overrides that some of the disciplines lack."""
+        overrides = [note for note in self.notes if note.startswith(f"{OVERRIDE} ")]
+        return [ONE_RUN, *overrides] if self.distinct_runs < len(self.seeds) else overrides
 
     def answer(self) -> str:
         """Say in a sentence what is decided about queue, loss and goodput, and what is undecided."""

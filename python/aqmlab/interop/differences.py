@@ -36,6 +36,11 @@ class Semantic:
     text: str
     kind: Kind
 
+    @property
+    def sentence(self) -> str:
+        """Name, kind and text in one line."""
+        return f"{self.name} ({self.kind}): {self.text}"
+
 
 def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:
     """Return what keeps a tool from running a scenario."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aqmlab.interop.differences import Semantic
+from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.model import Model
 
 WIDTH = 118
@@ -41,14 +42,18 @@ def mean(value: Any) -> float:  # noqa: ANN401 - a number or a distribution, as 
 
 
 def comment(text: str, mark: str, *, item: str = "") -> list[str]:
-    """Write text as lines of comment.
+    """Write text as lines of comment, which begin with ``#`` or ``//``.
 
     >>> comment("What differs.", "#", item="- ")
     ['# - What differs.']
     """
     further = " " * len(item)
     return textwrap.wrap(
-        text, WIDTH, initial_indent=f"{mark} {item}", subsequent_indent=f"{mark} {further}", break_on_hyphens=False
+        line_comment(text),
+        WIDTH,
+        initial_indent=f"{mark} {item}",
+        subsequent_indent=f"{mark} {further}",
+        break_on_hyphens=False,
     )
 
 
@@ -58,7 +63,7 @@ def told(found: Iterable[Semantic], title: str, mark: str) -> Iterator[str]:
         if place == 0:
             yield mark
             yield f"{mark} Where {title} and the scenario differ:"
-        yield from comment(f"{one.name} ({one.kind}): {one.text}", mark, item="- ")
+        yield from comment(one.sentence, mark, item="- ")
 
 
 def file_name(model: Model, suffix: str) -> str:

@@ -133,6 +133,8 @@ def _legend(ax: Axes, most: int, **placing: Any) -> None:  # noqa: ANN401 - matp
     """Put a legend on an axis; of more than `most` entries the last are only counted, so that data have a place."""
     handles, labels = ax.get_legend_handles_labels()
     if len(labels) > most:
+        from matplotlib.patches import Patch
+
         more = len(labels) - most + 1
         handles, labels = [*handles[: most - 1], Patch(alpha=0)], [*labels[: most - 1], f"and {more} more"]
     ax.legend(handles, labels, fontsize=_points(8.5), **placing)

@@ -17,6 +17,7 @@ import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.execution.runner import as_scenario
+from aqmlab.interop.escaping import c_comment, markdown_code, shell_word
 from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
@@ -227,10 +228,12 @@ def words_of(queue: KernelQueue) -> dict[str, str]:
         "KIND": queue.kind,
         "TITLE": title_of(queue),
         "VERSION": aqmlab.__version__,
-        "SCENARIO": queue.scenario.name,
-        "SCENARIO_FILE": queue.scenario.filename,
-        "LINK": queue.link.name,
-        "QUEUE": queue.link.queue,
+        "SCENARIO_C": c_comment(queue.scenario.name),
+        "SCENARIO": markdown_code(queue.scenario.name),
+        "LINK": markdown_code(queue.link.name),
+        "QUEUE": markdown_code(queue.link.queue),
+        "SCENARIO_WORD": shell_word(queue.scenario.filename),
+        "LINK_WORD": shell_word(queue.link.name),
         "RATE": f"{queue.link.rate_bps:.0f}",
         "BURST": str(ONE_PACKET),
         "SEGMENTS": text_of("segments.md").strip(),
@@ -246,8 +249,10 @@ def title_of(queue: KernelQueue) -> str:
 def parameters_of(queue: KernelQueue) -> str:
     """Return ``parameters.h`` of a queue."""
     about = textwrap.wrap(
-        f"The numbers of {title_of(queue)} for the queue {queue.link.queue} before the link {queue.link.name} of the "
-        f"scenario {queue.scenario.name}. decision.h says what they mean.",
+        c_comment(
+            f"The numbers of {title_of(queue)} for the queue {queue.link.queue} before the link {queue.link.name} of "
+            f"the scenario {queue.scenario.name}. decision.h says what they mean."
+        ),
         74,
     )
     return parameters_h(queue.integers, queue.levels, about)
@@ -327,7 +332,5 @@ def text_of(path: str) -> str:
 
 def filled(path: str, words: Mapping[str, str]) -> str:
     """Return a template of this package with words for its ``@WORD@``."""
-    text = text_of(path)
-    for word, value in words.items():
-        text = text.replace(f"@{word}@", value)
-    return text
+    # In one pass: a value may look like a word.
+    return re.sub(r"@([A-Z_]+)@", lambda found: words[found[1]], text_of(path))

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.escaping import tcl_word
 from aqmlab.interop.formatting import flag, mean, number
 from aqmlab.interop.model import NS2_PROFILE, UDP, Model
 from aqmlab.scenario.parts import Flow
@@ -68,8 +69,8 @@ def receiver(flow: Flow) -> tuple[str, dict[str, str]]:
 def flow_line(flow: Flow, kind: str) -> str:
     """Write a flow: a call of ``tcp`` or ``udp`` of the script's procedures."""
     own = flow.parameters
-    names = f"{brace(flow.name)} {brace(flow.group)}"
-    ends = f"{brace(flow.from_)} {brace(flow.to)}"
+    names = f"{tcl_word(flow.name)} {tcl_word(flow.group)}"
+    ends = f"{tcl_word(flow.from_)} {tcl_word(flow.to)}"
     first, last = flow.start_s
     start = number(first) if first == last else f"[draw {{uniform {number(first)} {number(last)}}}]"
     stop = "-1" if flow.stop_s is None else number(flow.stop_s)
@@ -84,7 +85,7 @@ def flow_line(flow: Flow, kind: str) -> str:
         packets = f"[packets {number(own['packet_size'])} {spread(size)}]"
     else:
         packets = "-1" if size is None else number(size)
-    return f"tcp {names} {brace(kind)} {ends} {start} {packets} {stop}" + (f" {{{again}}}" if again else "")
+    return f"tcp {names} {tcl_word(kind)} {ends} {start} {packets} {stop}" + (f" {{{again}}}" if again else "")
 
 
 def at_reset(flow: Flow) -> str:
@@ -94,7 +95,7 @@ def at_reset(flow: Flow) -> str:
     if flow.transport == UDP or (phase is None and ssthresh is None):
         return ""
     words = ("-1" if value is None else number(value) for value in (phase, ssthresh))
-    return f"at_reset {brace(flow.name)} {' '.join(words)}"
+    return f"at_reset {tcl_word(flow.name)} {' '.join(words)}"
 
 
 def flow_differences(model: Model) -> Iterator[Semantic]:
@@ -137,16 +138,6 @@ def spread(value: Any) -> str:  # noqa: ANN401 - a number or a distribution, as 
     if "pareto" in value:
         return f"{{pareto {number(value['pareto']['mean'])} {number(value['pareto']['shape'])}}}"
     return f"{{exponential {number(value['exponential'])}}}"
-
-
-def brace(name: str) -> str:
-    """Write a name as one word of Tcl.
-
-    >>> brace("r1->r2"), brace("a b")
-    ('r1->r2', '{a b}')
-    """
-    plain = name and not set(name) & set(' \t;[]{}"$\\')
-    return name if plain else "{" + name.replace("\\", "\\\\").replace("{", "\\{").replace("}", "\\}") + "}"
 
 
 def _pattern(pattern: Any) -> str:  # noqa: ANN401

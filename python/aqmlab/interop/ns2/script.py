@@ -13,9 +13,10 @@ from typing import Generic, TypeVar
 
 from aqmlab.interop.crosscheck.routes import Routes, nodes_of
 from aqmlab.interop.differences import Semantic
+from aqmlab.interop.escaping import tcl_word
 from aqmlab.interop.formatting import WIDTH, comment, number, told
 from aqmlab.interop.model import UDP, Model
-from aqmlab.interop.ns2.flows import at_reset, brace, flow_line, receiver, sender
+from aqmlab.interop.ns2.flows import at_reset, flow_line, receiver, sender
 from aqmlab.interop.ns2.queues import Ns2Queue, ns2_queue
 from aqmlab.scenario.parts import Flow, Link
 
@@ -78,9 +79,9 @@ def _network(model: Model) -> Iterator[str]:
     if by_hand:
         yield "$ns rtproto Manual"
     for link in model.links:
-        ends = f"{brace(link.from_)} {brace(link.to)}"
+        ends = f"{tcl_word(link.from_)} {tcl_word(link.to)}"
         rate, delay = number(link.rate_bps), number(link.delay_s)
-        yield f"link {brace(link.name)} {ends} {rate} {delay} {brace(kinds.name(link))}"
+        yield f"link {tcl_word(link.name)} {ends} {rate} {delay} {tcl_word(kinds.name(link))}"
     if by_hand:
         yield ""
         yield "# Ways of flows and of their answers."
@@ -101,13 +102,13 @@ def _routes(model: Model) -> tuple[list[str], bool]:
     if not by_hand:
         return [], False
     paths = (nodes_of(known.path(*pair)) for pair in pairs)
-    return [f"route {{{' '.join(map(brace, nodes))}}}" for nodes in paths if nodes], True
+    return [f"route {{{' '.join(map(tcl_word, nodes))}}}" for nodes in paths if nodes], True
 
 
 def _measured(model: Model) -> Iterator[str]:
     yield ""
     yield "# The queues that are measured."
-    yield f"measure {{{' '.join(brace(name) for name in model.measured)}}}"
+    yield f"measure {{{' '.join(tcl_word(name) for name in model.measured)}}}"
 
 
 def _flows(model: Model) -> Iterator[str]:
@@ -144,7 +145,7 @@ def _changes(model: Model) -> Iterator[str]:
     yield "# Changes of links: time, link, bit/s, s (-1: as before)."
     for change in model.changes:
         values = ("-1" if value is None else number(value) for value in (change.rate_bps, change.delay_s))
-        yield f"change {number(change.at_s)} {brace(change.link)} {' '.join(values)}"
+        yield f"change {number(change.at_s)} {tcl_word(change.link)} {' '.join(values)}"
 
 
 def _index(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aqmlab.interop.escaping import c_string
 from aqmlab.interop.formatting import number
 
 WIDTH = 112
@@ -37,16 +38,6 @@ def rate(bps: float) -> str:
     return f"{round(bps)}bps"
 
 
-def quoted(text: str) -> str:
-    r"""Write text as a literal of C++.
-
-    >>> quoted('a "b"')
-    '"a \\"b\\""'
-    """
-    plain = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{plain}"'
-
-
 def distribution(value: Any) -> str:  # noqa: ANN401 - a number or a distribution, as the core tells it
     """Write a number or a distribution as one of ns-3's random variables.
 
@@ -72,7 +63,7 @@ def attributes(own: Mapping[str, str], *, indent: str) -> str:
     >>> print(attributes({"MinTh": "5", "MaxTh": "15"}, indent="    "))
         {"MinTh", "5"}, {"MaxTh", "15"}
     """
-    return wrapped((f"{{{quoted(name)}, {quoted(value)}}}" for name, value in own.items()), indent=indent)
+    return wrapped((f"{{{c_string(name)}, {c_string(value)}}}" for name, value in own.items()), indent=indent)
 
 
 def wrapped(items: Iterable[str], *, indent: str) -> str:

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from aqmlab.interop.differences import Semantic
+from aqmlab.interop.escaping import c_identifier, c_string
 from aqmlab.interop.formatting import comment, flag, mean, number, told
 from aqmlab.interop.model import UDP, Change, Model
 from aqmlab.interop.ns3.build import command
 from aqmlab.interop.ns3.flows import IP_AND_UDP, packet_bytes, size_bytes, tcp_of
-from aqmlab.interop.ns3.formatting import attributes, distribution, quoted, rate, seconds, wrapped
+from aqmlab.interop.ns3.formatting import attributes, distribution, rate, seconds, wrapped
 from aqmlab.interop.ns3.queues import Disc, disc_of
 from aqmlab.scenario.parts import Flow, Link
 
@@ -76,7 +77,7 @@ def _has_cubic(model: Model) -> bool:
 def _defaults(model: Model) -> Iterator[str]:
     known = {pair for flow in model.flows if flow.transport != UDP for pair in tcp_of(flow).defaults}
     for name, value in sorted(known):
-        yield f"Config::SetDefault({quoted(name)}, StringValue({quoted(value)}));"
+        yield f"Config::SetDefault({c_string(name)}, StringValue({c_string(value)}));"
 
 
 def _network(model: Model) -> Iterator[str]:
@@ -85,12 +86,14 @@ def _network(model: Model) -> Iterator[str]:
         if (disc := disc_of(link)) not in discs:
             same = sum(name.startswith(f"queue {link.queue}") for name in discs.values())
             discs[disc] = f"queue {link.queue}" + (f" {same + 1}" if same else "")
-    names = {disc: f"{_identifier(name)}" for disc, name in discs.items()}
+    names: dict[Disc, str] = {}
+    for disc, name in discs.items():
+        names[disc] = c_identifier(name, taken=names.values())
     yield ""
     yield "// Queues: type and attributes."
     for disc, name in names.items():
         yield f"const DiscKind {name} = {{"
-        yield f"{INDENT}{quoted(disc.kind)},"
+        yield f"{INDENT}{c_string(disc.kind)},"
         first, *further = attributes(dict(disc.attributes), indent=INDENT).splitlines()
         lines = [f"{INDENT}{{{first.strip()}", *(f" {line}" for line in further)]
         yield from [*lines[:-1], f"{lines[-1]}}}}};"]
@@ -99,14 +102,14 @@ def _network(model: Model) -> Iterator[str]:
     yield "Network network(hidden);"
     wide = _packets(model)
     for link, other in _pairs(model):
-        words = [quoted(link.name), quoted(other.name), quoted(link.from_), quoted(link.to)]
-        words.append(quoted(seconds((link.delay_s + other.delay_s) / 2)))
-        words += [f"{quoted(_rate(one, wide))}, {names[disc_of(one)]}" for one in (link, other)]
+        words = [c_string(link.name), c_string(other.name), c_string(link.from_), c_string(link.to)]
+        words.append(c_string(seconds((link.delay_s + other.delay_s) / 2)))
+        words += [f"{c_string(_rate(one, wide))}, {names[disc_of(one)]}" for one in (link, other)]
         yield from _call("network.Join", words)
     yield ""
     yield "// What is measured."
     for name in model.measured:
-        yield f"network.Measure({quoted(name)});"
+        yield f"network.Measure({c_string(name)});"
 
 
 def _pairs(model: Model) -> Iterator[tuple[Link, Link]]:
@@ -146,19 +149,20 @@ def _flows(model: Model) -> Iterator[str]:
     for flow in model.flows:
         text = _udp(flow) if flow.transport == UDP else _tcp(flow)
         if text not in kinds:
-            kinds[text] = _identifier(f"flow {flow.group}" + (f" {len(kinds)}" if len(kinds) else ""))
+            name = f"flow {flow.group}" + (f" {len(kinds)}" if len(kinds) else "")
+            kinds[text] = c_identifier(name, taken=kinds.values())
             yield f"const {'UdpKind' if flow.transport == UDP else 'TcpKind'} {kinds[text]} = {text};"
-        words = [kinds[text], f"network.At({quoted(flow.from_)})", f"network.At({quoted(flow.to)})"]
+        words = [kinds[text], f"network.At({c_string(flow.from_)})", f"network.At({c_string(flow.to)})"]
         if flow.transport != UDP:
             size = size_bytes(flow)
-            words.append(f"Drawn({quoted(distribution(size))})" if isinstance(size, dict) else number(size))
+            words.append(f"Drawn({c_string(distribution(size))})" if isinstance(size, dict) else number(size))
         yield from _call("traffic.Start", [*words, _periods(flow)])
     yield ""
 
 
 def _tcp(flow: Flow) -> str:
     kind = tcp_of(flow)
-    words = [quoted(flow.group), f"{kind.packet}.0 / {kind.segment}", quoted(kind.control), quoted(kind.recovery)]
+    words = [c_string(flow.group), f"{kind.packet}.0 / {kind.segment}", c_string(kind.control), c_string(kind.recovery)]
     first, *further = attributes(dict(kind.attributes), indent=2 * INDENT).splitlines()
     lines = [f"{{{', '.join(words)},", f"{2 * INDENT}{{{first.strip()}", *(f" {line}" for line in further)]
     return "\n".join(lines) + "}}"
@@ -169,20 +173,20 @@ def _udp(flow: Flow) -> str:
     size = mean(own["packet_size"])
     pattern = own["pattern"] if isinstance(own["pattern"], dict) else {}
     words = [
-        quoted(flow.group),
+        c_string(flow.group),
         f"{float(size)} / {float(size - IP_AND_UDP)}",
         str(IP_AND_UDP),
-        quoted(distribution(own["packet_size"])),
+        c_string(distribution(own["packet_size"])),
         number(size * 8 / float(own["rate_bps"])),
         flag(own["pattern"] == "poisson"),
-        *(quoted(distribution(pattern[key]) if pattern else "") for key in ("on", "off")),
+        *(c_string(distribution(pattern[key]) if pattern else "") for key in ("on", "off")),
     ]
     return f"{{\n{wrapped(words, indent=2 * INDENT)}}}"
 
 
 def _periods(flow: Flow) -> str:
     first, last = flow.start_s
-    start = number(first) if first == last else f"Drawn({quoted(distribution({'uniform': [first, last]}))})"
+    start = number(first) if first == last else f"Drawn({c_string(distribution({'uniform': [first, last]}))})"
     periods = [(start, flow.stop_s), *((number(begin), end) for begin, end in flow.again)]
     return f"{{{', '.join(f'{{{begin}, {_end(end)}}}' for begin, end in periods)}}}"
 
@@ -196,7 +200,7 @@ def _changes(model: Model) -> Iterator[str]:
         yield "// Changes of links: time, link, attribute, value."
     for change in model.changes:
         for attribute, value in _changed(model, change):
-            yield f'network.Change({number(change.at_s)}, {quoted(change.link)}, "{attribute}", {quoted(value)});'
+            yield f'network.Change({number(change.at_s)}, {c_string(change.link)}, "{attribute}", {c_string(value)});'
     yield "RunAndTell(network);"
     yield "return 0;"
 
@@ -215,9 +219,3 @@ def _call(function: str, words: Sequence[str]) -> Iterator[str]:
     yield f"{function}({first.strip()}{'' if further else ');'}"
     for number_of, line in enumerate(further, start=1):
         yield line + (");" if number_of == len(further) else "")
-
-
-def _identifier(name: str) -> str:
-    """Write a name as one of C++: ``queueBottleneck``."""
-    words = "".join(c if c.isalnum() and c.isascii() else " " for c in name).split()
-    return words[0].lower() + "".join(word[:1].upper() + word[1:] for word in words[1:])

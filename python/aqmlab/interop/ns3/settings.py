@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aqmlab.interop.differences import Kind
-from aqmlab.interop.ns3.formatting import quoted, wrapped
+from aqmlab.interop.escaping import c_string
+from aqmlab.interop.ns3.formatting import wrapped
 from aqmlab.interop.ns3.queues import PARTS, disc_of, queue_differences, read_red
 from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts
 from aqmlab.scenario.parts import Link
@@ -14,11 +15,11 @@ DEVICE = "the device below has a queue of its own: give it one packet, or the av
 def dialect(own: Settings, link: Link) -> Dialect:
     """Write settings for ns-3."""
     disc = disc_of(link)
-    pairs = (f"{quoted(name)}, StringValue({quoted(value)})" for name, value in disc.attributes)
+    pairs = (f"{c_string(name)}, StringValue({c_string(value)})" for name, value in disc.attributes)
     text = "\n".join(
         [
             "TrafficControlHelper helper;",
-            f"helper.SetRootQueueDisc({quoted(disc.kind)},",
+            f"helper.SetRootQueueDisc({c_string(disc.kind)},",
             wrapped(pairs, indent="    ") + ");",
         ]
     )

@@ -13,6 +13,7 @@ from typing import Any
 from aqmlab.errors import Error
 from aqmlab.interop.crosscheck.tool import Measure, Measured, ToolError
 from aqmlab.interop.differences import Semantic, inexpressible
+from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
 from aqmlab.interop.tc import program
@@ -91,8 +92,8 @@ class Tc:
     def _text(self, model: Model, seed: int) -> str:
         found = self.differences(model)
         if missing := inexpressible(found):
-            about = f"# The scenario {model.name} is not written for Linux: it cannot do all of it."
-            lines = [f"# {one.name} ({one.kind}): {one.text}" for one in missing]
+            about = f"# The scenario {line_comment(model.name)} is not written for Linux: it cannot do all of it."
+            lines = [f"# {line_comment(one.sentence)}" for one in missing]
             return "\n".join([about, *lines, "echo 'not expressible in tc' >&2", "exit 1"]) + "\n"
         return program.text(model, found, name=file_name(model, SUFFIX), seed=seed, options=OPTIONS)
 
