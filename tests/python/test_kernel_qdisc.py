@@ -350,6 +350,21 @@ def test_on_two_processors_every_decision_is_the_cores(bootable):
     assert found.drops > 5
 
 
+@pytest.mark.slow
+def test_a_paper_with_a_marker_runs_from_the_command_line(bootable, tmp_path, capsys):
+    image, _ = bootable
+    shorter = ("run.duration=3s", "run.warmup=1s", 'flow.assured.active=[["500ms", "3s"]]')
+    words = ["--backend", "vm", "--kernel", image.release, "--kernel-qdisc", "--runs", "1", "--out", str(tmp_path)]
+    words += [word for one in shorter for word in ("--set", one)]
+    assert main(["live", "paper:adaptive-rio/live.toml", *words]) == 0
+    assert "decisions of the kernel equal bit by bit to the core's" in capsys.readouterr().out
+    (log,) = tmp_path.glob("*/seed-0001/decisions.bin.gz")
+    content = gzip.decompress(log.read_bytes())
+    # The policer leaves some packets of the assured flow their code point, AF11, and takes it from others.
+    tos = {content[at + 59] >> 2 for at in range(0, len(content), 64) if content[at + 56] == 0}
+    assert tos == {0, 10}
+
+
 PARAMETERS = """\
 try() { what=$1; shift; "$@" > /tmp/said 2>&1
     code=$?; text=$(head -n 1 /tmp/said | tr -d '"')
