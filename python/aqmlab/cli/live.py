@@ -48,7 +48,7 @@ KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With tc, vm: 
 Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
-BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")]
+BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image if there is none.")]
 BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
 Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
 KeepAwake = Annotated[

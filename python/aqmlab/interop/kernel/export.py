@@ -78,7 +78,7 @@ class KernelQueue:
         """The name that is given; default: the discipline, and a digest of scenario and link, so that two differ.
 
         >>> kernel_queue("example:dumbbell-red").name
-        'red_13a5'
+        'red_dc00'
         """
         if self.chosen_name is not None:
             return self.chosen_name
