@@ -17,7 +17,7 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue, module_files, write_files
+from aqmlab.interop.kernel.export import kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
 from aqmlab.live.kernel_backends import Bottleneck
@@ -33,6 +33,7 @@ from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
+from aqmlab.storage.folders import write_export
 from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
@@ -405,7 +406,7 @@ def test_tc_shows_and_changes_parameters_with_the_plugin(bootable, tmp_path):
     files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
     files["job/sch_aqmlab_second.ko"] = archive.file(vm.compiled(second, image).program)
     for queue in (made.queue, second):
-        write_files(tmp_path / queue.name, module_files(queue))
+        write_export(tmp_path / queue.name, module_files(queue))
         subprocess.run(["make", "-s", "plugin"], cwd=tmp_path / queue.name, check=True)
         plugin = f"q_{queue.kind}.so"
         files[f"job/{plugin}"] = archive.file((tmp_path / queue.name / plugin).read_bytes())

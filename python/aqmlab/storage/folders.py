@@ -286,7 +286,8 @@ def write_export(folder: Path, files: Mapping[str, str]) -> list[Path]:
     Raises
     ------
     StorageError
-        If a file of the same name is there that no export wrote, or is a symbolic link, or the folder cannot be written.
+        If a file of the same name is a symbolic link or was not written by an export, or if the folder cannot be
+        written.
     """
 
     def work() -> list[Path]:
