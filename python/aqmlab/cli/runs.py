@@ -17,6 +17,7 @@ from aqmlab.cli.output import (
     print_stopping,
     print_table,
     print_wrapped,
+    say,
     stopping_data,
     warn,
 )
@@ -88,7 +89,7 @@ def run(
         print(line)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
-    print(f"Results: {result.folder}")
+    say(f"Results: {result.folder}")
 
 
 def _transports_of(names: Sequence[str]) -> str:
@@ -195,7 +196,7 @@ def compare(
     _show_comparison(found, settled, details=details)
     for option, (place, _) in texts.items():
         if place is not None:
-            print(f"{option.removeprefix('--')}: {place}")
+            say(f"{option.removeprefix('--')}: {place}")
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:
@@ -244,7 +245,7 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
     for part in (found.stopping, found.evaluation):
         for line in part.lines() if part is not None else ():
             print_wrapped(line)
-    print(f"Results: {found.folder}")
+    say(f"Results: {found.folder}")
 
 
 def _show_details(found: Comparison) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.errors import InputError, ScenarioError, one_line
+from aqmlab.errors import InputError, ListedError, ScenarioError, one_line
 from aqmlab.interop.importing import assembly, capture_scenario, recording, routers, study_text, tc_words
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
@@ -113,7 +113,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
         more = len(study.differences) - len(shown)
         shown += [f"... and {more} more"] if more else []
         head = f"{path}: the scenario would differ from the study (allowed with --approximate, approximate=True):"
-        raise InputError("\n  ".join([head, *shown]))
+        raise ListedError(head, shown)
     found = Imported(made, "ns2", tuple(study.notes), tuple(study.differences))
     try:
         return _checked(found)
