@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -63,6 +65,18 @@ def is_text(text: str) -> bool:
     (True, False)
     """
     return re.search("[\ud800-\udfff]", text) is None
+
+
+def shell_word(text: str) -> str:
+    r"""Quote a word for a shell, names of files with newlines or bytes that are not UTF-8 included.
+
+    >>> print(shell_word("my results"), shell_word("a\udcff"))
+    'my results' $'a\377'
+    """
+    if is_text(text) and text.isprintable():
+        return shlex.quote(text)
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\{byte:03o}" for byte in os.fsencode(text))
+    return f"$'{''.join(plain)}'"
 
 
 def _escaped(match: re.Match[str]) -> str:

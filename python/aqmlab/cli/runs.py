@@ -301,14 +301,15 @@ def report(
     told: dict[str, Any]
     if figure is None:
         path = reports.report(folder, out=out, live=live, progress=True)
-        told, text = {"report": str(path)}, f"Report: {path}"
+        told, lines = {"report": str(path)}, [f"Report: {path}"]
         if live:
             told["live"] = str(reports.live_page(path))
-            text += f"\nLaboratory: {told['live']}"
+            lines.append(f"Laboratory: {told['live']}")
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
-        told, text = {"files": files}, f"Figure: {', '.join(files)}"
+        told, lines = {"files": files}, [f"Figure: {', '.join(files)}"]
     if as_json:
         print_json(told)
-    else:
-        print(text)
+        return
+    for line in lines:
+        say(line)

@@ -102,7 +102,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
     runs = record(text, str(path), arguments)
     try:
         study = assembly.study_of(runs, str(path))
-        about = f"Imported from the ns-2 study {path.name}."
+        about = f"Imported from the ns-2 study {one_line(path.name)}."
         made, places = study_text.text_of(study, name=name, description=about)
     except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
         raise InputError(
@@ -141,10 +141,10 @@ def _checked(found: Imported) -> Imported:
 def _capture(path: Path, name: str, form: str) -> Imported:
     traffic = capture_scenario.traffic_of(path)
     if form == "flows":
-        about = f"The connections of the capture {path.name}."
+        about = f"The connections of the capture {one_line(path.name)}."
         text, notes = capture_scenario.flows_text(traffic, path, name=name, description=about)
     else:
-        about = f"The packets of the capture {path.name}, in the open loop."
+        about = f"The packets of the capture {one_line(path.name)}, in the open loop."
         text, notes = capture_scenario.arrivals_text(traffic, name=name, description=about)
     return Imported(text, "capture", tuple(notes))
 
@@ -152,12 +152,14 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 def _text(path: Path, text: str, name: str) -> Imported:
     if tc_words.looks_like_tc(text):
         bottleneck = tc_words.read_tc(text, str(path))
-        made = tc_words.text_of(bottleneck, name=name, description=f"Imported from the lines of tc in {path.name}.")
+        made = tc_words.text_of(
+            bottleneck, name=name, description=f"Imported from the lines of tc in {one_line(path.name)}."
+        )
         return Imported(made, "tc", tuple(bottleneck.notes))
     for kind, title, looks, read in ROUTERS:
         if looks(text):
             router = read(text, str(path))
-            about = f"Imported from the configuration of {title} in {path.name}."
+            about = f"Imported from the configuration of {title} in {one_line(path.name)}."
             made = tc_words.text_of(router, name=name, description=about, source="the configuration")
             return Imported(made, kind, tuple(router.notes))
     raise InputError(
