@@ -44,7 +44,7 @@ def inline(value: Value) -> str:
     >>> inline({"aqm": "red", "max_p": 0.1, "ecn": False, "seeds": [1, 2]})
     '{ aqm = "red", max_p = 0.1, ecn = false, seeds = [1, 2] }'
     """
-    value = _plain(value)
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -60,7 +60,7 @@ def inline(value: Value) -> str:
     raise InputError(f"{value!r}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
 
 
-def _plain(value: Value) -> Value:
+def plain(value: Value) -> Value:
     """Return numbers and arrays of NumPy as those of Python; other values as they are."""
     convert = getattr(value, "tolist", None)
     return value if convert is None else convert()
