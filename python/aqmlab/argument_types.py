@@ -71,6 +71,7 @@ KINDS: dict[str, _Kind] = {
     "bool": _Kind("true or false", _is_flag),
     "bytes": _Kind("bytes", lambda value: isinstance(value, bytes)),
     "Sequence[str]": _TEXTS,
+    "list[Output]": _list_of("outputs", lambda _: True),
     "Iterable[str]": _TEXTS,
     "list[int]": _list_of("whole numbers", _is_whole),
     "Seeds": _SEEDS,
@@ -80,7 +81,9 @@ KINDS: dict[str, _Kind] = {
     "Mapping[str, Mapping[str, Value]]": _TABLES,
     "dict[str, Any]": _mapping("values"),
     # `aqmlab.scenario.file.override_pairs` names the pair that is wrong.
-    "Overrides": _Kind("a mapping, or pairs of texts", lambda _: True),
+    "Overrides": _Kind(
+        'a mapping {"KEY": VALUE}, or pairs ("KEY", "VALUE")', lambda value: isinstance(value, Iterable)
+    ),
     "Executor": _Kind("an executor", lambda value: hasattr(value, "submit")),
 }
 """By the words of an annotation: what they allow. Any other word is the name of a class."""
@@ -96,7 +99,9 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
         # Arguments that do not fit the signature are a TypeError of Python, with their names.
         for name, value in signature.bind(*arguments, **keywords).arguments.items():
-            complaint = _complaint(name, value, str(signature.parameters[name].annotation))
+            parameter = signature.parameters[name]
+            several = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            complaint = "" if several else _complaint(name, value, str(parameter.annotation))
             if complaint:
                 raise InputError(complaint)
         return function(*arguments, **keywords)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, warn
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
@@ -122,7 +122,7 @@ def print_study(study: Study) -> None:
     if len(points) > SHOWN_POINTS:
         print(f"... {len(points) - SHOWN_POINTS} points more")
     more = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
-    print(f"Study {study.hash[:8]} in {study.folder}. With intervals: {more}")
+    say(f"Study {study.hash[:8]} in {study.folder}. With intervals: {more}")
 
 
 def _values(entries: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
 from aqmlab.scenario.parts import Flow, Link, Shared
@@ -112,6 +112,7 @@ class Scenario:
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
         load_plugins()
+        filename = one_line(filename)  # a file's name may have a newline, or bytes that are no text
         pairs = override_pairs(overrides)
         answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
         if not answer["ok"]:
@@ -223,9 +224,14 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
 
 def _override_of(key: str, value: Value) -> str:
     try:
-        return override(value)
+        text = override(value)
     except InputError as error:
         raise InputError(f"overrides: {key}: {error}") from None
+    except RecursionError:
+        raise InputError(f"overrides: {key}: is nested too deeply") from None
+    if not is_text(key + text):
+        raise InputError(f"overrides: {key}: {text!r} is not UTF-8 text")
+    return text
 
 
 def read_text(path: Path) -> str:
@@ -250,6 +256,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InputError(f"{path}: is no path (allowed: a path without the character NUL)") from None
 
 
 @contextlib.contextmanager

@@ -217,7 +217,7 @@ def temporary_path(path: Path) -> Path:
 
 def _shortened(name: str) -> str:
     """Cut a name so that what is put around it still fits into the 255 bytes of a file name."""
-    return name.encode()[:180].decode(errors="ignore")
+    return os.fsencode(name)[:180].decode(errors="ignore")
 
 
 @functools.cache
