@@ -8,6 +8,8 @@ import pytest
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.results.metrics import metric
+from aqmlab.tuning.goals import bounds_of
 
 NETWORK = """format = 1
 name = "extent"
@@ -121,11 +123,10 @@ stop = "10.0002s"
 
 def test_the_average_of_an_idle_link_is_said_to_be_that_of_arrivals() -> None:
     """A burst of 20 packets in 100 s: the mean over arrivals is packets, the mean over time next to nothing."""
-    from aqmlab.results.metrics import metric
-
     row = aqmlab.run(aqmlab.Scenario.from_text(IDLE, filename="idle.toml"), seeds=1, progress=False).metrics().iloc[0]
     assert row["mean_average"] > 1
     assert row["mean_queue"] < 0.01
     for key in ("mean_average", "sd_average"):
-        assert "at arrivals" in metric(key).title
+        assert metric(key).unit == "packets at arrivals"
         assert "as each arrival found it" in metric(key).doc
+    assert [bound.value for bound in bounds_of(["mean_average<=10p", "mean_queue<=10p"])] == [10, 10]

@@ -224,7 +224,8 @@ mod tests {
     #[test]
     fn a_log_ends_before_the_last_time_there_is() {
         let queue = Spec::new("red").and_then(|spec| spec.resolve(LINK).ok()).expect("a queue");
-        let empty_after = |ns: u64| replay_log(&queue, &[0; 64], &[record(0, 3, 7), record(1, 2, 7 + ns)].concat());
+        let empty_after =
+            |ns: u64| replay_log(&queue, &[0; 64], &[record(0, 3, 7), record(1, 2, 7 + ns)].concat());
         let most = u64::MAX / 1000 - 1;
         assert_eq!(empty_after(most).map(|replayed| replayed.records), Ok(2));
         let difference = empty_after(most + 1).expect_err("too late");

@@ -243,7 +243,9 @@ mod tests {
         fn it_ends_at_the_last_knot((name, curve) in any_curve(), above in 0.0f64..100.0) {
             let knots = curve.knots();
             prop_assert_eq!(Some(&curve.end()), knots.last(), "{}", name);
-            prop_assert_eq!(curve.p_b(curve.end()), curve.p_b(curve.end() + above), "{}", name);
+            // Rounding may take back an ulp.
+            let rise = curve.p_b(curve.end() + above) - curve.p_b(curve.end());
+            prop_assert!(rise.abs() < 1e-15, "{}", name);
         }
 
         #[test]
