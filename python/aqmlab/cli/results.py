@@ -59,7 +59,7 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
     >>> _holdings({}, 1, 24, 2)
     '1 sweep with 24 runs in 2 blocks'
     """
-    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items()]
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(kinds.items())]
     if sweeps or runs:
         stored = f"{runs} run{'' if runs == 1 else 's'} in {blocks} block{'' if blocks == 1 else 's'}"
         parts.append(f"{sweeps} sweep{'' if sweeps == 1 else 's'} with {stored}")
