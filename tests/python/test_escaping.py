@@ -126,7 +126,8 @@ def test_words_and_comments_of_tcl():
 
 @pytest.fixture(scope="module")
 def scenarios():
-    return {name: hostile(name) for name in NAMES}
+    # `check` rejects names with bidirectional controls; the functions above take them all the same.
+    return {name: hostile(name) for name in NAMES if name == escaping.one_line(name)}
 
 
 def code_of(files):
