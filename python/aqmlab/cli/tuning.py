@@ -53,7 +53,8 @@ OptionalFile = Annotated[
     Path | None, typer.Argument(help="Scenario file (TOML); none with --uplink.", metavar="[FILE.toml]")
 ]
 UplinkRate = Annotated[
-    str | None, typer.Option("--uplink", help="In place of a file: the rate of an uplink, 50Mbps.", metavar="RATE")
+    str | None,
+    typer.Option("--uplink", help="In place of a file: an uplink's rate: 50Mbps, 20mbit, 100/20Mbps.", metavar="RATE"),
 ]
 Rtt = Annotated[str, typer.Option("--rtt", help="With --uplink: round trips without queueing.", metavar="LOW:HIGH")]
 For = Annotated[
@@ -137,7 +138,7 @@ def tune(
         own = described(uplink, rtt, uses)
         plan, over = own.scenario.with_overrides(parse_overrides(set_)), over or list(own.over)
         if minimize is None and maximize is None:
-            minimize, keep = own.minimize, keep or list(own.keep)
+            minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
     elif file is not None and uplink is None:
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:

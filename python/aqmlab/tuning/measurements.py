@@ -74,7 +74,7 @@ class LinkMetrics:
     @property
     def name(self) -> str:
         """The stable name for keys of runs; its number rises when runs get further metrics."""
-        return f"metrics 2 {self.link}"
+        return f"metrics 3 {self.link}"
 
     def __call__(self, tables: dict[str, Columns], seed: int) -> Values:
         """Return the metrics."""
