@@ -69,6 +69,9 @@ ASYMMETRIC = """\
 up = {{ rate = "{rate}", delay = "{delay}", queue = "bottleneck" }}
 down = {{ rate = "{down}", delay = "{delay}", queue = "down" }}"""
 DOWN_QUEUE = """\
+[live]
+link = "up"
+
 [queue.down]
 aqm = "drop-tail"
 limit = "{limit}p"
@@ -113,6 +116,10 @@ class Uplink:
     up_bps: float
     down_bps: float
     notes: tuple[str, ...]
+
+    def felt(self, minimize: str | None, maximize: str | None) -> bool:
+        """Whether a goal is that of the uses, so that `unharmed` goes with it."""
+        return (minimize, maximize) == (self.minimize, self.maximize)
 
 
 def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
