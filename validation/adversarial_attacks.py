@@ -23,6 +23,7 @@ from aqmlab.errors import StorageError
 from attacks.damage import damage
 from attacks.index import index
 from attacks.killed import killed
+from attacks.names import names
 from attacks.records import records
 from attacks.scenarios import scenarios
 from attacks.stores import stores
@@ -39,6 +40,7 @@ ATTACKS = {
     "records": records,
     "words": words,
     "studies": studies,
+    "names": names,
     "together": together,
     "killed": killed,
 }
