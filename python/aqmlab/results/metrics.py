@@ -57,8 +57,8 @@ SHARE: Bounds = (0.0, 1.0)
 MOS: Bounds = (1.0, 4.5)
 """Least and greatest score of the E-model (ITU-T G.107, annex B)."""
 IN_ORDER = (
-    "bytes of packets delivered in order, headers included; also of those that waited at the end of the warm-up for a "
-    "packet before them, so that it may exceed the link's rate"
+    "bytes of packets delivered in order after the warm-up, headers included; those that had crossed the link before "
+    "its end, and were on the way or waited for a packet before them, count: it may exceed the link's rate"
 )
 METRICS = (
     Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
