@@ -171,21 +171,18 @@ def _refuse_link(folder: Path) -> None:
         raise OSError(errno.EINVAL, "it is a symbolic link, and results need a folder of their own", str(folder))
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Raise if a folder that a run is to replace holds anything but a run."""
-    _refuse_link(folder)
+def _foreign(folder: Path) -> str:
+    """Return the name of something in the folder of a run that is not of a run, or nothing."""
     try:
         sums = read_regular(folder / SUMS).decode(errors="replace")
     except OSError:
         sums = ""
     own = {SUMMARY, SUMS, *(line.partition("  ")[2] for line in sums.splitlines())}
     for path in folder.iterdir():
-        if (
-            path.is_symlink()
-            or not path.is_file()
-            or (path.name not in own and path.suffix not in (".parquet", ".tmp"))
-        ):
-            raise OSError(errno.EEXIST, f"{path.name} in it is not of a run, and would be deleted", str(folder))
+        known = path.name in own or path.suffix in (".parquet", ".tmp")
+        if not known or path.is_symlink() or not path.is_file():
+            return path.name
+    return ""
 
 
 def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
@@ -201,11 +198,13 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
                 raise
         else:
             return
-        if folder.is_dir():
-            _refuse_foreign(folder)
         # Moved aside first: to remove it takes a while, in which another process could put its own there.
         aside = temporary_path(folder)
         with contextlib.suppress(FileNotFoundError):
+            found = folder.lstat()
+            # What vanishes while this looks is of a run that another process moves aside.
+            if (name := _foreign(folder)) and os.path.samestat(found, folder.lstat()):
+                raise OSError(errno.EEXIST, f"{name} in it is not of a run, and would be deleted", str(folder))
             folder.rename(aside)
             shutil.rmtree(aside, ignore_errors=True)
     raise OSError(errno.EBUSY, "other processes keep replacing it", str(folder))
