@@ -105,6 +105,10 @@ class Error(Exception):
     exit_code = 1
 
 
+class BoundsError(Error):
+    """No settings keep the bounds that were asked for."""
+
+
 class InputError(Error):
     """What the user gave cannot be used: a missing file, an unknown name, a value out of range."""
 

@@ -338,7 +338,7 @@ def test_an_uplink_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
     asked = ("tune", "--uplink", "5Mbps", "--rtt", "20ms:40ms", "--for", "calls and downloads")
     assert main([*asked, "--aqm", "codel,cobalt", "--set", "run.duration=6s", "--set", "run.warmup=2s", *few]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("uplink-5Mbps: minimize delay_p99_ms, keep utilization>=0.9")
+    assert out.startswith("uplink-5Mbps: maximize mos_worse, keep utilization>=0.9")
     assert "codel: tc qdisc replace dev DEV root codel limit" in out
     assert "cobalt: tc does not have it" in out
     assert {path.name for path in tmp_path.glob("*/tune.json")} == {"tune.json"}

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from aqmlab.cli.application import Engine, Json, Set, Workers, command
 from aqmlab.cli.output import print_json, print_rows, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
-from aqmlab.errors import InputError
+from aqmlab.errors import BoundsError, InputError, unknown
 
 if TYPE_CHECKING:
     from aqmlab.interop.settings import Dialect
+    from aqmlab.scenario.file import Scenario
     from aqmlab.tuning.outcome import Tuned
+    from aqmlab.tuning.uplink import Uplink
 
 MOST_SHOWN = 12
 """Rows of the Pareto front that are shown; all are in the answer's file."""
@@ -53,7 +56,8 @@ OptionalFile = Annotated[
     Path | None, typer.Argument(help="Scenario file (TOML); none with --uplink.", metavar="[FILE.toml]")
 ]
 UplinkRate = Annotated[
-    str | None, typer.Option("--uplink", help="In place of a file: the rate of an uplink, 50Mbps.", metavar="RATE")
+    str | None,
+    typer.Option("--uplink", help="In place of a file: an uplink's rate: 50Mbps, 20mbit, 100/20Mbps.", metavar="RATE"),
 ]
 Rtt = Annotated[str, typer.Option("--rtt", help="With --uplink: round trips without queueing.", metavar="LOW:HIGH")]
 For = Annotated[
@@ -91,6 +95,18 @@ Fresh = Annotated[
     int | None,
     typer.Option("--fresh", help="Fresh seeds of the confirmation; default: 20, 10 with --uplink.", min=2, metavar="N"),
 ]
+BudgetText = Annotated[
+    str | None,
+    typer.Option("--budget", help="Time for all disciplines together; default: 5min with --uplink.", metavar="TIME"),
+]
+Both = Annotated[bool, typer.Option("--both", help="Commands for both directions; what arrives passes an ifb device.")]
+Dev = Annotated[str, typer.Option("--dev", help="The interface in the commands.", metavar="NAME")]
+Layer = Annotated[
+    str, typer.Option("--layer", help="The link's layer: ethernet, docsis, vdsl or adsl (PPPoE).", metavar="NAME")
+]
+UPLINK_BUDGET_S = 300.0
+UPLINK_AQMS = "fq-codel,codel,pie"
+"""Disciplines that are tried for an uplink: routers with Linux have them."""
 EFFORT, QUICKER = (60, 3, 20), (24, 2, 10)
 """Trials, their seeds and fresh seeds: by default, and with --uplink, where an answer is wanted within minutes."""
 Details = Annotated[
@@ -121,6 +137,10 @@ def tune(
     seeds: Seeds = None,
     fresh: Fresh = None,
     set_: Set = None,
+    budget: BudgetText = None,
+    both: Both = False,
+    dev: Dev = "DEV",
+    layer: Layer = "ethernet",
     out: Out = None,
     workers: Workers = None,
     engine: Engine = "auto",
@@ -128,52 +148,128 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Find a queue's parameters that hold over ranges of conditions. Python: aqmlab.tune."""
-    from aqmlab.execution.runner import as_scenario
-    from aqmlab.tuning.tuner import tune as work
+    from aqmlab.tuning.budget import budget_s
 
+    own: Uplink | None = None
     if uplink is not None and file is None:
         from aqmlab.tuning.uplink import uplink as described
 
         own = described(uplink, rtt, uses)
         plan, over = own.scenario.with_overrides(parse_overrides(set_)), over or list(own.over)
         if minimize is None and maximize is None:
-            minimize, keep = own.minimize, keep or list(own.keep)
+            minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
     elif file is not None and uplink is None:
+        from aqmlab.execution.runner import as_scenario
+
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
     _warn_of_points(minimize, maximize, *(keep or ()))
-    effort = EFFORT if uplink is None else QUICKER
+    effort = EFFORT if own is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
+    if aqm is None and own is not None:
+        aqm = UPLINK_AQMS
+    seconds = budget_s(budget) if budget else None if own is None else UPLINK_BUDGET_S
+    how: dict[str, Any] = {
+        "minimize": minimize,
+        "maximize": maximize,
+        "keep": keep or (),
+        "over": over or (),
+        "queue": queue,
+        "vary": vary or (),
+        "against_settings": parse_settings("--against", against),
+        "quantile": quantile,
+        "trials": trials or effort[0],
+        "seeds": seeds or effort[1],
+        "fresh": fresh or effort[2],
+        "workers": workers,
+        "engine": engine,
+    }
+    if own is not None:
+        how |= {"unharmed": own.unharmed if own.felt(minimize, maximize) else (), "prefer_defaults": True}
+        how |= {"best_anyway": True}
     names = [name.strip() for name in aqm.split(",")] if aqm else [None]
-    answers = [
-        work(
-            plan,
-            minimize=minimize,
-            maximize=maximize,
-            keep=keep or (),
-            over=over or (),
-            queue=queue,
-            aqm=name,
-            vary=vary or (),
-            against_settings=parse_settings("--against", against),
-            quantile=quantile,
-            trials=trials or effort[0],
-            seeds=seeds or effort[1],
-            fresh=fresh or effort[2],
-            workers=workers,
-            out=folder / name if name is not None and len(names) > 1 else folder,
-            engine=engine,
-        )
-        for name in names
-    ]
+    _check_shaper(dev, layer)
+    answers = _answers(plan, names, folder, seconds, how)
+    last = LastStep(both=both, down_bps=None if own is None else own.down_bps, dev=dev, layer=layer)
     if as_json:
         data = [{**found.data(), "folder": str(found.folder)} for found in answers]
         print_json(data[0] if len(data) == 1 else data)
-    elif len(answers) == 1:
+        return
+    for line in () if own is None else own.notes:
+        print(f"Note: {line}")
+    if len(answers) == 1:
         _show(answers[0], details=details)
     else:
         _show_all(answers, details=details)
+    _show_recommendation(answers, last)
+
+
+class LastStep(NamedTuple):
+    """How the commands to paste are written (`aqmlab.tuning.recommendation`)."""
+
+    both: bool
+    down_bps: float | None
+    dev: str
+    layer: str
+
+
+def _check_shaper(dev: str, layer: str) -> None:
+    from aqmlab.tuning.recommendation import LAYERS
+
+    if layer not in LAYERS:
+        raise InputError(f"--layer: {unknown('layer', layer, list(LAYERS))}")
+    if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,15}", dev):
+        raise InputError(f'--dev "{dev}": is no name of an interface (allowed: up to 15 of A-Z a-z 0-9 _ . @ -)')
+
+
+def _answers(
+    plan: Scenario, names: Sequence[str | None], folder: Path, seconds: float | None, how: dict[str, Any]
+) -> list[Tuned]:
+    """Tune the disciplines one after the other; one that fails its bounds does not hinder the next."""
+    from aqmlab.tuning.tuner import tune as work
+
+    began, found = time.monotonic(), []
+    for number, name in enumerate(names):
+        left = None if seconds is None else max(1.0, seconds - (time.monotonic() - began)) / (len(names) - number)
+        out = folder / name if name is not None and len(names) > 1 else folder
+        try:
+            found.append(work(plan, aqm=name, out=out, budget=left, **how))
+        except InputError:
+            raise
+        except BoundsError as error:
+            if len(names) == 1:
+                raise
+            warn(f"{name}: {error}")
+    if not found:
+        raise BoundsError("tune: no discipline keeps the constraints")
+    return found
+
+
+def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
+    """Print the verdict against drop-tail, and the commands to paste."""
+    from aqmlab.tuning.recommendation import best_of, recommend
+
+    written = []
+    for found in answers:
+        try:
+            written.append((found, recommend(found, **last._asdict())))
+        except InputError as error:
+            print(f"Linux has no command for {found.aqm}: {error}")
+    if not written:
+        return
+    best = best_of([found for found, _ in written])
+    made = next(one for found, one in written if found is best)
+    print()
+    if line := best.against_drop_tail():
+        print(line)
+    print(f"Use this: {best.aqm}")
+    for line in made.lines:
+        print(f"    {line}")
+    for line in made.notes:
+        print(f"Note: {line}")
+    if best.folder is not None:
+        print(f"The scenario that was tuned, for run, check, export and live: {best.folder / 'tuned.toml'}")
 
 
 def _warn_of_points(*texts: str | None) -> None:
@@ -188,25 +284,20 @@ def _warn_of_points(*texts: str | None) -> None:
 
 def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
     """Show several disciplines: side by side with their commands of tc, or with all details behind one another."""
-    from aqmlab.tuning.outcome import side_by_side
+    from aqmlab.tuning.outcome import short, side_by_side
 
     if details:
         for found in answers:
             _show(found, details=True)
             print()
-    task, (_, _, fresh) = answers[0].task, answers[0].seeds
+    task = answers[0].task
     bounds = " and ".join(bound.words for bound in task.bounds)
     print(f"{answers[0].name}: {task.goal.words}{f', keep {bounds}' if bounds else ''}\n")
-    print_table(side_by_side(answers), title=f"Tuned, on {fresh} fresh seeds, 95 % intervals")
+    print_table(side_by_side(answers), title="Tuned, on fresh seeds, 95 % intervals")
     for found in answers:
-        print(f"{found.aqm}: {next((one.text for one in found.dialects), 'tc does not have it')}")
-        for line in found.why_undecided():
+        print(f"{found.aqm}: {short(found.body)}")
+        for line in (*found.why_undecided(), *found.notes):
             print(f"  {line}")
-    if any(found.dialects for found in answers):
-        print(
-            "DEV: the interface. Where its own rate is above the link's, a shaper (tbf, htb) has to make the queue:\n"
-            "aqmlab export FILE --to tc writes one."
-        )
     say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
@@ -228,14 +319,13 @@ def _show(found: Tuned, *, details: bool) -> None:
     print()
     if details:
         _show_tables(found)
-    shown = found.dialects if details else found.dialects[:1]
-    for one in shown:
+    for one in found.dialects if details else ():
         _show_dialect(one)
     for line in found.notes:
         print(f"Note: {line}")
     if found.holds.value != "holds":
         warn(f"on fresh seeds the constraints are {_doubt(found)}")
-    others = ", ".join(one.title for one in found.dialects if one not in shown)
+    others = ", ".join(one.title for one in found.dialects[1:])
     if not details:
         print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")
     say(f"Results: {found.folder}")

@@ -71,8 +71,16 @@ def _video(segments: Columns) -> Values:
 
 
 def _calls(packets: Columns) -> Values:
+    """A call is two flows, ``NAME.there`` and ``NAME.back``; the people who talk feel the worse of them."""
+    worse: dict[str, float] = {}
     found = scores(packets)
-    return {"mos": float(np.mean([one.mos for one in found.values()]))}
+    for flow, one in found.items():
+        call = flow.rpartition(".")[0]
+        worse[call] = min(one.mos, worse.get(call, one.mos))
+    return {
+        "mos": float(np.mean([one.mos for one in found.values()])),
+        "mos_worse": float(np.mean(list(worse.values()))),
+    }
 
 
 def _callers(tables: Mapping[str, Columns]) -> np.ndarray:

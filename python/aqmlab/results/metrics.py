@@ -95,13 +95,14 @@ METRICS = (
     Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows", SHARE),
     Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
     Metric("mos", "MOS of calls", "1", 2, "mean opinion score, mean over both directions of all calls (E-model)", MOS),
+    Metric("mos_worse", "MOS of calls, worse way", "1", 2, "mean over all calls of their worse direction's MOS", MOS),
     Metric("page_load_s", "Page load time", "s", 2, "mean over the web pages that were loaded to their last byte"),
     Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages", SHARE),
     Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played", SHARE),
     Metric("video_mbps", "Video bit rate", "Mb/s", 3, "mean over the segments of videos that arrived"),
 )
 BY_KEY = {metric.key: metric for metric in METRICS}
-APPLICATIONS = ("mos", "page_load_s", "pages_unfinished", "stalled", "video_mbps")
+APPLICATIONS = ("mos", "mos_worse", "page_load_s", "pages_unfinished", "stalled", "video_mbps")
 """What applications see, of the whole run, its warm-up included; for each group too where several have it."""
 BY_GROUP = ("goodput_mbps", "jain", *APPLICATIONS)
 """Quantities that may be of one group of flows, with the key ``KEY.GROUP``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +13,8 @@ import pyarrow as pa
 
 from aqmlab.errors import ScenarioError
 from aqmlab.execution.jobs import Job, expected_cost, reduced
-from aqmlab.execution.pool import execute
+from aqmlab.execution.pool import Workers
+from aqmlab.execution.progress import is_quiet
 from aqmlab.execution.reuse import missing
 from aqmlab.results.metrics import TABLES, run_metrics
 from aqmlab.scenario.file import Scenario
@@ -19,6 +22,7 @@ from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.storage.earlier import tuning_name, tuning_runs
 from aqmlab.storage.kept import Answers
 from aqmlab.storage.tables import Columns, to_arrow
+from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.ranges import Pairs, Point
 
 Values = dict[str, float]
@@ -27,6 +31,10 @@ Body = dict[str, Value]
 """A ``[queue.NAME]`` table."""
 Measured = dict[str, np.ndarray]
 """Metric to its values: a row for each point, a column for each seed."""
+
+
+SAY_EVERY_S = 10.0
+"""Time between two lines about progress where stderr is no terminal, which has a bar."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,11 @@ class Place:
         """Return the scenario with settings, at a point, checked."""
         return Scenario.from_text(self.plan.text, filename=self.plan.filename, overrides=self.pairs(body, point))
 
+    def is_same(self, one: Body, other: Body) -> bool:
+        """Whether two tables make the same queue, written-out defaults included."""
+        links = [self.scenario(body).link(self.link) for body in (one, other)]
+        return (links[0].aqm, links[0].parameters) == (links[1].aqm, links[1].parameters)
+
     def accepts(self, body: Body) -> bool:
         """Whether the scenario is valid with settings: not every curve bears every max_p."""
         try:
@@ -74,7 +87,7 @@ class LinkMetrics:
     @property
     def name(self) -> str:
         """The stable name for keys of runs; its number rises when runs get further metrics."""
-        return f"metrics 2 {self.link}"
+        return f"metrics 3 {self.link}"
 
     def __call__(self, tables: dict[str, Columns], seed: int) -> Values:
         """Return the metrics."""
@@ -97,6 +110,10 @@ class Bench:
         Settings that the scenario is checked with.
     workers, progress, engine
         As for `aqmlab.run`.
+    budget
+        Is told how long runs take.
+    title
+        What lines about progress begin with.
     """
 
     def __init__(
@@ -109,9 +126,12 @@ class Bench:
         workers: int | None = None,
         progress: bool = True,
         engine: str = "auto",
+        budget: Budget | None = None,
+        title: str = "",
     ) -> None:
         self.place, self.answers = place, answers
         self._workers, self._progress, self._engine = workers, progress, engine
+        self.budget, self._title, self._said = budget or Budget(), title, time.monotonic()
         self._costs: dict[str, float] = {}
         for point in points:
             there = place.scenario(body, point)
@@ -126,8 +146,24 @@ class Bench:
         """Measure several settings at once, so that no core waits: for each, its metrics by point and seed."""
         wanted = [[self._jobs(body, point, seeds) for point in points] for body in bodies]
         jobs = {job.key: job for body in wanted for point in body for job in point}
-        execute(missing(list(jobs.values())), workers=self._workers, progress=self._progress, title=title)
+        self._execute(missing(list(jobs.values())), f"{self._title}{title}")
         return [self._collected(body) for body in wanted]
+
+    def _execute(self, jobs: Sequence[Job], title: str) -> None:
+        """Do runs, with a line on stderr from time to time where there is no progress bar, and tell the budget."""
+        began, done = time.monotonic(), 0
+
+        def finished(_: int) -> None:
+            nonlocal done
+            done += 1
+            now = time.monotonic()
+            if now - self._said >= SAY_EVERY_S and self._progress and not (is_quiet() or sys.stderr.isatty()):
+                self._said = now
+                print(f"aqmlab: tune: {title}: {done} of {len(jobs)} runs", file=sys.stderr, flush=True)
+
+        with Workers(self._workers, progress=self._progress) as workers:
+            workers.execute(jobs, title=title, finished=finished)
+        self.budget.ran(len(jobs), time.monotonic() - began)
 
     def _jobs(self, body: Body, point: Point, seeds: Sequence[int]) -> list[Job]:
         plan = self.place.scenario(body, point)

@@ -13,8 +13,9 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.interop.settings import Dialect
 from aqmlab.reporting.fragments import bounded
+from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import inline
-from aqmlab.statistics import Verdict, runs_needed
+from aqmlab.statistics import LEVEL, Verdict, runs_needed
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from aqmlab.plotting.chart import Chart
 
 TUNED = "tuned"
+DROP_TAIL = "drop-tail"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Tuned:
         Names of the points of the search, and of those that only the confirmation has seen.
     seeds
         Seeds of a trial, of the choice among the best, and of the confirmation.
+    tuned
+        The scenario with the settings.
     notes
         What could not be done as asked.
     dialects
@@ -71,6 +75,7 @@ class Tuned:
     points: list[str]
     fresh_points: list[str]
     seeds: tuple[int, int, int]
+    tuned: Scenario
     notes: list[str] = field(default_factory=list)
     dialects: list[Dialect] = field(default_factory=list)
     folder: Path | None = None
@@ -121,6 +126,23 @@ class Tuned:
         if not math.isfinite(needed):
             return "the difference is as good as none"
         return f"the interval includes no difference; about {needed:,} fresh seeds would decide"
+
+    def against_drop_tail(self) -> str:
+        """Say how the answer compares with drop-tail; "" if it was not compared."""
+        for entry in self.against:
+            if entry.reference.body["aqm"] == DROP_TAIL:
+                own, other = self.confirmed.goal, entry.reference.goal
+                values = f"{self.task.goal.metric.key} {own.mean:.4g} against {other.mean:.4g}"
+                return f"Against drop-tail: {self._felt(entry)} ({values}; difference {_apart(entry)}, p {entry.p:.2g})"
+        return ""
+
+    def _felt(self, entry: Against) -> str:
+        """Judge by the goal alone where users feel it, else by the verdict."""
+        if not self.task.is_felt:
+            return entry.verdict
+        if not entry.p < 1 - LEVEL:
+            return "undecided"
+        return "better" if self.task.goal.sign * entry.compared.difference.interval.mean < 0 else "worse"
 
     def settings_table(self) -> pd.DataFrame:
         """Return a row for the answer and each reference: the goal and each bound, on fresh seeds."""
@@ -231,7 +253,7 @@ def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
         row = {"aqm": found.aqm, found.task.goal.metric.key: bounded(goal.mean, goal.low, goal.high)}
         row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
         own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
-        row["against defaults"] = own[0].verdict if own else "the same"
+        row["against defaults"] = own[0].verdict if own else "the same settings"
         rows.append(row)
     return pd.DataFrame(rows)
 

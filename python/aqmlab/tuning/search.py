@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
+from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.tuning.budget import SEARCH
 from aqmlab.tuning.goals import Bound, Goal
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.ranges import Point
@@ -75,15 +77,24 @@ class Task:
         The quantity and the constraints.
     share
         Which quantile over the points counts for the goal; 1: the worst.
+    unharmed
+        Further quantities that settings must not make decisively worse than the defaults do.
     """
 
     goal: Goal
     bounds: tuple[Bound, ...]
     share: float
+    unharmed: tuple[Goal, ...] = ()
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether the goal is what users of an application feel, which counts more than a bound."""
+        return self.goal.metric.key.partition(".")[0] in APPLICATIONS
 
     def judge(self, number: int, name: str, body: Body, found: Measured) -> Trial:
         """Sum up what was measured."""
-        for metric in (self.goal.metric, *(bound.metric for bound in self.bounds)):
+        asked = (self.goal.metric, *(bound.metric for bound in self.bounds), *(one.metric for one in self.unharmed))
+        for metric in asked:
             if metric.key not in found:
                 raise InputError(f"tune: these runs have no {metric.key} (they have {', '.join(found)})")
         goal = float(np.mean(self.goal.over_points(found[self.goal.metric.key], self.share)))
@@ -128,7 +139,7 @@ def search(
         for number, (name, numbers) in enumerate(starts[:trials]):
             study.enqueue_trial(numbers)
             names[number] = name
-        while len(found) < trials:
+        while len(found) < trials and not (found and bench.budget.is_spent(SEARCH)):
             asked = [study.ask(distributions) for _ in range(min(BATCH, trials - len(found)))]
             bodies = [space.body(one.params) for one in asked]
             possible = [body for body in bodies if bench.place.accepts(body)]
@@ -142,6 +153,7 @@ def search(
                     trial = Trial(one.number, name, body, math.nan, (math.nan,) * len(task.bounds), math.inf)
                 _tell(study, one, task, trial)
                 found.append(trial)
+    bench.budget.cut("trials", len(found), trials)
     return found
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Error, InputError, unknown
+from aqmlab.errors import BoundsError, InputError, unknown
 from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.results.evaluation import checked_engine
@@ -17,16 +17,21 @@ from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.storage import folders
 from aqmlab.storage.kept import Answers
+from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
-from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
-from aqmlab.tuning.verification import Confirmed, against, choose, confirm
+from aqmlab.tuning.starts import ANALYTIC, AUTOMATIC, DEFAULTS, FILE, Start, analytic, automatic, defaults, has_red
+from aqmlab.tuning.verification import Against, Confirmed, against, beats, choose, confirm
 
 RECORD = folders.TUNING
+SCENARIO_FILE = "tuned.toml"
+"""The scenario with the settings, for `run`, `check`, `export` and `live`."""
+BEST_TRIAL = "best trial"
+"""Settings that the search found, where the defaults are the answer."""
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
@@ -60,6 +65,10 @@ def tune(
     out: str | Path | None = None,
     progress: bool = True,
     engine: str = "auto",
+    unharmed: Sequence[str] = (),
+    prefer_defaults: bool = False,
+    best_anyway: bool = False,
+    budget: float | None = None,
 ) -> Tuned:
     """Find the parameters of a queue that hold over whole ranges.
 
@@ -94,11 +103,22 @@ def tune(
         As for `aqmlab.run`.
     out
         Folder for the finished runs and the answer; the same call goes on where it was. None keeps all in memory.
+    unharmed
+        Metrics to be small that the answer must not make decisively worse than the discipline's defaults do; needs
+        `prefer_defaults`.
+    prefer_defaults
+        Whether the discipline's own defaults are the answer unless other settings beat them decisively, paired by
+        seed on fresh seeds, with Holm's correction.
+    best_anyway
+        Whether the settings nearest to the bounds are the answer where no trial keeps them; `Tuned.notes` says by how
+        much they miss.
+    budget
+        Seconds that may be spent; the answer then depends on the machine's speed. None: no limit.
 
     Returns
     -------
     Tuned
-        The same scenario, arguments and version always give the same.
+        The same scenario, arguments and version always give the same, unless `budget` is given and spent.
 
     Raises
     ------
@@ -107,13 +127,16 @@ def tune(
     """
     need_optuna()
     plan = as_scenario(scenario, overrides=overrides)
-    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile))
+    small = tuple(goal_of(key, None) for key in unharmed)
+    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile), small)
     number = _numbers(trials, seeds, fresh)
     problem = _problem(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
+    how |= {"budget": Budget(budget), "title": f"{problem.chosen.name}, "}
     bench = Bench(problem.place, Answers(folder), problem.points.all, dict(problem.space.base), **how)
-    found = _tuned(problem, task, _find(bench, problem, task, number, trials=trials), number, folder)
+    answer = _find(bench, problem, task, number, trials=trials, best_anyway=best_anyway)
+    found = _tuned(problem, task, _or_defaults(task, answer) if prefer_defaults else answer, number, folder)
     if folder is not None:
         _write(found, folder)
     return found
@@ -146,13 +169,13 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _Answer:
-    """The best settings, confirmed, with the references confirmed beside them; `same` names those that equal it."""
+    """The best settings, confirmed, with the references confirmed beside them, and notes on how they were found."""
 
     body: Body
     trials: list[Trial]
     confirmed: Confirmed
-    references: list[Confirmed]
-    same: list[str]
+    against: list[Against]
+    notes: list[str]
 
 
 def _problem(
@@ -173,25 +196,52 @@ def _problem(
     return _Problem(place, chosen, space, points, starts, references, notes)
 
 
-def _find(bench: Bench, problem: _Problem, task: Task, number: Seeds, *, trials: int) -> _Answer:
+def _find(bench: Bench, problem: _Problem, task: Task, number: Seeds, *, trials: int, best_anyway: bool) -> _Answer:
     """Search from the starts, choose among the best on other seeds, and confirm the choice on fresh seeds."""
     points, references = problem.points, problem.references
     begin = _numbers_of(problem.place, problem.space, problem.starts)
     own = range(1, number.trial + 1)
     tried = search(bench, problem.space, task, starts=begin, points=points.search, seeds=own, trials=trials)
-    _must_be_met(task, tried)
+    missed = _missed(task, tried)
+    if missed and not best_anyway:
+        raise BoundsError(f"tune: {missed}")
     best = choose(bench, task, tried, points=points.search, seeds=number.choice)
     analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
     if analytic_start is not None:
         references = {f"start: {analytic_start.name}": analytic_start.body, **references}
-    settings = {TUNED: best.body, **{name: body for name, body in references.items() if body != best.body}}
+    same = [name for name, body in references.items() if problem.place.is_same(body, best.body)]
+    settings = {TUNED: best.body, **{name: body for name, body in references.items() if name not in same}}
     confirmed, *rest = confirm(bench, task, settings, points=points.all, seeds=number.fresh)
-    same = [name for name, body in references.items() if body == best.body]
-    return _Answer(best.body, tried, confirmed, rest, same)
+    notes = [missed] if missed else []
+    notes += [f"the answer is {name} itself" for name in same]
+    notes += filter(None, [bench.budget.note()])
+    return _Answer(best.body, tried, confirmed, against(task, confirmed, rest), notes)
+
+
+def _or_defaults(task: Task, answer: _Answer) -> _Answer:
+    """Return the discipline's defaults as the answer unless the settings found beat them decisively."""
+    own = next((one for one in answer.against if one.reference.name in (DEFAULTS, AUTOMATIC)), None)
+    if own is None or beats(task, answer.confirmed, own):
+        return answer
+    found = own.compared.difference.interval
+    text = (
+        f"{own.reference.name} win: the best trial does not beat them decisively ({task.goal.metric.key} differs by "
+        f"{found.mean:+.3g}, {found.low:.3g} to {found.high:.3g}; p {own.p:.2g})"
+    )
+    winner, loser = replace(own.reference, name=TUNED), replace(answer.confirmed, name=BEST_TRIAL)
+    others = [one.reference for one in answer.against if one is not own]
+    return replace(
+        answer,
+        body=winner.body,
+        confirmed=winner,
+        against=against(task, winner, [loser, *others]),
+        notes=[*answer.notes, text],
+    )
 
 
 def _tuned(problem: _Problem, task: Task, answer: _Answer, number: Seeds, folder: Path | None) -> Tuned:
     place, points = problem.place, problem.points
+    tuned = place.scenario(answer.body)
     return Tuned(
         name=place.plan.name,
         hash=place.plan.hash,
@@ -201,13 +251,14 @@ def _tuned(problem: _Problem, task: Task, answer: _Answer, number: Seeds, folder
         task=task,
         body=answer.body,
         confirmed=answer.confirmed,
-        against=against(task, answer.confirmed, answer.references),
+        against=answer.against,
         trials=answer.trials,
         points=[point.name for point in points.search],
         fresh_points=[point.name for point in points.unseen],
-        seeds=(number.trial, number.choice, number.fresh),
-        notes=[*problem.notes, *(f"the answer is {name} itself" for name in answer.same)],
-        dialects=dialects_of(place.scenario(answer.body), place.link),
+        seeds=(number.trial, number.choice, len(answer.confirmed.per_seed)),
+        tuned=tuned,
+        notes=[*problem.notes, *answer.notes],
+        dialects=dialects_of(tuned, place.link),
         folder=folder,
     )
 
@@ -285,16 +336,18 @@ def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tup
     return list(found.values())
 
 
-def _must_be_met(task: Task, trials: Sequence[Trial]) -> None:
-    """Raise an error where no trial keeps the bounds, and report what came nearest."""
+def _missed(task: Task, trials: Sequence[Trial]) -> str:
+    """Say by how much the trial nearest to the bounds misses them; "" if it keeps them."""
     best = min(trials, key=task.order)
     if best.feasible:
-        return
+        return ""
     near = ", ".join(
-        f"{bound.words}: best found {value:.5g}" for bound, value in zip(task.bounds, best.kept, strict=True)
+        f"{bound.words}: best found {value:.5g}, misses by {bound.sign * (bound.value - value):.2g}"
+        for bound, value in zip(task.bounds, best.kept, strict=True)
+        if bound.sign * value < bound.sign * bound.value
     )
     settings = ", ".join(f"{key} = {value}" for key, value in best.body.items())
-    raise Error(f"tune: none of {len(trials)} trials keeps the constraints at every point ({near}; with {settings})")
+    return f"none of {len(trials)} trials keeps the constraints at every point ({near}; with {settings})"
 
 
 def _write(found: Tuned, folder: Path) -> None:
@@ -302,4 +355,5 @@ def _write(found: Tuned, folder: Path) -> None:
 
     folders.save(folder / RECORD, folders.to_json(found.data()))
     folders.save(folder / "queue.toml", found.scenario_text + "\n")
+    folders.save(folder / SCENARIO_FILE, found.tuned.normalized)
     plots.save(found.chart(), folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError, unknown
@@ -19,23 +20,26 @@ USES = {
 name = "downloads"
 count = 4
 transport = "tcp"
-start = { uniform = ["0s", "1s"] }
-tcp = { profile = "rfc", congestion_control = "cubic" }
+from = "{side}"
+start = {{ uniform = ["0s", "1s"] }}
+tcp = {{ profile = "rfc", congestion_control = "cubic" }}
 """,
     "calls": """\
 [[flow]]
 name = "calls"
 count = 2
-voip = { codec = "g711" }
+from = "{side}"
+voip = {{ codec = "g711" }}
 """,
     "web": """\
 [[flow]]
 name = "web"
 transport = "tcp"
-start = { every = "2s" }
-count = 10
-tcp = { profile = "rfc", congestion_control = "cubic" }
-web = { objects = 30, size = "15KB", think = "0s" }
+from = "{side}"
+start = {{ every = "2s" }}
+count = {pages}
+tcp = {{ profile = "rfc", congestion_control = "cubic" }}
+web = {{ objects = 30, size = "15KB", think = "0s" }}
 """,
 }
 """What a link may be used for, as flows; downloads stand first, since the range is of theirs."""
@@ -45,19 +49,43 @@ name = "uplink-{rate}"
 description = "An uplink of {rate} with round trips from {low} to {high}, for {uses}."
 
 [run]
-duration = "20s"
-warmup = "5s"
+duration = "{duration}"
+warmup = "{warmup}"
 
 [dumbbell]
-bottleneck = {{ rate = "{rate}", delay = "1ms", queue = "bottleneck" }}
-left = {{ rate = "10Gbps", delay = "1ms" }}
-right = {{ rate = "10Gbps", delay = "1ms" }}
+{links}
+left = {{ rate = "{access}", delay = "1ms" }}
+right = {{ rate = "{access}", delay = "1ms" }}
 
 [queue.bottleneck]
 aqm = "drop-tail"
 limit = "{limit}p"
 
 """
+
+
+SYMMETRIC = 'bottleneck = {{ rate = "{rate}", delay = "{delay}", queue = "bottleneck" }}'
+ASYMMETRIC = """\
+up = {{ rate = "{rate}", delay = "{delay}", queue = "bottleneck" }}
+down = {{ rate = "{down}", delay = "{delay}", queue = "down" }}"""
+DOWN_QUEUE = """\
+[live]
+link = "up"
+
+[queue.down]
+aqm = "drop-tail"
+limit = "{limit}p"
+
+"""
+ROUND_TRIPS, WARMUP_ROUND_TRIPS = 200, 40
+"""Longest round trips that a run measures, and that it warms up before."""
+LEAST_S, LEAST_WARMUP_S = 15.0, 5.0
+PACKET_BUDGET = 1_000_000
+"""Full packets that the uplink may carry in a run; a run that would need more is shortened."""
+EXAMPLES = "for example 50Mbps, 20mbit or 100/20Mbps (down/up)"
+_PREFIX = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+_UNIT = r"([kmg]?)(bit|bps|bit/s|b/s)"
+_RATE = re.compile(rf"(?:([0-9.]+)\s*(?:{_UNIT})?\s*/\s*)?([0-9.]+)\s*{_UNIT}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,14 +96,30 @@ class Uplink:
     ----------
     scenario
         A dumbbell with its traffic and a drop-tail queue.
-    minimize, keep, over
-        As of `aqmlab.tune`: where somebody waits, the delay's 99 % quantile counts, otherwise that of 95 %.
+    minimize, maximize, keep, over
+        As of `aqmlab.tune`. With calls the score of their worse direction counts, with web pages their load time,
+        otherwise the delay's 95 % quantile.
+    unharmed
+        Quantities that the answer must not make decisively worse than the discipline's defaults do.
+    up_bps, down_bps
+        Rates of both directions in bit/s; the uplink is the one that is loaded and tuned.
+    notes
+        Deviations from the length that runs should have.
     """
 
     scenario: Scenario
-    minimize: str
+    minimize: str | None
+    maximize: str | None
     keep: tuple[str, ...]
     over: tuple[str, ...]
+    unharmed: tuple[str, ...]
+    up_bps: float
+    down_bps: float
+    notes: tuple[str, ...]
+
+    def felt(self, minimize: str | None, maximize: str | None) -> bool:
+        """Whether a goal is that of the uses, so that `unharmed` goes with it."""
+        return (minimize, maximize) == (self.minimize, self.maximize)
 
 
 def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
@@ -84,7 +128,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     Parameters
     ----------
     rate
-        Its rate: ``50Mbps``.
+        Its rate: ``50Mbps`` or ``20mbit``; ``100/20Mbps`` has 100 Mb/s down and 20 Mb/s up.
     rtt
         Round trips without queueing: ``20ms:100ms``.
     uses
@@ -99,29 +143,94 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     >>> uplink("50Mbps", "20ms:100ms", "calls and downloads").keep
     ('utilization>=0.9',)
     """
-    speed, unit = number_of(rate, f'--uplink "{rate}"')
-    if unit == "bps" and speed <= 0:
-        raise InputError(f'--uplink "{rate}": must be above 0, for example 50Mbps')
-    if unit != "bps":
-        raise InputError(f'--uplink "{rate}": a rate has a unit, for example 50Mbps')
+    down, up = rates_of(rate)
+    low, high = _round_trips(rtt)
+    wanted = _uses(uses)
+    duration, warmup, notes = _length(up, high)
+    words = {
+        "rate": written(up, "bps"),
+        "down": written(down, "bps"),
+        "low": written(low, "s"),
+        "high": written(high, "s"),
+        "delay": written(min(1e-3, low / 8), "s"),
+        "side": "right" if down != up else "left",
+        "duration": f"{duration:.4g}s",
+        "warmup": f"{warmup:.4g}s",
+        "access": written(max(1e10, 10 * max(up, down)), "bps"),
+        "pages": max(1, math.floor(0.8 * duration / 2)),
+    }
+    links = (ASYMMETRIC if down != up else SYMMETRIC).format(**words)
+    head = SCENARIO.format(**words, links=links, uses=" and ".join(wanted), limit=_limit(up, high))
+    if down != up:
+        head += DOWN_QUEUE.format(limit=_limit(down, high))
+    flows = "\n".join(USES[use].format(**words) for use in wanted)
+    felt = len(wanted) > 1
+    return Uplink(
+        Scenario.from_text(head + flows, filename=f"uplink-{words['rate']}"),
+        minimize=None if "calls" in wanted else "page_load_s" if felt else "delay_p95_ms",
+        maximize="mos_worse" if "calls" in wanted else None,
+        keep=("utilization>=0.9" if felt else "utilization>=0.95",),
+        over=(FLOWS, f"rtt={words['low']}:{words['high']}"),
+        unharmed=_unharmed(wanted),
+        up_bps=up,
+        down_bps=down,
+        notes=notes,
+    )
+
+
+def rates_of(text: str) -> tuple[float, float]:
+    """Read the rates down and up, in bit/s; one rate is that of both.
+
+    >>> rates_of("20mbit"), rates_of("100/20Mbps"), rates_of("1Gbit/s / 50 Mbit/s")
+    ((20000000.0, 20000000.0), (100000000.0, 20000000.0), (1000000000.0, 50000000.0))
+    """
+    match = _RATE.fullmatch(text.strip())
+    if match is None or re.search(r"B(?:ps|/s)", text):
+        raise InputError(f'--uplink "{text}": a rate has a unit, {EXAMPLES}')
+    first, first_prefix, _, second, prefix, _ = match.groups()
+    try:
+        up = float(second) * _PREFIX[prefix.lower()]
+        other = prefix if first_prefix is None else first_prefix
+        down = up if first is None else float(first) * _PREFIX[other.lower()]
+    except ValueError:
+        raise InputError(f'--uplink "{text}": is not a rate, {EXAMPLES}') from None
+    if not min(up, down) > 0:
+        raise InputError(f'--uplink "{text}": must be above 0, {EXAMPLES}')
+    return down, up
+
+
+def _round_trips(rtt: str) -> tuple[float, float]:
     ends = rtt.split(":")
     if len(ends) != 2:
         raise InputError(f'--rtt "{rtt}": write it as LOW:HIGH, for example 20ms:100ms')
     (low, kind), (high, other) = (number_of(end, f'--rtt "{rtt}"') for end in ends)
     if (kind, other) != ("s", "s") or not 0 < low < high:
         raise InputError(f'--rtt "{rtt}": two times, the shorter first, for example 20ms:100ms')
-    wanted = _uses(uses)
-    limit = max(100, math.ceil(2 * speed * high / (8 * PACKET)))
-    words = {"rate": written(speed, "bps"), "low": written(low, "s"), "high": written(high, "s")}
-    head = SCENARIO.format(**words, uses=" and ".join(wanted), limit=limit)
-    flows = "\n".join(USES[use] for use in wanted)
-    waits = len(wanted) > 1
-    return Uplink(
-        Scenario.from_text(head + flows, filename=f"uplink-{words['rate']}"),
-        minimize="delay_p99_ms" if waits else "delay_p95_ms",
-        keep=("utilization>=0.9" if waits else "utilization>=0.95",),
-        over=(FLOWS, f"rtt={words['low']}:{words['high']}"),
+    return low, high
+
+
+def _length(rate: float, rtt: float) -> tuple[float, float, tuple[str, ...]]:
+    """Return the duration and warm-up of a run in s for the longest round trip, and a note if it is shortened."""
+    warmup = max(LEAST_WARMUP_S, WARMUP_ROUND_TRIPS * rtt)
+    duration = warmup + max(LEAST_S, ROUND_TRIPS * rtt)
+    affordable = PACKET_BUDGET * 8 * PACKET / rate
+    if duration <= affordable:
+        return duration, warmup, ()
+    note = (
+        f"a run of {duration:.3g} s would carry {duration * rate / (8 * PACKET):,.0f} packets: shortened to "
+        f"{affordable:.3g} s ({PACKET_BUDGET:,} packets, {affordable / rtt:,.0f} of the longest round trips)"
     )
+    return affordable, affordable / 4, (note,)
+
+
+def _limit(rate: float, rtt: float) -> int:
+    return max(100, math.ceil(2 * rate * rtt / (8 * PACKET)))
+
+
+def _unharmed(wanted: list[str]) -> tuple[str, ...]:
+    if "web" not in wanted:
+        return ()
+    return ("page_load_s", "pages_unfinished") if "calls" in wanted else ("pages_unfinished",)
 
 
 def _uses(text: str) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from aqmlab.results.metrics import metric_difference, metric_interval
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
 from aqmlab.statistics.intervals import student_p
+from aqmlab.tuning.budget import CHOICE
 from aqmlab.tuning.goals import Bound
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.ranges import Point
@@ -76,6 +77,8 @@ class Confirmed:
         The point that is worst for the goal.
     kept
         Each bound.
+    unharmed
+        Of each seed, each further quantity of the task.
     """
 
     name: str
@@ -84,6 +87,7 @@ class Confirmed:
     per_seed: np.ndarray
     point: str
     kept: tuple[Kept, ...]
+    unharmed: tuple[np.ndarray, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -126,6 +130,7 @@ def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequenc
     ranked = [trial for trial in sorted(trials, key=task.order) if math.isfinite(trial.violation)]
     unique = list({repr(trial.body): trial for trial in ranked}.values())
     again: list[tuple[Verdict, Trial]] = []
+    seeds = bench.budget.seeds(seeds, min(AT_ONCE, len(unique)) * len(points), CHOICE)
     own = range(CHOICE_SEEDS, CHOICE_SEEDS + seeds)
     for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):
         best = unique[begin : begin + AT_ONCE]
@@ -136,6 +141,8 @@ def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequenc
         holding = [trial for verdict, trial in again if verdict is Verdict.HOLDS]
         if holding:
             return min(holding, key=task.order)
+        if bench.budget.is_spent(CHOICE):
+            break
     return min((trial for _, trial in again), key=task.order)
 
 
@@ -148,7 +155,9 @@ def confirm(
     seeds: int,
 ) -> list[Confirmed]:
     """Run settings on fresh seeds; they share the seeds, so that differences may be paired."""
-    own = range(FRESH_SEEDS, FRESH_SEEDS + seeds)
+    possible = bench.budget.seeds(seeds, len(settings) * len(points))
+    bench.budget.cut("fresh seeds", possible, seeds)
+    own = range(FRESH_SEEDS, FRESH_SEEDS + possible)
     found = bench.measure(list(settings.values()), points, own, title="fresh seeds")
     named = zip(settings.items(), found, strict=True)
     return [confirmed(name, body, task, points, values) for (name, body), values in named]
@@ -163,7 +172,8 @@ def confirmed(
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
     kept = tuple(_kept(bound, points, found[bound.metric.key], level) for bound in task.bounds)
     goal, _ = metric_interval(task.goal.metric.key, per_seed, level=level)
-    return Confirmed(name, body, goal, per_seed, points[worst].name, kept)
+    unharmed = tuple(one.over_points(found[one.metric.key], task.share) for one in task.unharmed)
+    return Confirmed(name, body, goal, per_seed, points[worst].name, kept, unharmed)
 
 
 def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float) -> Kept:
@@ -209,3 +219,24 @@ def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compa
     if other is Verdict.HOLDS and (own is Verdict.FAILS or (apart and low > 0)):
         return "worse"
     return "undecided"
+
+
+def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
+    """Whether settings beat a reference decisively, by the objective alone where users feel it.
+
+    Then a bound that the reference keeps must not be broken, and no quantity of `Task.unharmed` become decisively
+    worse; otherwise the verdict counts, with its bounds.
+    """
+    if not task.is_felt:
+        return entry.verdict == "better"
+    if tuned.verdict is Verdict.FAILS and entry.reference.verdict is not Verdict.FAILS:
+        return False
+    pairs = zip(task.unharmed, tuned.unharmed, entry.reference.unharmed, strict=True)
+    found = [metric_difference(goal.metric.key, own, other) for goal, own, other in pairs]
+    corrected = holm([one.difference.p for one in found])
+    harmed = any(
+        p < 1 - LEVEL and goal.sign * one.difference.interval.mean > 0
+        for goal, one, p in zip(task.unharmed, found, corrected, strict=True)
+    )
+    gained = -task.goal.sign * entry.compared.difference.interval.mean > 0
+    return gained and entry.p < 1 - LEVEL and not harmed

@@ -15,15 +15,35 @@ from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.toml_text import inline
 
+APPLICATIONS = ("voip", "web", "video")
+"""Keys of flows that an application drives."""
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
 """Results go to stdout unless file descriptor 3 is open."""
 
 
 def setting(model: Model, seed: int) -> Setting:
     """Return the job for Linux; an `Error` if Linux cannot do it."""
-    plan = live_plan(model.scenario, seed=seed)
+    plan = live_plan(without_applications(model.scenario), seed=seed)
     return setting_of(plan)
+
+
+def applications_of(scenario: Scenario) -> dict[str, str]:
+    """Return the groups of flows that an application drives, with the application: a live run has none."""
+    flows = scenario.tables.get("flow", ())
+    return {str(flow.get("name")): kind for flow in flows for kind in APPLICATIONS if kind in flow}
+
+
+def without_applications(scenario: Scenario) -> Scenario:
+    """Return the scenario without the flows of applications, if others are left."""
+    tables = scenario.tables
+    flows = [flow for flow in tables.get("flow", ()) if not any(kind in flow for kind in APPLICATIONS)]
+    if not flows or len(flows) == len(tables["flow"]):
+        return scenario
+    text = "\n".join(f"{key} = {inline(value)}" for key, value in {**tables, "flow": flows}.items())
+    return Scenario.from_text(text, filename=scenario.filename)
 
 
 def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int, options: Options) -> str:
@@ -48,7 +68,12 @@ def differences(model: Model) -> list[Semantic]:
     if found.policers:
         text = "Markers are policers of tc at the senders: what exceeds their bucket gets the other code point."
         made.append(Semantic("marker", text, Kind.DIFFERS))
-    made += [one for group in model.groups for one in _transport(model, group)]
+    left_out = applications_of(model.scenario)
+    made += [
+        Semantic("application", f"flow.{name}: {kind} is left out; the queue is written all the same.", Kind.LEFT_OUT)
+        for name, kind in left_out.items()
+    ]
+    made += [one for group in model.groups if group not in left_out for one in _transport(model, group)]
     return list(dict.fromkeys(made))
 
 

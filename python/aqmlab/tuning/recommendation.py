@@ -1,0 +1,153 @@
+"""The last step of a tuning: the commands to paste on a Linux router, from the scenario that was tuned.
+
+A shaper a little below the link's rate makes the queue stand on the router, and counts the bytes that the link's layer
+adds; below it stands the tuned discipline. Downstream the same goes onto an ifb device, to which arriving packets are
+redirected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aqmlab.errors import InputError
+from aqmlab.interop.tc.queues import Qdisc, qdisc_of, queue_differences
+from aqmlab.results.metrics import metric_difference
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import Link
+from aqmlab.statistics import LEVEL, Verdict, holm
+from aqmlab.tuning.outcome import Tuned
+
+LAYERS = {
+    "ethernet": ("overhead 24 mpu 84", 1600),
+    "docsis": ("overhead 4 mpu 64", 1600),
+    "vdsl": ("overhead 16", 1600),
+    "adsl": ("overhead 26 linklayer atm", 2000),
+}
+"""Link layer to the words of ``stab`` and to the bytes of the token bucket, one packet.
+
+tc counts the 14 bytes of Ethernet's header. Ethernet adds preamble, frame check sequence and gap (24 bytes); DOCSIS the
+check sequence (18 bytes in all); VDSL2 with PPPoE 30 bytes in all; ADSL with PPPoE, LLC/SNAP and AAL5 40 bytes in all,
+in cells of 53 bytes. These are the values of cake's keywords (tc-cake(8)).
+"""
+SHAPED = 0.95
+"""Share of the link's rate that the shaper has, so that no queue stands in the modem."""
+MOST_SHAPED_BPS = 1e9
+"""From here on no shaper is written: one core cannot shape it, and the device's own rate is the link's."""
+IFB = "ifb0"
+IN_PACKETS = ("limit", "min_th", "max_th")
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to paste.
+
+    Attributes
+    ----------
+    aqm
+        The discipline.
+    lines
+        Commands for a shell.
+    notes
+        What they do otherwise than the scenario that was tuned.
+    """
+
+    aqm: str
+    lines: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def recommend(
+    found: Tuned, *, both: bool = False, down_bps: float | None = None, dev: str = "DEV", layer: str = "ethernet"
+) -> Recommendation:
+    """Write the commands for a tuned queue.
+
+    Parameters
+    ----------
+    found
+        The answer.
+    both
+        Whether packets that arrive are shaped too.
+    down_bps
+        Rate downstream in bit/s; None: that of the link that was tuned.
+    dev
+        The interface to the link.
+    layer
+        A key of `LAYERS`.
+
+    Raises
+    ------
+    InputError
+        If tc does not have the discipline.
+    """
+    if layer not in LAYERS:
+        raise InputError(f'link layer "{layer}": unknown (allowed: {", ".join(LAYERS)})')
+    plan = found.tuned
+    link = plan.link(found.link)
+    qdisc = qdisc_of(plan, link)
+    lines = _lines(qdisc, link.rate_bps, dev, layer)
+    notes = [one.text for one in queue_differences(link, qdisc)]
+    if link.rate_bps >= MOST_SHAPED_BPS:
+        notes.append(f"no shaper at {link.rate_bps / 1e9:g} Gb/s: {dev} itself must be the slowest link")
+    else:
+        notes.append(f"the shaper has {SHAPED:.0%} of the link's rate, so that the queue stands here, not in the modem")
+    if both:
+        down = link.rate_bps if down_bps is None else down_bps
+        lines += _downstream(plan, link, down, dev, layer)
+        if down != link.rate_bps:
+            notes.append(f"downstream has the settings tuned at {link.rate_bps / 1e6:g} Mb/s, scaled to the same times")
+    return Recommendation(found.aqm, tuple(lines), tuple(notes))
+
+
+def _lines(qdisc: Qdisc, rate_bps: float, dev: str, layer: str) -> list[str]:
+    """Return the shaper and the discipline below it, or the discipline alone where nothing is shaped."""
+    if rate_bps >= MOST_SHAPED_BPS:
+        return [f"tc qdisc replace dev {dev} root {qdisc.text}"]
+    words, burst = LAYERS[layer]
+    kbit = round(SHAPED * rate_bps / 1e3)
+    return [
+        f"tc qdisc replace dev {dev} root handle 1: stab {words} tbf rate {kbit}kbit burst {burst} limit 10000000",
+        f"tc qdisc replace dev {dev} parent 1:1 handle 10: {qdisc.text}",
+    ]
+
+
+def _downstream(plan: Scenario, link: Link, rate_bps: float, dev: str, layer: str) -> list[str]:
+    """Return the commands that redirect what arrives to an ifb device, and shape it there."""
+    ratio = rate_bps / link.rate_bps
+    scaled = {key: _times(link.parameters[key], ratio) for key in IN_PACKETS if key in link.parameters}
+    if "w_q" in link.parameters:
+        scaled["w_q"] = min(1.0, float(link.parameters["w_q"]) / ratio)
+    there = replace(link, rate_bps=rate_bps, parameters={**link.parameters, **scaled})
+    return [
+        f"ip link add {IFB} type ifb",
+        f"ip link set {IFB} up",
+        f"tc qdisc replace dev {dev} handle ffff: ingress",
+        f"tc filter replace dev {dev} parent ffff: protocol all prio 1 matchall "
+        f"action mirred egress redirect dev {IFB}",
+        *_lines(qdisc_of(plan, there), rate_bps, IFB, layer),
+    ]
+
+
+def _times(value: float | str, ratio: float) -> float | str:
+    """Multiply a number of packets, or of bytes as ``64000B``."""
+    if isinstance(value, str):
+        return f"{max(3000, round(float(value.removesuffix('B')) * ratio))}B"
+    return max(1, round(value * ratio))
+
+
+def best_of(answers: Sequence[Tuned]) -> Tuned:
+    """Return the discipline to use: the first in order that none is decisively better than (paired by seed, Holm).
+
+    Those that break the bounds come behind all others.
+    """
+    task = answers[0].task
+    keeping = [one for one in answers if one.holds is not Verdict.FAILS] or list(answers)
+    best = min(keeping, key=lambda one: task.goal.sign * one.confirmed.goal.mean)
+    others = [one for one in keeping if one is not best]
+    compared = []
+    for one in others:
+        seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
+        samples = best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]
+        compared.append(metric_difference(task.goal.metric.key, *samples).difference.p)
+    worse = {id(one) for one, p in zip(others, holm(compared), strict=True) if p < 1 - LEVEL}
+    return next(one for one in keeping if id(one) not in worse)

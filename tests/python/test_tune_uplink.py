@@ -1,0 +1,201 @@
+"""Tuning an uplink: rates, traffic, lengths of runs, recommendations."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aqmlab
+from aqmlab.cli import main
+from aqmlab.tuning.goals import goal_of
+from aqmlab.tuning.ranges import Point
+from aqmlab.tuning.search import Task
+from aqmlab.tuning.uplink import PACKET_BUDGET, rates_of, uplink
+from aqmlab.tuning.verification import Confirmed, against, beats, confirmed
+
+RTT = "20ms:100ms"
+
+
+@pytest.mark.parametrize(
+    ("text", "down", "up"),
+    [
+        ("20mbit", 20e6, 20e6),
+        ("20Mbit", 20e6, 20e6),
+        ("20 Mbps", 20e6, 20e6),
+        ("20Mb/s", 20e6, 20e6),
+        ("20mbit/s", 20e6, 20e6),
+        ("1gbit", 1e9, 1e9),
+        ("100/20Mbps", 100e6, 20e6),
+        ("1Gbps/50Mbps", 1e9, 50e6),
+        ("100Mbit/s/40Mbit/s", 100e6, 40e6),
+    ],
+)
+def test_rates_as_people_write_them(text: str, down: float, up: float) -> None:
+    assert rates_of(text) == (down, up)
+
+
+@pytest.mark.parametrize("text", ["50", "fast", "20MB/s", "20MBps", "100/20", "0Mbps", "1.2.3Mbps", "20/0Mbps"])
+def test_other_rates_are_rejected_with_the_forms_that_are_allowed(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", "--uplink", text]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "50Mbps, 20mbit or 100/20Mbps (down/up)" in line
+
+
+def test_two_rates_make_two_links_and_load_the_uplink() -> None:
+    plan = uplink("100/20Mbps", RTT, "calls and web").scenario
+    assert plan.link("up").rate_bps == 20e6
+    assert plan.link("down").rate_bps == 100e6
+    assert plan.link("up").queue == "bottleneck"
+    assert all("up" in flow.path for flow in plan.flows if flow.name.startswith("downloads"))
+    assert all("up" in flow.path for flow in plan.flows if flow.name.endswith(".there"))
+
+
+def test_calls_are_scored_in_the_direction_that_is_loaded() -> None:
+    plan = uplink("100/20Mbps", RTT, "calls").scenario
+    found = aqmlab.run(plan, overrides={"run.duration": "8s"}, seeds=[1], progress=False).metrics(link="up").iloc[0]
+    assert found["mos_worse"] < found["mos"] - 0.5, "the other direction is idle"
+
+
+@pytest.mark.parametrize(
+    ("rate", "rtt", "measured", "round_trips"),
+    [("20Mbps", RTT, 20.0, 200), ("5Mbps", "5ms:20ms", 15.0, 750), ("20Mbps", "550ms:650ms", 130.0, 200)],
+)
+def test_runs_last_hundreds_of_round_trips(rate: str, rtt: str, measured: float, round_trips: float) -> None:
+    found = uplink(rate, rtt)
+    plan = found.scenario
+    assert plan.duration_s - plan.warmup_s == pytest.approx(measured)
+    assert measured / (float(rtt.split(":")[1].removesuffix("ms")) / 1e3) == pytest.approx(round_trips)
+    assert found.notes == ()
+
+
+def test_a_fast_uplink_has_a_budget_of_packets() -> None:
+    found = uplink("10Gbps", "200us:1ms")
+    assert found.scenario.duration_s * 10e9 / 12_000 == pytest.approx(PACKET_BUDGET)
+    (note,) = found.notes
+    assert note == (
+        "a run of 20 s would carry 16,666,667 packets: shortened to 1.2 s (1,000,000 packets, 1,200 of the longest "
+        "round trips)"
+    )
+
+
+def test_the_goal_is_what_people_feel() -> None:
+    calls, web, both = (uplink("20Mbps", RTT, uses) for uses in ("calls and downloads", "web", "web and calls"))
+    assert (calls.maximize, calls.minimize) == ("mos_worse", None)
+    assert (web.maximize, web.minimize, web.unharmed) == (None, "page_load_s", ("pages_unfinished",))
+    assert (both.maximize, both.unharmed) == ("mos_worse", ("page_load_s", "pages_unfinished"))
+    assert uplink("20Mbps", RTT, "downloads").minimize == "delay_p95_ms"
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """Tune CoDel and PIE for a slow uplink from the command line: folder, stdout, stderr."""
+    folder = tmp_path_factory.mktemp("tuned")
+    few = ("--trials", "3", "--seeds", "1", "--fresh", "4", "--out", str(folder))
+    short = ("--set", "run.duration=8s", "--set", "run.warmup=2s", "--rtt", "20ms:40ms")
+    words = ("tune", "--uplink", "25/5Mbps", "--for", "calls and downloads", "--aqm", "pie,codel", *short, *few)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        assert main([*words, "--both", "--dev", "eth1", "--layer", "vdsl"]) == 0
+    return folder, out.getvalue(), err.getvalue()
+
+
+def test_the_last_lines_are_commands_to_paste(answer: tuple[Path, str, str]) -> None:
+    _, out, _ = answer
+    assert "Against drop-tail: better (mos_worse " in out
+    after = out.split("Use this: ")[1].splitlines()
+    lines = [line.strip() for line in after[1:] if line.startswith("    ")]
+    shaper = "root handle 1: stab overhead 16 tbf rate {}kbit burst 1600 limit 10000000"
+    assert lines[0] == f"tc qdisc replace dev eth1 {shaper.format(4750)}"
+    assert lines[1].startswith(f"tc qdisc replace dev eth1 parent 1:1 handle 10: {after[0]} limit ")
+    assert lines[2] == "ip link add ifb0 type ifb"
+    assert lines[6] == f"tc qdisc replace dev ifb0 {shaper.format(23750)}"
+    assert lines[7].startswith(f"tc qdisc replace dev ifb0 parent 1:1 handle 10: {after[0]} limit ")
+    up, down = (int(line.split(" limit ")[1].split()[0]) for line in (lines[1], lines[7]))
+    assert down == 5 * up
+    assert "Note: the shaper has 95% of the link's rate" in out
+
+
+def test_the_commands_are_read_back_as_the_queue_that_was_tuned(answer: tuple[Path, str, str], tmp_path: Path) -> None:
+    _, out, _ = answer
+    lines = [line.strip() for line in out.split("Use this: ")[1].splitlines() if line.startswith("    tc qdisc")]
+    (tmp_path / "router.sh").write_text("\n".join(lines[:2]) + "\n")
+    assert main(["import", str(tmp_path / "router.sh"), "--out", str(tmp_path / "back.toml")]) == 0
+    back = aqmlab.Scenario.load(tmp_path / "back.toml")
+    kinds = {link.aqm: link.rate_bps for link in back.links}
+    assert kinds[out.split("Use this: ")[1].splitlines()[0]] == pytest.approx(4.75e6)
+
+
+def test_the_scenario_that_was_tuned_is_a_file_for_every_command(
+    answer: tuple[Path, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out, _ = answer
+    path = Path(out.rsplit("check, export and live: ")[1].strip())
+    assert path.parent.parent == folder
+    assert main(["check", str(path)]) == 0
+    assert main(["export", str(path), "--to", "tc", "--out", str(tmp_path / "job.sh")]) == 0
+    assert "flow.calls: voip is left out; the queue is written all the same" in capsys.readouterr().err
+    assert f" {path.parent.name} limit" in (tmp_path / "job.sh").read_text()
+    assert main(["run", str(path), "--seeds", "1", "--out", str(tmp_path / "results"), "--set", "run.duration=4s"]) == 0
+
+
+def test_defaults_win_unless_beaten_decisively() -> None:
+    task = Task(goal_of(None, "mos_worse"), (), 1.0, (goal_of("page_load_s", None),))
+
+    def judged(own: list[float], other: list[float], load: list[float], other_load: list[float]) -> bool:
+        def one(name: str, mos: list[float], page: list[float]) -> Confirmed:
+            points = [Point("flows=1", (), corner=True)]
+            found = {"mos_worse": np.array([mos]), "page_load_s": np.array([page])}
+            return confirmed(name, {}, task, points, found)
+
+        tuned = one("tuned", own, load)
+        (entry,) = against(task, tuned, [one("defaults", other, other_load)])
+        return beats(task, tuned, entry)
+
+    low, high = [3.97, 3.90, 4.02, 3.95, 4.00], [4.36, 4.35, 4.37, 4.36, 4.34]
+    quick, slow = [0.5, 0.52, 0.49, 0.51, 0.5], [2.0, 2.1, 1.9, 2.05, 2.0]
+    assert judged(high, low, quick, quick)
+    assert not judged(low, high, quick, quick), "worse calls"
+    assert not judged([4.36, 4.30, 4.41, 4.33, 4.38], high, quick, quick), "undecided"
+    assert not judged(high, low, slow, quick), "slower pages"
+
+
+def test_defaults_that_win_are_the_answer(tmp_path: Path) -> None:
+    """The search may only try a target that harms calls; the answer is the discipline's own."""
+    own = uplink("5Mbps", "20ms:40ms", "calls")
+    found = aqmlab.tune(
+        own.scenario, maximize=own.maximize, over=own.over, aqm="codel", vary=["target=200ms:250ms", "interval=260ms:300ms"],
+        overrides={"run.duration": "8s", "run.warmup": "2s"}, trials=2, seeds=1, fresh=4, progress=False,
+        prefer_defaults=True,
+    )  # fmt: skip
+    assert found.body == {"aqm": "codel", "limit": "100p"}
+    assert {one.reference.name for one in found.against} == {"best trial", "file"}
+    assert any(note.startswith("defaults win: the best trial does not beat them decisively") for note in found.notes)
+    assert found.against_drop_tail().startswith("Against drop-tail: ")
+
+
+def test_bounds_that_none_keeps_show_the_best_and_the_next_is_tried(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("--trials", "2", "--seeds", "1", "--fresh", "4", "--out", str(tmp_path))
+    short = ("--set", "run.duration=4s", "--set", "run.warmup=1s", "--rtt", "500ms:600ms")
+    assert main(["tune", "--uplink", "20Mbps", "--for", "calls", "--aqm", "codel,fq-codel", *short, *few]) == 0
+    out = capsys.readouterr().out
+    assert out.count("none of 2 trials keeps the constraints at every point (utilization>=0.9: best found 0.") == 2
+    assert ", misses by 0." in out
+    assert "Use this: " in out
+
+
+def test_the_time_budget_is_stated_when_it_is_spent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ("--trials", "30", "--fresh", "60", "--out", str(tmp_path), "--budget", "1s")
+    short = ("--set", "run.duration=4s", "--set", "run.warmup=1s", "--rtt", "20ms:40ms")
+    assert main(["tune", "--uplink", "20Mbps", "--aqm", "codel", *short, *few]) == 0
+    out = capsys.readouterr().out
+    assert "Note: the time budget of 1 s was spent: 4 of 30 trials, " in out
+    assert main(["tune", "--uplink", "20Mbps", "--budget", "5"]) == 2
+    assert 'tune: --budget "5": a time above 0' in capsys.readouterr().err.replace("aqmlab: ", "tune: ")
