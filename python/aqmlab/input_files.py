@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -48,6 +49,19 @@ def read_bytes(path: Path, *, longest: int) -> bytes:
             parts.append(part or b"")
             length += len(parts[-1])
     raise InputError(f"{path}: is too long (allowed: up to {longest:,} bytes)")
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of a regular file of results; an `OSError` for a pipe, which could hang, and a device.
+
+    Results from elsewhere may hold anything.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+            raise OSError(number, "it is not a regular file", str(path))
+        return file.read()
 
 
 def unpacked(data: bytes, path: Path, *, longest: int) -> bytes:

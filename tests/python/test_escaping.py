@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.errors import printable
+from aqmlab.errors import one_line, printable, shell_word
+from aqmlab.execution.comparison_exports import SPECIAL
+from aqmlab.execution.comparison_exports import escaped as latex
 from aqmlab.interop import escaping
-from aqmlab.interop.crosscheck.tools import tools
+from aqmlab.interop.kernel import export
 from aqmlab.interop.kernel.export import kernel_queue, module_files
-from aqmlab.interop.kernel.export_bpf import bpf_files, bpf_queue
-from aqmlab.interop.model import Model
-from aqmlab.scenario.file import Scenario
-from hostile_names import hostile_names
-from programs import needs
+from aqmlab.scenario.toml_text import inline
+from attacks.hostile_names import ATTACKS, CONTROL, hostile_names
+from attacks.names import GENERATORS, OTHER, RED, faults, import_fault, scenario_of
+from programs import needs, require
 
 NAMES = hostile_names(100)
 ANY = st.text(st.characters(blacklist_categories=("Cs",)), max_size=40)
-SCENARIO = """
-format = 1
-name = {name}
-description = {name}
-[run]
-duration = "1s"
-[dumbbell]
-bottleneck = {{ rate = "10Mbps", delay = "10ms", queue = "bottleneck" }}
-left = {{ rate = "100Mbps", delay = "5ms" }}
-right = {{ rate = "100Mbps", delay = "5ms" }}
-[queue.bottleneck]
-aqm = "red"
-min_th = "5p"
-max_th = "15p"
-limit = "50p"
-[[flow]]
-name = "tcp"
-count = 2
-transport = "newreno"
-"""
-
-
-def quoted(text):
-    return json.dumps(text, ensure_ascii=False)
-
-
-def hostile(name):
-    """A scenario with this name, description and file name; names of its parts are letters, digits, _ and - alone."""
-    return Scenario.from_text(SCENARIO.format(name=quoted(name)), filename=f"{name}.toml")
+KERNEL = Path(__file__).resolve().parents[1] / "kernel"
 
 
 def run(words, text=""):
@@ -98,10 +72,27 @@ def test_strings_and_comments_of_c_by_a_compiler(tmp_path):
     assert run([str(tmp_path / "a")]).split("\0")[:-1] == NAMES
 
 
+@needs("bash")
 def test_words_of_a_shell():
-    words = " ".join(escaping.shell_word(name) for name in NAMES)
-    found = run(["sh", "-c", f"printf '%s\\0' {words}"]).split("\0")[:-1]
-    assert found == [escaping.one_line(name) for name in NAMES]
+    names = [*NAMES, *(name for name in CONTROL if "\0" not in name)]
+    words = " ".join(map(shell_word, names))
+    assert len(words.splitlines()) == 1
+    done = subprocess.run(["bash"], input=f"printf '%s\\0' {words}".encode(), capture_output=True, check=True)
+    assert done.stdout.decode().split("\0")[:-1] == names
+
+
+@given(ANY)
+def test_strings_and_comments_of_toml(text):
+    written = f"a = {inline(text)} # {one_line(text)}\nb = {inline({text: text})}"
+    assert tomllib.loads(written) == {"a": text, "b": {text: text}}
+
+
+@given(ANY)
+def test_text_of_latex_has_no_command_of_its_own(text):
+    found = latex(text)
+    for written in sorted(SPECIAL.values(), key=len, reverse=True):
+        found = found.replace(written, "")
+    assert not set(found) & set("\\{}%$#&_^~\n\r\0")
 
 
 def tcl(text):
@@ -124,66 +115,36 @@ def test_words_and_comments_of_tcl():
     assert tcl("\n".join(lines)).split("\0")[:-1] == NAMES
 
 
-@pytest.fixture(scope="module")
-def scenarios():
-    # `check` rejects names with bidirectional controls; the functions above take them all the same.
-    return {name: hostile(name) for name in NAMES if name == escaping.one_line(name)}
+@pytest.mark.parametrize(
+    ("generator", "queue"), [*((generator, RED) for generator in GENERATORS), ("ns2", OTHER), ("ns3", OTHER)]
+)
+def test_no_text_of_a_scenario_is_more_than_text(generator, queue):
+    require("gcc", "bash", "tclsh")
+    assert list(faults(hostile_names(100, control=True), generator, queue)) == []
 
 
-def code_of(files):
-    """Return the C of files without comments, as the compiler reads it."""
-    text = "\n".join(text for name, text in files.items() if name.endswith((".c", ".h")))
-    return run(["gcc", "-fpreprocessed", "-dD", "-E", "-P", "-"], text)
+@needs("gcc", "bash")
+@pytest.mark.parametrize("generator", ["kernel", "bpf"])
+def test_the_search_finds_text_that_is_not_escaped(generator, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # commands of the texts are carried out
+    monkeypatch.setattr(export, "c_comment", str)
+    monkeypatch.setattr(export, "shell_word", str)
+    found = list(faults(hostile_names(20), generator))
+    assert any("parameters.h" in fault for fault in found)
+    assert any("README.md" in fault for fault in found)
+
+
+@pytest.mark.parametrize("name", hostile_names(40, control=True))
+def test_the_name_of_an_imported_file_is_text(name, tmp_path):
+    assert import_fault(name, tmp_path) == ""
 
 
 @needs("gcc")
-@pytest.mark.parametrize("form", ["kernel", "bpf"])
-def test_a_scenarios_names_are_no_code_of_a_module(form, scenarios):
-    def files(plan):
-        if form == "kernel":
-            return module_files(kernel_queue(plan, name="same"))
-        return bpf_files(bpf_queue(plan, name="same"))
-
-    plain = files(hostile("plain"))
-    expected = code_of(plain)
-    for number, (name, plan) in enumerate(scenarios.items()):
-        made = files(plan)
-        for file in set(made) - {"README.md"}:
-            if not file.endswith((".c", ".h")):
-                assert made[file] == plain[file], (name, file)
-        assert "HIT" not in "\n".join(line for line in made["README.md"].splitlines() if line.startswith("#"))
-        # The compiler sees each of the attacks; the others differ in nothing that the first test does not show.
-        if number < 20:
-            assert code_of(made) == expected, name
-
-
-@pytest.mark.parametrize("program", ["ns2", "ns3"])
-def test_programs_of_other_simulators_have_names_as_words_only(program, scenarios):
-    (tool,) = tools([program])
-    mark = "#" if program == "ns2" else "//"
-    plain = [line for text in tool.files(Model.of(hostile("plain"))).values() for line in text.splitlines()]
-    for name, plan in scenarios.items():
-        lines = [line for text in tool.files(Model.of(plan)).values() for line in text.splitlines()]
-        assert len([one for one in lines if not one.startswith(mark)]) == len(
-            [one for one in plain if not one.startswith(mark)]
-        ), name
-
-
-@needs("tclsh")
-def test_scripts_for_ns2_are_complete_commands(scenarios, tmp_path):
-    (tool,) = tools(["ns2"])
-    texts = [text for plan in scenarios.values() for text in tool.files(Model.of(plan)).values()]
-    for number, text in enumerate(texts):
-        (tmp_path / f"{number}.tcl").write_text(text, encoding="utf-8")
-    body = f"set f [open {tmp_path}/$n.tcl]; if {{![info complete [read $f]]}} {{ puts $n }}; close $f"
-    assert tcl(f"for {{set n 0}} {{$n < {len(texts)}}} {{incr n}} {{ {body} }}") == ""
-
-
-@needs("g++")
-def test_programs_for_ns3_are_whole_tokens(scenarios):
-    (tool,) = tools(["ns3"])
-    for name, plan in list(scenarios.items())[:20]:
-        text = "\n".join(tool.files(Model.of(plan)).values())
-        kept = run(["g++", "-x", "c++", "-fpreprocessed", "-E", "-P", "-"], text)
-        strings_gone = "".join(kept.split(escaping.c_string(name)))
-        assert "HIT" not in strings_gone, name
+def test_a_name_that_tries_to_be_c_does_not_run(tmp_path):
+    name = f"{ATTACKS[0]}{ATTACKS[1]}"
+    for file, text in module_files(kernel_queue(scenario_of(name))).items():
+        (tmp_path / file).write_text(text)
+    assert "constructor" in (tmp_path / "parameters.h").read_text().replace("\n *", "")
+    program = tmp_path / "traffic"
+    run(["gcc", "-std=gnu11", "-w", f"-I{KERNEL}", f"-I{tmp_path}", str(KERNEL / "traffic.c"), "-o", str(program)])
+    assert b"HIT" not in subprocess.run([program, "10", "1", "2000000"], capture_output=True, check=True).stdout

@@ -33,7 +33,7 @@ from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
-from aqmlab.storage.folders import write_export
+from aqmlab.storage.outputs import write_export
 from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"

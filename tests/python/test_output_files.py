@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.storage import folders
+from aqmlab.storage.outputs import save_output, write_export
 
 SMALL = "example:dumbbell-red"
 
@@ -59,24 +63,79 @@ def test_a_pipe_gets_the_text(tmp_path):
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    folders.save(pipe, "text")
+    save_output(pipe, "text")
     reader.join(timeout=10)
     assert read == [b"text"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
+def test_an_open_file_gets_the_text_behind_what_it_has(name, tmp_path):
+    into, out = os.pipe()
+    with os.fdopen(into, "rb") as read, os.fdopen(out, "wb") as write:
+        save_output(Path(name.format(write.fileno())), "text")
+        write.close()
+        assert read.read() == b"text"
+    with (tmp_path / "log").open("wb") as file:
+        file.write(b"head\n")
+        file.flush()
+        save_output(Path(name.format(file.fileno())), "text")
+    assert (tmp_path / "log").read_bytes() == b"head\ntext"
+
+
+def test_standard_output_gets_the_page_and_what_follows(tmp_path):
+    target = tmp_path / "both"
+    with target.open("wb") as file:
+        file.write(b"head\n")
+        file.flush()
+        done = subprocess.run(
+            [sys.executable, "-m", "aqmlab", "lab", SMALL, "--out", "/dev/stdout"], stdout=file, check=False
+        )
+    assert done.returncode == 0
+    text = target.read_text()
+    assert text.startswith("head\n<!")
+    assert text.endswith("Page: /dev/stdout\n")
 
 
 def test_a_link_stays_and_its_file_is_replaced(tmp_path):
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.write_text("old")
     link.symlink_to(target)
-    folders.save(link, "new")
+    save_output(link, "new")
     assert link.is_symlink()
     assert target.read_text() == "new"
+    target.unlink()
+    save_output(link, "newer")
+    assert target.read_text() == "newer"
 
 
-def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(aqmlab.StorageError, match="it is a folder"):
-        folders.save(tmp_path, "text")
+def test_a_link_in_a_results_folder_is_replaced_and_not_followed(tmp_path):
+    victim, link = tmp_path / "victim.txt", tmp_path / "scenario.toml"
+    victim.write_text("mine")
+    link.symlink_to(victim)
+    folders.save(link, "text")
+    assert not link.is_symlink()
+    assert (link.read_text(), victim.read_text()) == ("text", "mine")
+
+
+def test_a_folder_a_socket_and_a_circle_of_links_are_no_files(tmp_path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind(str(tmp_path / "socket"))
+        for path, why in (
+            (tmp_path, "it is a folder"),
+            (tmp_path / "socket", "it is not a regular file"),
+            (tmp_path / "circle", "Too many levels of symbolic links"),
+        ):
+            with pytest.raises(aqmlab.StorageError, match=why) as error:
+                save_output(path, "text")
+            assert str(error.value).count("\n") == 0
+
+
+def test_a_pipe_or_device_in_a_results_folder_is_an_error(tmp_path):
+    os.mkfifo(tmp_path / "scenario.toml")
+    with pytest.raises(aqmlab.StorageError, match="it is not a regular file"):
+        folders.save(tmp_path / "scenario.toml", "text")
 
 
 @pytest.mark.parametrize("form", ["kernel", "bpf"])
@@ -129,3 +188,57 @@ def test_a_run_keeps_foreign_files_in_place_of_a_seed(tmp_path):
     with pytest.raises(aqmlab.StorageError, match=r"mine\.txt in it is not of a run"):
         run_into(tmp_path / "second")
     assert (seed / "mine.txt").read_text() == "mine"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return run_into(tmp_path_factory.mktemp("results")).folder
+
+
+@pytest.mark.parametrize(
+    "words", [["export", "RESULTS", "--to", "csv", "--out"], ["export", "RESULTS", "--to", "parquet", "--out"]]
+)
+def test_exports_of_results_write_into_a_device(words, results, device):
+    assert main([str(results) if word == "RESULTS" else word for word in words] + [str(device)]) == 0
+    assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_a_report_in_place_of_a_link_leaves_its_target(results, tmp_path):
+    victim, page = tmp_path / "victim", tmp_path / "report.html"
+    victim.write_text("mine")
+    page.symlink_to(victim)
+    aqmlab.report(results, out=page, pictures=False)
+    assert victim.read_text() == "mine"
+    assert page.read_text().startswith("<!")
+
+
+def test_several_exports_into_a_folder_know_their_files(tmp_path):
+    write_export(tmp_path, {"a.c": "1"})
+    write_export(tmp_path, {"b.c": "2"})
+    write_export(tmp_path, {"a.c": "3"})
+    assert (tmp_path / "a.c").read_text() == "3"
+
+
+@pytest.mark.parametrize("to", ["ns2", "ns3"])
+def test_a_script_replaces_earlier_ones_and_no_file_of_others(to, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["export", SMALL, "--to", to]
+    assert main(words) == 0
+    (script,) = tmp_path.iterdir()
+    assert main(words) == 0
+    script.write_text("mine")
+    assert main(words) == 2
+    assert "is there already, and not written by aqmlab" in capsys.readouterr().err
+    assert script.read_text() == "mine"
+    assert main([*words, "--out", str(script)]) == 0
+    assert script.read_text() != "mine"
+
+
+@pytest.mark.parametrize("name", ["summary.json", "SHA256SUMS", "links.parquet", "scenario.toml"])
+def test_results_that_hold_a_pipe_are_an_error_and_hang_nothing(name, tmp_path, capsys):
+    folder = run_into(tmp_path).folder
+    (path,) = folder.rglob(name) if name != "scenario.toml" else [folder / name]
+    path.unlink()
+    os.mkfifo(path)
+    assert main(["report", str(folder)]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1

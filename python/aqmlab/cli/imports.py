@@ -38,12 +38,11 @@ def import_(
 ) -> None:
     """Make a scenario of an ns-2 study, a configuration or a capture. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
-    from aqmlab.storage.folders import guarded, write_file
+    from aqmlab.storage.outputs import save_output
 
     found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or ())
     if out is not None:
-        guarded(out.parent, lambda: out.parent.mkdir(parents=True, exist_ok=True))
-        guarded(out, lambda: write_file(out, found.text.encode()))
+        save_output(out, found.text)
     if as_json:
         own = {"kind": found.kind, "notes": found.notes, "differences": found.differences, "text": found.text}
         print_json({**own, "file": str(out) if out else None})

@@ -13,7 +13,7 @@ from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 from aqmlab.scenario.file import Overrides
-from aqmlab.storage import folders
+from aqmlab.storage.outputs import save_output
 
 
 @command("aqmlab lab example:dumbbell-red")
@@ -68,7 +68,7 @@ def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides,
 
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder; name a file")
-    folders.save_text(out, standalone_page(file, link=link, overrides=overrides))
+    save_output(out, standalone_page(file, link=link, overrides=overrides))
     if as_json:
         print_json({"page": str(out)})
     else:

@@ -23,7 +23,7 @@ from aqmlab.cli.output import (
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
 from aqmlab.errors import InputError, escaped
-from aqmlab.storage import folders
+from aqmlab.storage.outputs import save_output
 
 if TYPE_CHECKING:
     from aqmlab.execution.comparison import Comparison
@@ -222,7 +222,7 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
             continue
         if Path(place).is_dir():
             raise InputError(f"{option} {place}: is a folder; name a file, or - to print")
-        folders.save_text(Path(place), text)
+        save_output(Path(place), text)
     printed = [text for place, text in texts.values() if place == STDOUT]
     sys.stdout.write("".join(printed))
     return bool(printed)

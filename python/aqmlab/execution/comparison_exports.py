@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from aqmlab.errors import one_line
 from aqmlab.execution.comparison_matrix import Cell, Matrix
 from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER
 from aqmlab.results.metrics import metric
@@ -90,4 +91,4 @@ def escaped(text: str) -> str:
     >>> print(escaped("red_tight, 5 %"))
     red\_tight, 5 \%
     """
-    return "".join(SPECIAL.get(character, character) for character in text)
+    return "".join(SPECIAL.get(character, character) for character in one_line(text))

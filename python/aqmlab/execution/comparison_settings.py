@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import OVERRIDE, InputError, ScenarioError, StorageError, unknown
+from aqmlab.input_files import read_regular
 from aqmlab.scenario.registry import discipline, disciplines
 from aqmlab.scenario.toml_text import Value, inline, read_toml
 from aqmlab.storage.folders import TEMPORARY, guarded
@@ -169,7 +170,7 @@ def _is_free(folder: Path, text: str) -> bool:
     def look() -> bool:
         names = {entry.name for entry in folder.iterdir()} if folder.exists() else set()
         if DEFINITION in names:
-            return (folder / DEFINITION).read_text(encoding="utf-8", errors="replace") == text
+            return read_regular(folder / DEFINITION).decode(errors="replace") == text
         return all(TEMPORARY.search(name) for name in names)
 
     try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Error, InputError
+from aqmlab.errors import Error, InputError, shell_word
 from aqmlab.execution.pool import available_cores
 from aqmlab.explorer.checked import Checked
 from aqmlab.explorer.control import Control, Setting, rounded
@@ -184,7 +183,7 @@ def command(plan: Scenario | Checked, seed: int) -> str:
     seeds = "1" if seed == 1 else f"{seed}-{seed}"
     last = dict(reversed(plan.overrides))  # of several values of a key the last one, in its place
     words = [word for key, value in reversed(last.items()) for word in ("--set", f"{key}={value}")]
-    return shlex.join(["aqmlab", "run", plan.filename, "--seeds", seeds, *words])
+    return " ".join(map(shell_word, ["aqmlab", "run", plan.filename, "--seeds", seeds, *words]))
 
 
 def _run_controls(plan: Scenario) -> tuple[Control, ...]:

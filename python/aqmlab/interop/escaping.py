@@ -7,7 +7,6 @@ command. Control characters, bidirectional controls and line breaks become visib
 
 from __future__ import annotations
 
-import shlex
 import unicodedata
 from collections.abc import Collection
 from itertools import count
@@ -104,15 +103,6 @@ def tcl_word(text: str) -> str:
         return text
     special = {c: f"\\{c}" for c in '[]{}"$\\;'}
     return '"' + "".join(special.get(c) or (c if one_line(c) == c else f"\\u{ord(c) & 0xFFFF:04x}") for c in text) + '"'
-
-
-def shell_word(text: str) -> str:
-    """Return text as one word of a POSIX shell.
-
-    >>> shell_word("my file.toml"), shell_word("a.toml")
-    ("'my file.toml'", 'a.toml')
-    """
-    return shlex.quote(one_line(text))
 
 
 def markdown_code(text: str) -> str:

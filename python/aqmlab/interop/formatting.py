@@ -69,6 +69,7 @@ def told(found: Iterable[Semantic], title: str, mark: str) -> Iterator[str]:
 def file_name(model: Model, suffix: str) -> str:
     """Name of a script's file.
 
-    A scenario's name may have any characters.
+    A scenario's name may have any characters; one without letters and digits becomes ``scenario``.
     """
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-") + suffix
+    plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-")
+    return (plain or "scenario") + suffix

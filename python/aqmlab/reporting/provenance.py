@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aqmlab.errors import shell_word
 from aqmlab.execution.comparison_settings import words_again
 from aqmlab.storage import folders
 
@@ -37,7 +37,7 @@ def compare_command(page: Page, found: Comparison) -> str:
     words = ["--aqm", ",".join(plain)] if plain else []
     for text in settings:
         words += ["--with", text]
-    options = shlex.join([*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)])
+    options = " ".join(map(shell_word, [*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)]))
     return f"aqmlab compare {_scenario_file(page, found.folder)} {options}{_out(page, found.folder)}"
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from aqmlab import _core
 from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.input_files import read_regular
 from aqmlab.results import frames
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import TABLES as MEASURED
@@ -319,7 +320,7 @@ def _scenario_text(folder: Path, scenario: str) -> str:
     """Return the text of the scenario of a results folder, or "" if it is not there."""
     path = folder / "scenario.toml"
     try:
-        text = path.read_bytes().decode()
+        text = read_regular(path).decode()
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -48,7 +48,7 @@ def inline(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else str(value)
     if isinstance(value, int):
@@ -77,4 +77,9 @@ def override(value: Value) -> str:
 
 def _key(key: str) -> str:
     bare = key != "" and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
-    return key if bare else json.dumps(key, ensure_ascii=False)
+    return key if bare else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    # JSON leaves DEL as it is; TOML does not allow that.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

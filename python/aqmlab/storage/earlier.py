@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aqmlab.input_files import read_regular
+
 
 def answer_files(root: Path) -> Iterator[dict[str, Any]]:
     """Read every ``answer.json`` of a reproduction: its function, arguments, version and answer."""
@@ -41,7 +43,7 @@ def tuning_runs(folder: Path) -> dict[str, dict[str, float]]:
     """Read the ``runs.jsonl`` of a tuning: the metrics of each run by its name (`tuning_name`)."""
     found: dict[str, dict[str, float]] = {}
     with contextlib.suppress(OSError, ValueError):
-        for line in (folder / "runs.jsonl").read_text(encoding="utf-8").splitlines():
+        for line in read_regular(folder / "runs.jsonl").decode().splitlines():
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 entry = json.loads(line)
                 found[str(entry["run"])] = {str(key): float(value) for key, value in entry["values"].items()}
@@ -55,7 +57,7 @@ def tuning_name(version: str, text: str, pairs: Sequence[tuple[str, str]], seed:
 
 def _json(path: Path) -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_regular(path))
         if isinstance(found, dict):
             return found
     return {}

@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from aqmlab.errors import StorageError, one_line
+from aqmlab.input_files import read_regular
 from aqmlab.storage.key import digest
 from aqmlab.storage.tables import parquet_bytes, read_parquet
 
@@ -170,21 +171,18 @@ def _refuse_link(folder: Path) -> None:
         raise OSError(errno.EINVAL, "it is a symbolic link, and results need a folder of their own", str(folder))
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Raise if a folder that a run is to replace holds anything but a run."""
-    _refuse_link(folder)
+def _foreign(folder: Path) -> str:
+    """Return the name of something in the folder of a run that is not of a run, or nothing."""
     try:
-        sums = (folder / SUMS).read_text(encoding="utf-8", errors="replace")
+        sums = read_regular(folder / SUMS).decode(errors="replace")
     except OSError:
         sums = ""
     own = {SUMMARY, SUMS, *(line.partition("  ")[2] for line in sums.splitlines())}
     for path in folder.iterdir():
-        if (
-            path.is_symlink()
-            or not path.is_file()
-            or (path.name not in own and path.suffix not in (".parquet", ".tmp"))
-        ):
-            raise OSError(errno.EEXIST, f"{path.name} in it is not of a run, and would be deleted", str(folder))
+        known = path.name in own or path.suffix in (".parquet", ".tmp")
+        if not known or path.is_symlink() or not path.is_file():
+            return path.name
+    return ""
 
 
 def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
@@ -200,11 +198,13 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
                 raise
         else:
             return
-        if folder.is_dir():
-            _refuse_foreign(folder)
         # Moved aside first: to remove it takes a while, in which another process could put its own there.
         aside = temporary_path(folder)
         with contextlib.suppress(FileNotFoundError):
+            found = folder.lstat()
+            # What vanishes while this looks is of a run that another process moves aside.
+            if (name := _foreign(folder)) and os.path.samestat(found, folder.lstat()):
+                raise OSError(errno.EEXIST, f"{name} in it is not of a run, and would be deleted", str(folder))
             folder.rename(aside)
             shutil.rmtree(aside, ignore_errors=True)
     raise OSError(errno.EBUSY, "other processes keep replacing it", str(folder))
@@ -233,18 +233,15 @@ def _machine() -> str:
 def write_file(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees the old content or the new, never a part.
 
-    A symbolic link stays, and the file that it leads to is replaced. A pipe or a character device (``/dev/null``,
-    ``/dev/stdout``) is written into; anything else that is not a regular file is an error.
+    A symbolic link in its place is replaced and not followed, since results from elsewhere may hold links to any file.
+    Anything else that is no regular file is an error. `aqmlab.storage.outputs.save_output` writes files that a user
+    names.
     """
-    path = path.resolve() if path.is_symlink() else path
     try:
-        mode = path.stat().st_mode
+        mode = path.lstat().st_mode
     except FileNotFoundError:
         mode = stat.S_IFREG
-    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
-        path.write_bytes(data)
-        return
-    if not stat.S_ISREG(mode):
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise OSError(errno.EINVAL, f"it is {kind}", str(path))
     temporary = temporary_path(path)
@@ -272,48 +269,6 @@ def _write_all(folder: Path, contents: Iterable[tuple[str, bytes]]) -> None:
 def save(path: Path, text: str) -> None:
     """Write a text file whole; what goes wrong becomes one clear line."""
     guarded(path.parent, lambda: write_file(path, text.encode()))
-
-
-OWN_FILES = ".aqmlab-files"
-"""Name of the file that lists what an export wrote to a folder."""
-
-
-def write_export(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Write files, by name, to a folder of their own, made if it is missing; return their paths.
-
-    What an earlier export wrote there, as `OWN_FILES` lists it, is replaced. Files of others stay untouched.
-
-    Raises
-    ------
-    StorageError
-        If a file of the same name is a symbolic link or was not written by an export, or if the folder cannot be
-        written.
-    """
-
-    def work() -> list[Path]:
-        folder.mkdir(parents=True, exist_ok=True)
-        listing = folder / OWN_FILES
-        known = (
-            listing.read_text(encoding="utf-8").split("\n") if listing.is_file() and not listing.is_symlink() else []
-        )
-        for name in (OWN_FILES, *files):
-            path = folder / name
-            if path.is_symlink() or (path.exists() and name not in (OWN_FILES, *known)):
-                raise OSError(
-                    errno.EINVAL, f"{name} in it was not written by an export; name another folder", str(folder)
-                )
-        write_file(listing, "\n".join(files).encode())
-        for name, text in files.items():
-            write_file(folder / name, text.encode())
-        return [folder / name for name in files]
-
-    return guarded(folder, work)
-
-
-def save_text(path: Path, text: str) -> None:
-    """Write a text file as `save` does, in a folder that is made if it is not there."""
-    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    save(path, text)
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
@@ -344,7 +299,7 @@ def verified(folder: Path, name: str) -> bytes:
     """
     data = _read(folder / name)
     try:
-        text = (folder / SUMS).read_text(encoding="ascii")
+        text = read_regular(folder / SUMS).decode("ascii")
     except FileNotFoundError:
         return data
     except (OSError, UnicodeDecodeError):
@@ -362,7 +317,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise StorageError(f"{path}: cannot be read ({error.strerror})") from None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
+from aqmlab.input_files import read_regular
 from aqmlab.storage.block import files_in
 from aqmlab.storage.folders import guarded
 from aqmlab.storage.key import digest
@@ -127,7 +128,7 @@ def is_whole(store: ResultStore, block: str) -> bool:
     folder = store.block_folder(block)
     try:
         return all(
-            digest((folder / name).read_bytes()) == expected for name, (_, expected) in store.index.files(block).items()
+            digest(read_regular(folder / name)) == expected for name, (_, expected) in store.index.files(block).items()
         )
     except OSError:
         return False

@@ -11,6 +11,7 @@ from types import TracebackType
 import pyarrow as pa
 
 from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.input_files import read_regular
 from aqmlab.storage.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.storage.folders import guarded, sync_folder, write_file
 from aqmlab.storage.index import Index, PointRow, StudyRow
@@ -202,7 +203,7 @@ class ResultStore:
         """Return the bytes of a table of a block, which are what was written; raise if they are not."""
         path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
         except OSError:
             raise self._damaged(path) from None
         if digest(data) != self.index.files(block)[path.name][1]:
@@ -256,11 +257,11 @@ class ResultStore:
             return
         for folder in block_folders(self.root):
             with contextlib.suppress(OSError, pa.ArrowException, KeyError):
-                rows = rows_of(read_parquet((folder / f"{RUNS}.parquet").read_bytes()))
+                rows = rows_of(read_parquet(read_regular(folder / f"{RUNS}.parquet")))
                 if block_name(row.run for row in rows) != folder.name:
                     continue
-                texts = read_parquet((folder / f"{SCENARIOS}.parquet").read_bytes()).to_pydict()
-                facts = file_facts({path.name: path.read_bytes() for path in files_in(folder)})
+                texts = read_parquet(read_regular(folder / f"{SCENARIOS}.parquet")).to_pydict()
+                facts = file_facts({path.name: read_regular(path) for path in files_in(folder)})
                 with self.index.transaction():
                     pairs = zip(texts["scenario"], texts["text"], strict=True)
                     self.index.add_block(folder.name, facts, rows, pairs)

@@ -14,7 +14,7 @@ from aqmlab.results.exporting import FORMATS
 from aqmlab.results.exporting import export as export_result
 from aqmlab.results.stored import result_of
 from aqmlab.results.tables import TABLES
-from aqmlab.storage.folders import guarded, write_file
+from aqmlab.storage.outputs import save_output
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import POINT, RUN, SEED, Study
 
@@ -57,7 +57,7 @@ def export(
     else:
         made = _of_sweep(store, Study.read(store, store.study_row(name)), table or "runs")
     data = _csv(made) if kind == "csv" else _parquet(made)
-    guarded(path.parent, lambda: write_file(path, data))
+    save_output(path, data)
     return path
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.execution.runner import Seeds, as_scenario, run, seed_list
+from aqmlab.input_files import read_bytes
 from aqmlab.interop.crosscheck.agreement import Line, agreement
 from aqmlab.interop.crosscheck.ours import ours
 from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
@@ -16,11 +17,14 @@ from aqmlab.interop.crosscheck.tool import Measured, Tool
 from aqmlab.interop.crosscheck.tools import tools
 from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.model import Model
-from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.file import LONGEST_TEXT, Overrides, Scenario
+from aqmlab.storage.outputs import save_output
 
 SEEDS = 10
 FOLDER = "crosscheck"
 """Folder of the tools, in that of the scenario's results."""
+WRITTEN = b"written by aqmlab"
+"""In the head of every script: only such files are replaced in a folder."""
 
 
 def cross_check(
@@ -110,7 +114,7 @@ def export_scenario(
     Raises
     ------
     InputError
-        If the program cannot express the scenario.
+        If the program cannot express the scenario, or a folder has a file of the same name that aqmlab did not write.
     """
     (tool,) = tools([to])
     model = Model.of(as_scenario(scenario, overrides=overrides))
@@ -122,8 +126,18 @@ def export_scenario(
     if target.suffix and not target.is_dir():
         if len(files) > 1:
             raise InputError(f"--out {target}: {tool.title} needs {len(files)} files; give a folder")
-        return write_files({target.name: next(iter(files.values()))}, target.parent), differences
+        save_output(target, next(iter(files.values())))
+        return [target], differences
+    if foreign := next((name for name in files if _is_foreign(target / name)), None):
+        raise InputError(f"{target / foreign}: is there already, and not written by aqmlab (another name: --out FILE)")
     return write_files(files, target), differences
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether something stands in place of a script that is not an earlier export."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        return True
+    return path.is_file() and WRITTEN not in read_bytes(path, longest=LONGEST_TEXT)
 
 
 def _side(

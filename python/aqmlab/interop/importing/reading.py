@@ -57,6 +57,8 @@ ROUTERS = (
 )
 
 
+LONGEST_NAME = 120
+"""Bytes of a scenario's name."""
 MOST_SHOWN = 30
 """Differences that an error names."""
 
@@ -87,7 +89,7 @@ def import_scenario(
     path = Path(path)
     if form not in FORMS:
         raise InputError(f'form "{form}" is unknown (allowed: {", ".join(FORMS)})')
-    name = re.sub(r"[^A-Za-z0-9_.-]", "-", path.stem).strip("-.") or "imported"
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", path.stem).strip("-.")[:LONGEST_NAME] or "imported"
     if is_capture(path):
         return _checked(_capture(path, name, form))
     text = _study_text(path)

@@ -15,15 +15,15 @@ from typing import Any
 
 import aqmlab
 from aqmlab import _core
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, shell_word
 from aqmlab.execution.runner import as_scenario
-from aqmlab.interop.escaping import c_comment, markdown_code, shell_word
+from aqmlab.interop.escaping import c_comment, markdown_code
 from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines
-from aqmlab.storage.folders import write_export
+from aqmlab.storage.outputs import write_export
 
 NAME_LENGTH = 11
 """Most characters of a name: with the longest prefix, ``bpf_``, tc takes 15 (IFNAMSIZ - 1)."""
@@ -309,7 +309,7 @@ def export_module(
     ScenarioError, InputError
         As of `kernel_queue`.
     StorageError
-        As of `aqmlab.storage.folders.write_export`.
+        As of `aqmlab.storage.outputs.write_export`.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides, name=name)
     return write_export(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue

@@ -9,6 +9,7 @@ from pathlib import Path
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.result import Result
 from aqmlab.storage import folders
+from aqmlab.storage.outputs import save_output
 
 
 @dataclass(frozen=True)
@@ -121,10 +122,9 @@ def export(
     wanted = Wanted(found, found.seeds[0] if seed is None else seed, link or found.bottleneck, table)
     data = FORMATS[to].write(wanted)
     path = Path(out)
-    folders.guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
     if path.is_dir():
         raise InputError(f"{path}: is a folder; name a file")
-    folders.guarded(path.parent, lambda: folders.write_file(path, data))
+    save_output(path, data)
     return path
 
 

@@ -1,5 +1,7 @@
 """Names that try to leave the comment, string or word that holds them."""
 
+from __future__ import annotations
+
 import random
 
 ATTACKS = (
@@ -24,14 +26,26 @@ ATTACKS = (
     "-rf /",
     "a b\tc",
 )
+CONTROL = (
+    "a\nputs HIT\n",
+    "a\n*/ int HIT; /*\n",
+    "a\r\necho HIT\r\n",
+    "a\x00b",
+    "a\\\nb",
+    "x" * 100_000,
+    "\x1b[31m\x7f\x85\u2028HIT",
+    "a\x0becho HIT\x0c#define HIT",
+)
+"""What only descriptions and names of files may have."""
 PIECES = (*"\"'`$()[]{};|&<>#%@!*?~^=+-/\\,.: ", "??/", "*/", "/*", "//", "HIT", "é", "☃", "\u200b", "end_of", "\\\\")
 
 
-def hostile_names(number, seed=1):
-    """Return names: the attacks above, then random ones made of special characters; none has a control character."""
+def hostile_names(number: int, seed: int = 1, *, control: bool = False) -> list[str]:
+    """Return names: the attacks above, then random ones made of special characters; with `control` those too."""
     draw = random.Random(seed)
-    made = [name.replace("\t", " ") for name in ATTACKS]
+    made = [*ATTACKS, *CONTROL] if control else [name.replace("\t", " ") for name in ATTACKS]
+    pieces = [*PIECES, "\n", "\r", "\\\n", "\0", "\u2028", "\x85"] if control else PIECES
     while len(made) < number:
-        name = "".join(draw.choice(PIECES) for _ in range(draw.randint(1, 24))).strip()
+        name = "".join(draw.choice(pieces) for _ in range(draw.randint(1, 24))).strip()
         made += [name] if name else []
     return made[:number]
