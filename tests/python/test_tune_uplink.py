@@ -165,6 +165,8 @@ def test_defaults_win_unless_beaten_decisively() -> None:
     assert not judged(low, high, quick, quick), "worse calls"
     assert not judged([4.36, 4.30, 4.41, 4.33, 4.38], high, quick, quick), "undecided"
     assert not judged(high, low, slow, quick), "slower pages"
+    barely = [4.3847, 4.3848, 4.3847, 4.3849, 4.3848]
+    assert not judged([mos + 0.002 for mos in barely], barely, quick, quick), "better by what nobody hears"
 
 
 def test_defaults_that_win_are_the_answer() -> None:

@@ -38,6 +38,8 @@ class Metric:
         Its definition.
     bounds
         Least and greatest value that it can have; intervals are clipped to them.
+    notable
+        Least difference that users notice, in its unit; 0 where that is not known.
     """
 
     key: str
@@ -46,6 +48,7 @@ class Metric:
     digits: int
     doc: str
     bounds: Bounds = (0.0, math.inf)
+    notable: float = 0.0
 
     @property
     def label(self) -> str:
@@ -56,6 +59,10 @@ class Metric:
 SHARE: Bounds = (0.0, 1.0)
 MOS: Bounds = (1.0, 4.5)
 """Least and greatest score of the E-model (ITU-T G.107, annex B)."""
+NOTABLE_MOS = 0.1
+"""Scores are compared in tenths (ITU-T P.800.1)."""
+NOTABLE_LOAD_S = 0.1
+"""What users perceive as immediate (Nielsen 1993)."""
 IN_ORDER = (
     "bytes of packets delivered in order after the warm-up, headers included; those that had crossed the link before "
     "its end, and were on the way or waited for a packet before them, count: it may exceed the link's rate"
@@ -94,9 +101,32 @@ METRICS = (
     Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
     Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows", SHARE),
     Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
-    Metric("mos", "MOS of calls", "1", 2, "mean opinion score, mean over both directions of all calls (E-model)", MOS),
-    Metric("mos_worse", "MOS of calls, worse way", "1", 2, "mean over all calls of their worse direction's MOS", MOS),
-    Metric("page_load_s", "Page load time", "s", 2, "mean over the web pages that were loaded to their last byte"),
+    Metric(
+        "mos",
+        "MOS of calls",
+        "1",
+        2,
+        "mean opinion score, mean over both directions of all calls (E-model)",
+        MOS,
+        NOTABLE_MOS,
+    ),
+    Metric(
+        "mos_worse",
+        "MOS of calls, worse way",
+        "1",
+        2,
+        "mean over all calls of their worse direction's MOS",
+        MOS,
+        NOTABLE_MOS,
+    ),
+    Metric(
+        "page_load_s",
+        "Page load time",
+        "s",
+        2,
+        "mean over the web pages that were loaded to their last byte",
+        notable=NOTABLE_LOAD_S,
+    ),
     Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages", SHARE),
     Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played", SHARE),
     Metric("video_mbps", "Video bit rate", "Mb/s", 3, "mean over the segments of videos that arrived"),

@@ -224,8 +224,8 @@ def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compa
 def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
     """Whether settings beat a reference decisively, by the objective alone where users feel it.
 
-    Then a bound that the reference keeps must not be broken, and no quantity of `Task.unharmed` become decisively
-    worse; otherwise the verdict counts, with its bounds.
+    Then users must notice the difference (`Metric.notable`), a bound that the reference keeps must not be broken, and
+    no quantity of `Task.unharmed` become decisively worse; otherwise the verdict counts, with its bounds.
     """
     if not task.is_felt:
         return entry.verdict == "better"
@@ -238,5 +238,5 @@ def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
         p < 1 - LEVEL and goal.sign * one.difference.interval.mean > 0
         for goal, one, p in zip(task.unharmed, found, corrected, strict=True)
     )
-    gained = -task.goal.sign * entry.compared.difference.interval.mean > 0
-    return gained and entry.p < 1 - LEVEL and not harmed
+    gain = -task.goal.sign * entry.compared.difference.interval.mean
+    return gain > task.goal.metric.notable and entry.p < 1 - LEVEL and not harmed
