@@ -58,6 +58,9 @@ from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
 from make_disciplines import main as make_disciplines  # noqa: E402
 from make_goldens import main as make_goldens  # noqa: E402
+from make_switches import main as make_switches  # noqa: E402
+from switches.files import difference as switch_difference  # noqa: E402
+from switches.files import read as read_switches  # noqa: E402
 
 DATA = ROOT / "tests" / "data"
 REPORT = ROOT / "docs" / "validation"
@@ -98,6 +101,14 @@ def event_rows(path: Path) -> list[golden_events.Row]:
     ]
 
 
+def remade(make: Callable[[list[str]], int]) -> tuple[str, bool]:
+    """Make references again if there is ns-2; what came out, and whether nothing differs."""
+    if not shutil.which("ns"):
+        return "not remade: the command `ns` was not found", True
+    is_same = make(["--check"]) == 0
+    return "remade with ns-2 2.35: " + ("the same tables" if is_same else "**different tables**"), is_same
+
+
 def events() -> Section:
     """Every event of a bottleneck against ns-2's."""
     lines = ["| family | case | events | equal |", "|---|---|---|---|"]
@@ -111,17 +122,36 @@ def events() -> Section:
             found = difference(golden, event_rows(path))
             shown = shown and found is None
             lines.append(f"| {family} | {path.stem} | {len(golden)} | {found or 'yes'} |")
-    anew = "not remade: the command `ns` was not found"
-    if shutil.which("ns"):
-        made = make_goldens(["--check"]) == 0
-        shown = shown and made
-        anew = "remade with ns-2 2.35: " + ("the same tables" if made else "**different tables**")
+    anew, is_same = remade(make_goldens)
     text = f"""Every packet offered to, sent by and dropped at the bottleneck, against ns-2 2.35 (references {anew}).
 Family `exact`: the same events in the same order. Family `ordinary`: the same events, times within a microsecond,
 events of one microsecond compared as a set. What each case contains is in `tests/data/ns2/cases.json`.
 
 """ + "\n".join(lines)
-    return Section("events", "Events equal to ns-2's", text, shown)
+    return Section("events", "Events equal to ns-2's", text, shown and is_same)
+
+
+def switches() -> Section:
+    """Every decision of RED and WRED where one switch decides, against ns-2's."""
+    lines = ["| family | case | arrivals | dropped | marked | equal |", "|---|---|---|---|---|---|"]
+    shown = True
+    for entry, table in read_switches(DATA / "ns2" / "switches"):
+        found = switch_difference(entry, table, _core.replay)
+        shown = shown and found is None
+        counts = f"{entry['arrivals']} | {entry['dropped']} | {entry['marked']}"
+        lines.append(f"| {entry['family']} | {entry['case']} | {counts} | {found or 'yes'} |")
+    anew, is_same = remade(make_switches)
+    text = f"""Arrivals, ends of transmission and random numbers of ns-2 2.35, replayed through the queue: each packet
+is accepted, marked or dropped as in ns-2 (references {anew}). Each family has a setting where one switch of the
+dialect decides, and 20 settings around it with drawn parameters and traffic (`tests/ns2/switches/cases.py`).
+
+* `mark`: `mark_at_bound = false`; ns-2 marks where p_b is below `mark_p_`, and drops at it.
+* `forced`: `forced_at = "end"`; without `use_mark_p_` ns-2 forces drops by the average, not by p_b.
+* `wred`: `idle_when = "class-empty"`; the average of WRED in ns-2's DiffServ module is idle when none of the departing
+  packet's class waits.
+
+""" + "\n".join(lines)
+    return Section("switches", "Single switches equal to ns-2's", text, shown and is_same)
 
 
 def red_run(job: tuple[str, bool, int, int]) -> dict[str, Any]:
@@ -427,6 +457,7 @@ def rfc7928() -> Section:
 
 SECTIONS: dict[str, Callable[[], Section]] = {
     "events": events,
+    "switches": switches,
     "distribution": distribution,
     "papers": papers,
     "claims": claims,

@@ -61,6 +61,9 @@ class Queue:
     @property
     def rate_bps(self) -> float:
         """The link's bit rate."""
+    @property
+    def busy(self) -> bool:
+        """Whether the link transmits a packet now: in ``dequeue`` it never does."""
     def uniform(self) -> float:
         """Return a random number, uniform on [0, 1), of the run's seed."""
     def below(self, n: int) -> int:

@@ -71,16 +71,20 @@ KINDS: dict[str, _Kind] = {
     "bool": _Kind("true or false", _is_flag),
     "bytes": _Kind("bytes", lambda value: isinstance(value, bytes)),
     "Sequence[str]": _TEXTS,
+    "list[Output]": _list_of("outputs", lambda _: True),
     "Iterable[str]": _TEXTS,
     "list[int]": _list_of("whole numbers", _is_whole),
     "Seeds": _SEEDS,
     "Until": _Kind("a text or a list of texts", lambda value: _TEXT.holds(value) or _TEXTS.holds(value)),
     "Values": _mapping("values"),
-    "Settings": _TABLES,
+    # Its labels and tables are named by `aqmlab.execution.comparison_settings.entries_of`.
+    "Settings": _Kind("a mapping of labels to mappings", lambda value: isinstance(value, Mapping)),
     "Mapping[str, Mapping[str, Value]]": _TABLES,
     "dict[str, Any]": _mapping("values"),
     # `aqmlab.scenario.file.override_pairs` names the pair that is wrong.
-    "Overrides": _Kind("a mapping, or pairs of texts", lambda _: True),
+    "Overrides": _Kind(
+        'a mapping {"KEY": VALUE}, or pairs ("KEY", "VALUE")', lambda value: isinstance(value, Iterable)
+    ),
     "Executor": _Kind("an executor", lambda value: hasattr(value, "submit")),
 }
 """By the words of an annotation: what they allow. Any other word is the name of a class."""
@@ -96,7 +100,9 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*arguments: P.args, **keywords: P.kwargs) -> T:
         # Arguments that do not fit the signature are a TypeError of Python, with their names.
         for name, value in signature.bind(*arguments, **keywords).arguments.items():
-            complaint = _complaint(name, value, str(signature.parameters[name].annotation))
+            parameter = signature.parameters[name]
+            several = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            complaint = "" if several else _complaint(name, value, str(parameter.annotation))
             if complaint:
                 raise InputError(complaint)
         return function(*arguments, **keywords)

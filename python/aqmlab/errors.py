@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import re
+import shlex
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +58,27 @@ def one_line(text: str) -> str:
     return printable(text.replace("\n", "\\n"))
 
 
+def is_text(text: str) -> bool:
+    r"""Whether a text can be written as UTF-8: words of the command line that are not UTF-8 have lone surrogates.
+
+    >>> is_text("queue"), is_text("\udcff")
+    (True, False)
+    """
+    return re.search("[\ud800-\udfff]", text) is None
+
+
+def shell_word(text: str) -> str:
+    r"""Quote a word for a shell, names of files with newlines or bytes that are not UTF-8 included.
+
+    >>> print(shell_word("my results"), shell_word("a\udcff"))
+    'my results' $'a\377'
+    """
+    if is_text(text) and text.isprintable():
+        return shlex.quote(text)
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\{byte:03o}" for byte in os.fsencode(text))
+    return f"$'{''.join(plain)}'"
+
+
 def _escaped(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()
 
@@ -85,6 +109,17 @@ class InputError(Error):
     """What the user gave cannot be used: a missing file, an unknown name, a value out of range."""
 
     exit_code = 2
+
+
+class ListedError(InputError):
+    """What the user gave cannot be used for several reasons, a line each."""
+
+    def __init__(self, head: str, reasons: Sequence[str]) -> None:
+        self.lines = [line.replace("\n", "\\n") for line in (head, *reasons)]
+        super().__init__("\n  ".join(self.lines))
+
+    def __reduce__(self) -> tuple[type[ListedError], tuple[str, list[str]]]:
+        return (type(self), (self.lines[0], self.lines[1:]))
 
 
 class StorageError(Error):
@@ -157,7 +192,7 @@ class Problem:
         else:
             place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
             parts = [place, self.key, self.message]
-        text = ": ".join(p for p in parts if p)
+        text = ": ".join(p.replace("\n", "\\n") for p in parts if p)
         hints = []
         if self.allowed:
             hints.append(f"allowed: {self.allowed}")

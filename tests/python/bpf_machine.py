@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from aqmlab.interop.kernel.export import KernelQueue, write_files
+from aqmlab.interop.kernel.export import KernelQueue
 from aqmlab.interop.kernel.export_bpf import bpf_files, kind_of, name_of
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
@@ -24,6 +24,7 @@ from aqmlab.live.vm import archive, machine
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.kernels import FOLDER, images, in_cache
 from aqmlab.live.vm.suites import Suites
+from aqmlab.storage.folders import write_export
 from programs import EMULATOR, missing
 
 KERNEL = "7.3"
@@ -86,7 +87,7 @@ def fetch() -> None:
 
 def build(queue: KernelQueue, folder: Path, goal: str = "all") -> subprocess.CompletedProcess[str]:
     """Export a qdisc and build it: ``all``, or its object alone. The loader is static, for a machine without libbpf."""
-    write_files(folder, bpf_files(queue))
+    write_export(folder, bpf_files(queue))
     shutil.copy(HEADER, folder / "vmlinux.h")
     words = ["make", "-C", str(folder), f"CLANG={clang()}", "CFLAGS=-Werror", "LDFLAGS=-static", goal]
     return subprocess.run(words, capture_output=True, text=True, check=False)

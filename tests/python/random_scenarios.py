@@ -59,6 +59,10 @@ RED_OPTIONS: dict[str, dict[str, Value]] = {
     "full first": {"full_first": True},
     "no guard": {"guard_one": False},
     "idle when none waits": {"idle_when": "none-waiting"},
+    "idle when a class is empty": {"idle_when": "class-empty"},
+    "forced at the end": {"forced_at": "end", "crossing": "count-one", "max_p": 1.0},
+    "overflows keep the count": {"overflow_restarts": False},
+    "marks below the bound": {"ecn": True, "mark_up_to": 0.05, "mark_at_bound": False},
 }
 TCP_OPTIONS: dict[str, dict[str, Value]] = {
     "delayed acks": {"delayed_ack": "100ms"},

@@ -229,7 +229,7 @@ class TestStandardFiles:
 
 class TestFiles:
     def test_a_pipe_in_which_nothing_comes(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("aqmlab.scenario.file.SILENT_S", 0.2)
+        monkeypatch.setattr("aqmlab.input_files.SILENT_S", 0.2)
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(InputError, match=r"nothing came out of this pipe for 0\.2 s"):
             read_text(tmp_path / "pipe")

@@ -18,6 +18,7 @@ from aqmlab.cli import app, main
 from aqmlab.cli.manual import roff_text, walk
 from aqmlab.cli.output import warn
 from aqmlab.execution.progress import Talk, talking
+from aqmlab.scenario.registry import discipline
 
 pytestmark = pytest.mark.slow
 
@@ -157,11 +158,27 @@ def test_list(shell):
     assert "[average, p_b]" in shown
     data = json.loads(shell("list", "red", "--json").out)
     assert {"key", "unit", "default"} <= set(data["parameters"][0])
+    own = {parameter.key for parameter in discipline("red").own_parameters}
+    assert {parameter["key"] for parameter in data["parameters"]} == own
+    assert len(json.loads(shell("list", "red", "--all", "--json").out)["parameters"]) == len(own) + 41
+    whole = {entry["name"]: entry for entry in json.loads(shell("list", "--json").out)["disciplines"]}
+    assert whole["red"] == data
+    assert "41 more parameters have an effect with another part" in shell("list", "red").out
+    assert "ared_alpha" in shell("list", "pc-red", "--all").out
+    assert "BBRv3, draft-ietf-ccwg-bbr-06" in answer.out
     assert "TCP by the RFCs" in answer.out
     shown = shell("list", "tcp").out
     assert "congestion_control" in shown
     assert "RFC 6928" in shown
     assert json.loads(shell("list", "tcp", "--json").out)["profile"] == "rfc"
+
+
+def test_run_names_the_version_of_its_congestion_control(shell):
+    text = (shell.folder / "small.toml").read_text().replace('transport = "newreno"', 'transport = "tcp"')
+    (shell.folder / "bbr.toml").write_text(text + "\n")
+    words = ["--set", "flow.tcp.tcp.congestion_control=bbr", "--seeds", "1"]
+    answer = shell("run", "bbr.toml", *words)
+    assert answer.out.startswith("Transport: tcp-bbr (profile rfc, BBRv3, draft-ietf-ccwg-bbr-06).\n"), answer
 
 
 def test_more_priority_than_allowed_is_reported(shell):
@@ -298,5 +315,7 @@ def test_results_ls_lists_runs_comparisons_tunings_and_sweeps(shell):
     assert found["comparison"][2:] == ["2", "red,", "codel"]
     assert found["tuning"] == ["tuning", "small-tune", "20", "red,", "minimize", "loss"]
     assert found["sweep"][1] == "small"
+    held = "results: 1 comparison, 1 run, 1 tuning, 1 sweep with 2 runs in 1 block"
+    assert answer.out.splitlines()[-1] == held
     kinds = [one["kind"] for one in json.loads(shell("results", "ls", "results", "--json").out)["folders"]]
     assert sorted(kinds) == ["comparison", "run", "tuning"]

@@ -59,6 +59,37 @@ def test_unknown_keys_of_a_discipline_are_reported(found):
     assert "min_th" in found.notes[0]
 
 
+def test_an_override_that_some_disciplines_lack_is_named(small):
+    overrides = {"queue.bottleneck.max_p": 0.3, "queue.bottleneck.limit": "40p", "run.duration": "1s"}
+    found = aqmlab.compare(small, aqm=["red", "codel", "pie"], overrides=overrides, seeds=2, progress=False)
+    line = "--set queue.bottleneck.max_p: codel and pie do not have max_p; it changes red"
+    assert found.warnings == [line]
+    assert found.notes[0] == line
+
+
+def test_a_table_of_overrides_is_looked_at_key_by_key(small):
+    table = {"aqm": "red", "limit": "40p", "min_th": "5p", "max_th": "15p"}
+    found = aqmlab.compare(
+        small, aqm=["red", "drop-tail"], overrides={"queue.bottleneck": table, "run.duration": "1s"}, seeds=2
+    )
+    assert [line.split(":")[1].split(";")[0] for line in found.warnings] == [
+        " drop-tail does not have min_th", " drop-tail does not have max_th",
+    ]  # fmt: skip
+
+
+def test_an_override_that_no_discipline_has_is_an_error(small):
+    expected = r"^--set queue\.bottleneck\.max_p: none of codel, pie takes max_p from the scenario$"
+    with pytest.raises(aqmlab.InputError, match=expected):
+        aqmlab.compare(small, aqm=["codel", "pie"], overrides={"queue.bottleneck.max_p": 0.3}, seeds=2)
+
+
+def test_the_command_warns_of_overrides_that_are_dropped(shell):
+    words = ("--aqm", "red,codel", "--set", "queue.bottleneck.max_p=0.3", "--set", "run.duration=1s", "--seeds", "2")
+    answer = shell("compare", "small.toml", *words)
+    line = "--set queue.bottleneck.max_p: codel does not have max_p; it changes red"
+    assert f"aqmlab: warning: {line}\n" in answer.err
+
+
 def test_differences_are_reported(found):
     assert found.notes[1:] == [
         "red -> mred: curve linear -> mred",

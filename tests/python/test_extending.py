@@ -55,6 +55,32 @@ def test_drop_tail_in_python_is_drop_tail():
     assert (mine.links["drops_overflow"] > 0).any()
 
 
+def test_a_discipline_sees_whether_the_link_transmits():
+    """A packet that finds the link busy waits; one that finds it free with an empty queue is sent at once."""
+    name = named("python-busy")
+    seen: dict[str, set[tuple[bool, bool]]] = {"enqueue": set(), "dequeue": set()}
+
+    @plugins.discipline(name)
+    class Busy(plugins.Discipline):
+        """Record what the link does."""
+
+        def start(self):
+            self.free_at = 0.0
+
+        def enqueue(self, now, packet, queue):
+            if abs(now - self.free_at) > 1e-9:  # else the end of the service may come first or not
+                seen["enqueue"].add((queue.busy, now < self.free_at))
+            return "accept"
+
+        def dequeue(self, now, queue):
+            seen["dequeue"].add((queue.busy, False))
+            self.free_at = now + 8 * queue[0].bytes / queue.rate_bps
+            return 0
+
+    assert (run(name, limit='"20p"').links["departures"] > 0).any()
+    assert seen == {"enqueue": {(True, True), (False, False)}, "dequeue": {(False, False)}}
+
+
 def test_red_in_python_decides_as_red_does_without_spacing():
     """The same law of drops: the share that RED with the same curve and no spacing drops, at the same traffic."""
     name = named("python-red")

@@ -17,9 +17,10 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import kernel_queue, module_files, write_files
+from aqmlab.interop.kernel.export import kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live import running
+from aqmlab.live.kernel_backends import Bottleneck
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc import module
 from aqmlab.live.tc.failure import read_record
@@ -32,6 +33,7 @@ from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
 from aqmlab.scenario.file import Scenario
+from aqmlab.storage.folders import write_export
 from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
@@ -159,6 +161,23 @@ class TestRefusals:
         codel = {"queue.bottleneck": {"aqm": "codel"}}
         with pytest.raises(InputError, match=r"queue\.bottleneck: a module has no form of aqm = \"codel\""):
             running.run(DATA / "red-tcp.toml", backend="vm", kernel_qdisc=True, overrides=SHORT | codel, runs=1)
+
+    def test_a_run_that_fails_leaves_no_folder(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("aqmlab.live.vm.build.find", lambda: Image(tmp_path, {"kernel": RELEASE}))
+        codel = {"queue.bottleneck": {"aqm": "codel"}}
+        words = {"backend": "vm", "kernel_qdisc": True, "overrides": SHORT | codel, "runs": 1, "progress": False}
+        with pytest.raises(InputError, match="a module has no form of aqm"):
+            running.run(DATA / "red-tcp.toml", out=tmp_path / "new" / "results", **words)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_run_that_fails_leaves_the_results_of_others(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("aqmlab.live.vm.build.find", lambda: Image(tmp_path, {"kernel": RELEASE}))
+        own = Scenario.load(DATA / "red-tcp.toml", overrides=SHORT | {"queue.bottleneck": {"aqm": "codel"}})
+        folder = running.live_folder(tmp_path, own, Bottleneck("vm", in_module=True))
+        (folder / "seed-0009").mkdir(parents=True)
+        with pytest.raises(InputError, match="a module has no form of aqm"):
+            running.run(own, backend="vm", kernel_qdisc=True, runs=1, out=tmp_path, progress=False)
+        assert (folder / "seed-0009").is_dir()
 
     def test_an_error_of_the_compiler_is_one_line(self, tmp_path, monkeypatch):
         require("make")
@@ -294,7 +313,7 @@ dmesg | grep -E "BUG|Oops|WARNING|Call Trace|leak" > /tmp/said; said dmesg 0
 def test_abuse_ends_in_errors_and_leaves_nothing(bootable):
     image, made = bootable
     files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
-    told = [json.loads(line) for line in machine.boot(image, ABUSE, seed=1, files=files).lines]
+    told = [read_record(line) for line in machine.boot(image, ABUSE, seed=1, files=files).lines]
     found = {one["what"]: one for one in told if one["kind"] == "said"}
     failed = {"more memory than there is", "options", "unload in use"}
     assert {what for what, one in found.items() if one["code"]} == failed, found
@@ -310,6 +329,41 @@ def test_abuse_ends_in_errors_and_leaves_nothing(bootable):
     assert bucket["packets"] == own["packets"]
     assert bucket["qlen"] == own["qlen"]
     assert bucket["backlog"] == own["backlog"]
+
+
+DDRED = {"aqm": "ddred", "limit": "60p", "min_th": "5p", "max_th": "15p", "max_p": 0.1, "w_q": 0.02, "ties": "random"}
+
+
+@pytest.mark.slow
+def test_on_two_processors_every_decision_is_the_cores(bootable):
+    """The guest's processors run at once; each packet's sender and the link may be on different ones."""
+    image, _ = bootable
+    one = plan(**{"queue.bottleneck": DDRED})
+    made = vm.compiled(kernel_queue(one.scenario), image)
+    job = script(setting_of(one, qdisc=made.qdisc), Options(module=made.queue.module))
+    job = 'echo "{\\"kind\\":\\"processors\\",\\"data\\":$(nproc)}" >&3\n' + job
+    files = {f"job/{made.queue.module}.ko": archive.file(made.program)}
+    told = machine.boot(image, job, seed=1, files=files, processors=2)
+    run = PeerRun(setting_of(one, qdisc=made.qdisc), told.lines, {}, 0.1)
+    assert run.of_kind("processors")[0]["data"] == 2
+    found = module.replayed(made.queue, module.log_of(run))
+    assert found.decisions > 500
+    assert found.drops > 5
+
+
+@pytest.mark.slow
+def test_a_paper_with_a_marker_runs_from_the_command_line(bootable, tmp_path, capsys):
+    image, _ = bootable
+    shorter = ("run.duration=3s", "run.warmup=1s", 'flow.assured.active=[["500ms", "3s"]]')
+    words = ["--backend", "vm", "--kernel", image.release, "--kernel-qdisc", "--runs", "1", "--out", str(tmp_path)]
+    words += [word for one in shorter for word in ("--set", one)]
+    assert main(["live", "paper:adaptive-rio/live.toml", *words]) == 0
+    assert "decisions of the kernel equal bit by bit to the core's" in capsys.readouterr().out
+    (log,) = tmp_path.glob("*/seed-0001/decisions.bin.gz")
+    content = gzip.decompress(log.read_bytes())
+    # The policer leaves some packets of the assured flow their code point, AF11, and takes it from others.
+    tos = {content[at + 59] >> 2 for at in range(0, len(content), 64) if content[at + 56] == 0}
+    assert tos == {0, 10}
 
 
 PARAMETERS = """\
@@ -352,7 +406,7 @@ def test_tc_shows_and_changes_parameters_with_the_plugin(bootable, tmp_path):
     files = {"job/sch_aqmlab_red.ko": archive.file(made.program)}
     files["job/sch_aqmlab_second.ko"] = archive.file(vm.compiled(second, image).program)
     for queue in (made.queue, second):
-        write_files(tmp_path / queue.name, module_files(queue))
+        write_export(tmp_path / queue.name, module_files(queue))
         subprocess.run(["make", "-s", "plugin"], cwd=tmp_path / queue.name, check=True)
         plugin = f"q_{queue.kind}.so"
         files[f"job/{plugin}"] = archive.file((tmp_path / queue.name / plugin).read_bytes())

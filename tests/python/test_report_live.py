@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 
 import pytest
 
@@ -59,6 +60,13 @@ def test_what_has_no_laboratory_is_rejected(compared, tmp_path):
     aqmlab.run(compared / "scenario.toml", seeds=1, out=tmp_path, progress=False, overrides={"run.duration": "3s"})
     with pytest.raises(aqmlab.InputError, match=r"--live: .* holds several results"):
         aqmlab.report(tmp_path, pictures=False, live=True)
+
+
+def test_the_command_names_both_files(shell, compared):
+    answer = shell("report", str(compared), "--live", "-q")
+    assert answer.out == f"Report: {compared}/report.html\nLaboratory: {compared}/report-live.html\n"
+    told = json.loads(shell("report", str(compared), "--live", "--json").out)
+    assert told == {"report": f"{compared}/report.html", "live": f"{compared}/report-live.html"}
 
 
 def test_a_figure_has_no_laboratory(shell, compared):

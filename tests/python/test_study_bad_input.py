@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -201,3 +203,39 @@ def test_interrupted(shell):
     with ResultStore(shell.folder / "store") as store:
         assert store.index.rows("SELECT count(*) FROM runs") == [(int(found[1]),)]
         assert store.index.rows("SELECT * FROM claims") == []
+
+
+NESTED = {
+    "a key of 50,000 parts": ".".join(["a"] * 50_000) + " = 1",
+    "100,000 brackets": f"x = {'[' * 100_000}",
+    "20,000 tables": f"x = {'{a=' * 20_000}1{'}' * 20_000}",
+}
+
+
+@pytest.mark.parametrize("text", NESTED.values(), ids=NESTED)
+def test_nested_study_files_meet_the_limits_of_scenario_files(tmp_path, text):
+    """Python's own parser took over a minute, or ended with a RecursionError."""
+    path = tmp_path / "study.toml"
+    path.write_text(f"study = 1\n{text}\n")
+    began = time.process_time()
+    with pytest.raises(aqmlab.InputError) as caught:
+        aqmlab.sweep(path, out=tmp_path / "store", progress=False)
+    assert re.match(rf"{re.escape(str(path))}:2:\d+: not TOML: .* nesting depth", str(caught.value))
+    assert time.process_time() - began < 5
+
+
+def test_settings_on_the_command_line_meet_them_too(shell):
+    answer = shell("compare", "small.toml", "--aqm", "red", "--with", f"deep={{ aqm = 'red', x = {'[' * 10_000} }}")
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+
+
+def test_a_number_that_is_not_finite_has_a_place(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text('study = 1\nscenario = "small.toml"\n[grid]\n"queue.bottleneck.max_p" = [0.1, inf]\n')
+    with pytest.raises(aqmlab.InputError, match=r"study\.toml:4:34: .*max_p: inf is out of range"):
+        aqmlab.sweep(path, out=tmp_path / "store", progress=False)
+
+
+def test_only_the_core_reads_toml():
+    root = Path(aqmlab.__file__).parent
+    assert [str(path) for path in root.rglob("*.py") if "tomllib" in path.read_text(encoding="utf-8")] == []

@@ -113,7 +113,57 @@ def test_a_damaged_link_is_one_line(page):
     page.goto("about:blank")
     page.goto(f"{page.home}#set={quote(json.dumps({'nonsense': 1}))}")
     page.wait_for_selector("#error:visible")
-    assert page.text_content("#error") == '"nonsense" is not among the controls of red'
+    expected = 'The address of this page: set: "nonsense" is not among the controls of red.'
+    assert page.text_content("#error") == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "complaint"),
+    [
+        ("set=5", 'set: "5" cannot be used (allowed: a JSON object of settings, such as {"aqm":"red"})'),
+        ("set=[1]", 'set: "[1]" cannot be used'),
+        ("set=null", 'set: "null" cannot be used'),
+        ("set={", 'set: "{" cannot be used'),
+        ('set={"aqm":{}}', "cannot be used"),
+        ('set={"aqm":"nope"}', "set: aqm: is none of drop-tail"),
+        ('set={"__proto__":1}', 'set: "__proto__" is not among the controls of red'),
+        ('set={"seed":1e999}', "set: seed: is out of range"),
+        ("preset=nope", 'preset: "nope" cannot be used (allowed: '),
+        ("knobs=nope", 'knobs: nothing is called "nope" (allowed: aqm, '),
+        ("show=nope,queue", 'show: nothing is called "nope" (allowed: '),
+        ("keep=maybe", 'keep: "maybe" cannot be used (allowed: yes)'),
+        ("sett=5", 'unknown parameter "sett" (allowed: set, preset, scenario, knobs, show, keep)'),
+        ("set={}&set=5", "set: is given twice; the first counts"),
+        ("%E0%A4%A=%", 'unknown parameter "'),
+        ("nowhere", 'unknown parameter "nowhere"'),
+    ],
+)
+def test_a_malformed_address_opens_the_page_with_a_message(page, address, complaint):
+    page.goto("about:blank")
+    page.goto(f"{page.home}#{address}")
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    shown = page.text_content("#error")
+    assert shown.startswith("The address of this page: ")
+    assert complaint in shown
+    assert page.locator("#chart-queue").is_visible()
+    assert page.locator("#controls [data-key]").count() > 3
+    press(page, MAX_TH)
+    assert page.locator("#error").is_hidden()
+
+
+def test_skipping_to_the_charts_keeps_the_setting(page):
+    press(page, MAX_TH)
+    page.evaluate("location.hash = 'charts'")
+    press(page, MAX_TH)
+    assert page.input_value(f'[data-key="{MAX_TH}"] input[type=number]') == "32"
+    assert page.locator("#error").is_hidden()
+
+
+def test_a_scenario_of_the_address_that_is_not_valid_is_shown_with_its_line(page):
+    page.goto("about:blank")
+    page.goto(f"{page.home}#scenario=nonsense")
+    page.wait_for_selector("#error:visible")
+    assert page.locator("#problems li").count() == 1
 
 
 def test_an_error_of_the_scenario_is_shown_at_its_line(page):

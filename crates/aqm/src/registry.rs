@@ -154,12 +154,25 @@ const COMMON: &[Parameter] = &[
         "one more step of the average after an idle period",
     )
     .source(NS2),
-    Parameter::new("guard_one", "", ValueKind::Flag, "no early drop while at most one packet waits")
-        .source(NS2),
+    Parameter::new(
+        "guard_one",
+        "",
+        ValueKind::Flag,
+        "no early and no forced drop while at most one packet waits",
+    )
+    .source(NS2),
     Parameter::new("crossing", "", ValueKind::Choice, "the first arrival above min_th")
         .or(&["count-minus-one", "count-one"]),
     Parameter::new("p_one_is_early", "", ValueKind::Flag, "p_b = 1 goes through spacing (use_mark_p_)")
         .source(NS2),
+    Parameter::new(
+        "forced_at",
+        "",
+        ValueKind::Choice,
+        "without p_one_is_early: a drop is forced where p_b is 1, or from the end of the curve on",
+    )
+    .or(&["p-one", "end"])
+    .source(NS2),
     Parameter::new(
         "mark_up_to",
         "mark_p",
@@ -169,6 +182,13 @@ const COMMON: &[Parameter] = &[
     .from(0.0)
     .to(1.0)
     .source(NS2),
+    Parameter::new(
+        "mark_at_bound",
+        "",
+        ValueKind::Flag,
+        "ECN also marks where p_b is mark_up_to (ns-2 with the patch of DCTCP)",
+    )
+    .source("Alizadeh et al. 2010, ns-2 code"),
     Parameter::new("mark_forced", "", ValueKind::Flag, "ECN also marks where every packet would be dropped")
         .source("Linux sch_red.c"),
     Parameter::new("byte_scaling", "", ValueKind::Choice, "where byte mode scales by packet size").or(&[
@@ -185,8 +205,10 @@ const COMMON: &[Parameter] = &[
     .source(NS2),
     Parameter::new("full_first", "", ValueKind::Flag, "a full buffer drops before average, count and draw")
         .source("ns-2.35 diffserv/dsredq.cc"),
+    Parameter::new("overflow_restarts", "", ValueKind::Flag, "a drop by a full buffer restarts the count")
+        .source(NS2),
     Parameter::new("idle_when", "", ValueKind::Choice, "when the idle time of an average runs")
-        .or(&["free", "none-waiting"])
+        .or(&["free", "none-waiting", "class-empty"])
         .source("ns-2.35 diffserv/dsredq.cc"),
     Parameter::new("in_service_counts", "", ValueKind::Flag, "the packet in transmission counts as queued")
         .source("ExRED eq. 9 (M/M/1/K); Linux sch_tbf.c"),

@@ -149,6 +149,7 @@ fn run<'py>(
     while step < STEPS {
         step = py.detach(|| advance(&mut simulation, plan.duration, step));
         plugins::check_raised(py)?;
+        check_logs(&simulation, filename)?;
         py.check_signals()?;
         if let Some(progress) = &progress {
             progress.call1((step as f64 / STEPS as f64,))?;
@@ -156,6 +157,7 @@ fn run<'py>(
     }
     py.detach(|| simulation.finish());
     plugins::check_raised(py)?;
+    check_logs(&simulation, filename)?;
     let (packet_hops, enqueue_events) = simulation.totals();
     let summary = PyDict::new(py);
     summary.set_item("seed", seed)?;
@@ -179,6 +181,12 @@ fn run<'py>(
     }
     result.set_item("tables", tables)?;
     Ok(result)
+}
+
+/// Return an error if the logs of a run have no room left.
+fn check_logs(simulation: &Simulation, filename: &str) -> PyResult<()> {
+    let error = |why| PyValueError::new_err(format!("{filename}: {why}"));
+    simulation.full_log().map_or(Ok(()), |why| Err(error(why)))
 }
 
 /// Simulate after this step of a run those that take [`LOOK_EVERY`], at least one. Return the last.

@@ -150,6 +150,7 @@ pub(crate) struct Queue {
     waiting: VecDeque<Meta>,
     bytes: u64,
     bps: f64,
+    busy: bool,
     random: Stream,
     actions: Vec<Action>,
 }
@@ -189,6 +190,12 @@ impl Queue {
     #[getter]
     fn rate_bps(&self) -> f64 {
         self.bps
+    }
+
+    /// Whether the link transmits a packet now.
+    #[getter]
+    fn busy(&self) -> bool {
+        self.busy
     }
 
     /// A random number, uniform on [0, 1), of the run's seed.
@@ -244,6 +251,7 @@ struct PythonPolicy {
     object: Py<PyAny>,
     queue: Option<Py<Queue>>,
     bps: f64,
+    busy: bool,
     gauges: Arc<[String]>,
     decision: ArrivalDecision,
 }
@@ -263,13 +271,14 @@ impl PythonPolicy {
                     // A stream of its own, since Python may ask for numbers in any order.
                     let seed = (draw() * (1u64 << 53) as f64) as u64;
                     let random = Stream::new(seed, "discipline in Python");
-                    let (waiting, bps) = (VecDeque::new(), self.bps);
-                    let queue = Queue { waiting, bytes: 0, bps, random, actions: Vec::new() };
+                    let (waiting, bps, busy) = (VecDeque::new(), self.bps, self.busy);
+                    let queue = Queue { waiting, bytes: 0, bps, busy, random, actions: Vec::new() };
                     let queue = Bound::new(py, queue)?;
                     self.queue = Some(queue.clone().unbind());
                     queue
                 }
             };
+            queue.borrow_mut().busy = self.busy;
             let answer = call(self.object.bind(py), &queue)?;
             actions.append(&mut queue.borrow_mut().actions);
             Ok(answer)
@@ -326,6 +335,10 @@ impl Policy for PythonPolicy {
         self.decision
     }
 
+    fn link_is(&mut self, busy: bool) {
+        self.busy = busy;
+    }
+
     fn accepted(&mut self, packet: &Meta) {
         let Some(queue) = &self.queue else { return };
         ask(|py| {
@@ -378,8 +391,8 @@ impl Policy for PythonPolicy {
         });
         let (object, queue) = copy.map_or((None, None), |(object, queue)| (Some(object), queue));
         let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
-        let (bps, gauges, decision) = (self.bps, Arc::clone(&self.gauges), self.decision);
-        Box::new(Self { object, queue, bps, gauges, decision })
+        let (bps, busy, gauges, decision) = (self.bps, self.busy, Arc::clone(&self.gauges), self.decision);
+        Box::new(Self { object, queue, bps, busy, gauges, decision })
     }
 }
 
@@ -460,7 +473,8 @@ pub(crate) fn register(
                 let made = Python::attach(|py| object.call1(py, (values.to_vec(),)));
                 let object = made.map_err(noted)?;
                 let (gauges, decision) = (Arc::clone(&names), ArrivalDecision::Accept);
-                Ok(Box::new(PythonPolicy { object, queue: None, bps, gauges, decision }) as Box<dyn Policy>)
+                Ok(Box::new(PythonPolicy { object, queue: None, bps, busy: false, gauges, decision })
+                    as Box<dyn Policy>)
             };
             let gauges = gauges.into_iter().map(|name| &*name.leak()).collect();
             let every = every_s.map(timer).transpose()?;

@@ -1,7 +1,15 @@
 use core::ops::Deref;
 use std::collections::BTreeMap;
 
-use crate::plan::{Change, LinkId, Plan};
+use aqmlab_aqm::Limit;
+use aqmlab_units::Span;
+
+use crate::plan::{Change, Length, LinkId, Plan, Transport};
+
+/// Longest backlog of a link whose departures are computed at arrivals: sums of times of 64 bits hold that and a run.
+const LONGEST_BACKLOG: Span = Span(u64::MAX / 4);
+/// Room for headers and options, and acknowledgements.
+const HEADERS: u32 = 200;
 
 /// A plan with what it attaches to single links, by link: a look-up in place of a search through the plan for every link.
 #[derive(Debug)]
@@ -10,6 +18,8 @@ pub(crate) struct Attached<'a> {
     observed: Vec<bool>,
     changes: BTreeMap<LinkId, Vec<Change>>,
     markers: BTreeMap<LinkId, Vec<usize>>,
+    /// No packet of the plan has more bytes.
+    largest_packet: u32,
 }
 
 impl Deref for Attached<'_> {
@@ -32,7 +42,8 @@ impl<'a> Attached<'a> {
         for (number, marker) in plan.markers.iter().enumerate() {
             markers.entry(marker.link).or_default().push(number);
         }
-        Self { plan, observed, changes, markers }
+        let largest_packet = plan.flows.iter().map(|flow| largest(&flow.transport)).max().unwrap_or(0);
+        Self { plan, observed, changes, markers, largest_packet }
     }
 
     /// Whether the link is observed.
@@ -45,8 +56,27 @@ impl<'a> Attached<'a> {
         self.changes.get(&link).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the times of all that can wait for the link are far from the last time there is.
+    pub fn has_short_backlog(&self, link: LinkId) -> bool {
+        let (link, packet) = (&self.links[link as usize], u64::from(self.largest_packet));
+        let bytes = match link.queue.limit() {
+            Some(Limit::Packets(n)) => (u64::from(n) + 1) * packet,
+            Some(Limit::Bytes(n)) => n.saturating_add(packet),
+            None => u64::MAX,
+        };
+        link.rate.time_of(bytes) <= LONGEST_BACKLOG
+    }
+
     /// The numbers of the markers before its queue.
     pub fn markers(&self, link: LinkId) -> &[usize] {
         self.markers.get(&link).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Return the most bytes that a packet of a flow may have.
+fn largest(transport: &Transport) -> u32 {
+    match transport {
+        Transport::Tcp { config, .. } => config.full_length().saturating_add(HEADERS),
+        Transport::Udp { packet, .. } => packet.same().unwrap_or(Length::MAX),
     }
 }

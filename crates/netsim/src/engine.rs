@@ -5,7 +5,9 @@ use aqmlab_units::Time;
 
 use crate::events::Events;
 use crate::network::Network;
+use crate::observe::Observation;
 use crate::plan::Plan;
+use crate::tables::Counting;
 use crate::windows::{Division, Lookahead, Parallel, Windows};
 
 /// Which engine evaluates a plan.
@@ -104,10 +106,32 @@ impl Simulation {
         self.network.finish();
     }
 
-    /// What the disciplines have found to be probably not meant, with the names of their links.
+    /// What the disciplines have found to be probably not meant, with the names of their links; and flows that ran out of
+    /// sequence numbers.
     pub fn warnings(&self) -> Vec<String> {
         let links = self.network.plan.links.iter().zip(&self.network.fabric.links);
-        links.flat_map(|(p, l)| l.warnings().into_iter().map(|w| format!("link {}: {w}", p.name))).collect()
+        let of_links =
+            links.flat_map(|(p, l)| l.warnings().into_iter().map(|w| format!("link {}: {w}", p.name)));
+        let flows = self.network.plan.flows.iter().zip(&self.network.sources);
+        let exhausted = flows.filter(|(_, source)| source.is_exhausted()).map(|(flow, _)| {
+            format!("flow {}: stopped after 2^30 packets, the most of profile ns2-2.35 (tcp.profile = \"rfc\" has no such limit)", flow.name)
+        });
+        of_links.chain(exhausted).collect()
+    }
+
+    /// The error of a run whose logs (events, packets, losses) grew beyond [`Probe::most_records`](crate::plan::Probe): what
+    /// was recorded is incomplete. `None` while they fit.
+    pub fn full_log(&self) -> Option<String> {
+        let most = self.network.plan.probe.most_records();
+        let logs =
+            self.network.fabric.links.iter().filter_map(Counting::observation).map(Observation::records);
+        let records: usize = logs.sum();
+        (records > most).then(|| {
+            format!(
+                "probe.max_records: more than {most} entries of events, packets and losses (record a shorter time by \
+                 events_until, fewer links, or allow more; 1000000 entries take about 0.25 GB)"
+            )
+        })
     }
 
     /// Events evaluated so far; 0 where there is no event queue.

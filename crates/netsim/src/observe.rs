@@ -107,6 +107,10 @@ pub struct Observation {
     events: Option<Vec<LinkEvent>>,
     /// When events are recorded.
     events_within: Range<Time>,
+    /// Entries of events, losses and packets that may follow; nothing is recorded once there are none left.
+    room: usize,
+    /// An entry found no room.
+    is_full: bool,
     losses: Option<Vec<Loss>>,
     packets: Option<PacketLog>,
     delays: Option<Histogram<BINS_LOG2>>,
@@ -125,6 +129,8 @@ impl Observation {
             discipline_samples: Vec::new(),
             events: probe.events.then(Vec::new),
             events_within: probe.events_from..probe.events_until.unwrap_or(Time::NEVER),
+            room: probe.most_records(),
+            is_full: false,
             losses: probe.losses.then(Vec::new),
             packets: probe.packets.then(PacketLog::default),
             delays: probe.delay_histogram.then(Histogram::default),
@@ -174,6 +180,19 @@ impl Observation {
         self.packets.as_ref().map_or(&[], PacketLog::packets)
     }
 
+    /// The number of entries of the logs; one more than there may be if one found no room.
+    pub fn records(&self) -> usize {
+        self.events().len() + self.losses().len() + self.packets().len() + usize::from(self.is_full)
+    }
+
+    /// Take room for an entry of a log. Return whether there is some.
+    fn take_room(&mut self) -> bool {
+        let has_room = self.room > 0;
+        self.room -= usize::from(has_room);
+        self.is_full |= !has_room;
+        has_room
+    }
+
     /// Moments of the average as the arrivals saw it; empty for disciplines without one.
     pub fn averages(&self) -> Moments {
         self.averages
@@ -192,8 +211,8 @@ impl Observation {
     #[inline(always)]
     pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
-        if let Some(packets) = &mut self.packets {
-            packets.offered(time, packet);
+        if self.packets.is_some() && self.take_room() {
+            self.packets.iter_mut().for_each(|packets| packets.offered(time, packet));
         }
         self.code_points.at(packet.meta.header.dscp()).arrived(packet.meta.bytes);
     }
@@ -244,7 +263,10 @@ impl Observation {
         if let Some(packets) = &mut self.packets {
             packets.dropped(time, packet);
         }
-        if let Some(losses) = &mut self.losses {
+        if self.losses.is_some()
+            && self.take_room()
+            && let Some(losses) = &mut self.losses
+        {
             let (flow, packet) = (flow_of(&packet.meta) as u32, packet.meta.header.kind());
             losses.push(Loss { time, flow, packet, reason });
         }
@@ -268,8 +290,9 @@ impl Observation {
 
     #[inline(never)]
     fn log_event<P: Numbered>(&mut self, time: Time, kind: EventKind, packet: &Packet<P>) {
-        if let Some(events) = &mut self.events
-            && self.events_within.contains(&time)
+        if self.events_within.contains(&time)
+            && self.take_room()
+            && let Some(events) = &mut self.events
         {
             let header = packet.meta.header;
             events.push(LinkEvent {

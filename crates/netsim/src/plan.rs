@@ -370,8 +370,20 @@ pub struct Probe {
     pub packets: bool,
     /// Record every drop at those links.
     pub losses: bool,
+    /// Most entries that events, packets and losses of all links may have together; [`Probe::MOST_RECORDS`] if absent.
+    pub max_records: Option<usize>,
     /// Record the distribution of every flow's one-way delay.
     pub flow_delay: bool,
     /// Record the one-way delay of every packet of these flows, in order.
     pub packet_delays: Vec<u32>,
+}
+
+impl Probe {
+    /// Most entries of logs unless the scenario says another number: about 4 GB until the tables of a run are made.
+    pub const MOST_RECORDS: usize = 16_000_000;
+
+    /// Most entries that events, packets and losses of all links may have together.
+    pub fn most_records(&self) -> usize {
+        self.max_records.unwrap_or(Self::MOST_RECORDS)
+    }
 }

@@ -305,6 +305,11 @@ impl Source {
         }
     }
 
+    /// Whether the connection has sent the last packet that its profile has a number for.
+    pub fn is_exhausted(&self) -> bool {
+        self.generator.sender().is_some_and(Sender::is_exhausted)
+    }
+
     /// Ask for what a plain acknowledgement needs of the sender.
     #[inline]
     pub fn prefetch_sender(&self) {

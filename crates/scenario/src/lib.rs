@@ -13,6 +13,7 @@
 
 mod change;
 mod dscp;
+mod extent;
 mod flow;
 mod json;
 mod live;

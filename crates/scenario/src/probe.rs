@@ -68,6 +68,13 @@ pub(crate) fn shape() -> Shape {
             )
             .default("false"),
             Key::new("losses", Kind::Flag, "Every packet that is dropped at those links.").default("false"),
+            Key::new(
+                "max_records",
+                Kind::Integer { min: 1, max: 1_000_000_000 },
+                "Most entries that events, packets and losses of all links may have together; a run with more ends with an \
+                 error. 1000000 entries take about 0.25 GB.",
+            )
+            .default("16000000"),
             Key::new("flow_delay", Kind::Flag, "The distribution of every flow's one-way delay.")
                 .default("false"),
         ],
@@ -118,6 +125,7 @@ pub(crate) fn read(
         events_until,
         packets: section.flag("packets").unwrap_or(false),
         losses: section.flag("losses").unwrap_or(false),
+        max_records: section.integer("max_records").map(|n| n as usize),
         flow_delay: section.flag("flow_delay").unwrap_or(false),
         packet_delays: Vec::new(),
         flow_interval: interval("flow_interval", flows),

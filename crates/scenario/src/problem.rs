@@ -92,6 +92,21 @@ impl Complaint {
     }
 }
 
+/// Whether a character would break or reorder the line of a message.
+pub(crate) fn is_disruptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Escape what would break a line: names of files and keys may have any characters.
+fn in_a_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_disruptive(c) { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
 /// Collects the problems of one file.
 pub(crate) struct Report<'a> {
     file: &'a str,
@@ -127,7 +142,8 @@ impl<'a> Report<'a> {
         if !hint.is_empty() {
             allowed = format!("{allowed}; {hint}");
         }
-        let file = file.to_owned();
+        let [file, key, message, allowed] = [file, &key, &message, &allowed].map(in_a_line);
+        let suggestion = suggestion.as_deref().map(in_a_line);
         let problem = Problem { file, line, column, key, message, allowed, suggestion, severity };
         self.found.borrow_mut().push((place, problem));
     }

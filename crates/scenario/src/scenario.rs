@@ -5,13 +5,13 @@ use aqmlab_units::{Rate, Span};
 use crate::flow::{Flows, Group};
 use crate::live::{Live, LiveGroup};
 use crate::network::{Builder, LinkNames, Network};
-use crate::problem::{Complaint, Problem, Report};
+use crate::problem::{Complaint, Problem, Report, is_disruptive};
 use crate::queue::Queues;
 use crate::run::Run;
 use crate::section::{self, Section};
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Place, Table, Value};
-use crate::{change, flow, live, marker, network, normal, overrides, probe, queue, run, tree};
+use crate::{change, extent, flow, live, marker, network, normal, overrides, probe, queue, run, tree};
 
 /// The one format there is.
 pub const FORMAT: i64 = 1;
@@ -235,6 +235,9 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     });
     if complete && let Some(plan) = &plan {
         flow::check_ttl(&sections, plan);
+        if file.report.errors() == before {
+            extent::warn(file, plan);
+        }
     }
     (plan, queue_of, live)
 }
@@ -252,7 +255,7 @@ fn check_name(section: &Section<'_>, name: &str) {
     let complaint = if name.len() > LONGEST_NAME {
         Complaint::new(format!("the name{of} has {} bytes", name.len()))
             .allowed(format!("at most {LONGEST_NAME} bytes"))
-    } else if let Some(c) = name.chars().find(|c| c.is_control()) {
+    } else if let Some(c) = name.chars().find(|&c| is_disruptive(c)) {
         Complaint::new(format!("the name{of} has the control character {c:?}"))
             .allowed("printable characters")
     } else {

@@ -159,6 +159,14 @@ impl Sender {
         (highest + 1) as u64
     }
 
+    /// Whether the connection has sent the last packet that its profile has a number for, and sends no more.
+    pub fn is_exhausted(&self) -> bool {
+        match self {
+            Self::Ns2(sender) => sender.is_exhausted(),
+            Self::Rfc(_) => false,
+        }
+    }
+
     /// What was counted since the start.
     pub fn counters(&self) -> SenderCounters {
         match self {

@@ -31,7 +31,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
 )
 from aqmlab.cli.application import app
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import Error, Interrupted, ScenarioError, printable, show_warnings_in_one_line
+from aqmlab.errors import Error, Interrupted, ListedError, ScenarioError, one_line, printable, show_warnings_in_one_line
 from aqmlab.signals import exit_code
 from aqmlab.storage import folders
 
@@ -51,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScenarioError as error:
         print(printable(str(error)), file=sys.stderr)
         return error.exit_code
+    except ListedError as error:
+        return _fail(error.lines[0], error.exit_code, more=error.lines[1:])
     except Error as error:
         return _fail(str(error), exit_code() if error.exit_code == Interrupted.exit_code else error.exit_code)
     except TyperException as error:
@@ -117,7 +119,8 @@ def _usage(error: TyperException) -> int:
     return _fail(message.replace("\n", " "), int(getattr(error, "exit_code", 2)))
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, code: int, *, more: Sequence[str] = ()) -> int:
+    lines = [one_line(f"aqmlab: {message}"), *(one_line(f"  {line}") for line in more)]
     with contextlib.suppress(OSError):  # of a terminal that was closed
-        print(printable(f"aqmlab: {message}"), file=sys.stderr)
+        print("\n".join(lines), file=sys.stderr)
     return code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, warn
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _print(found: Analysis) -> None:
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
-    print(f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}")
+    say(f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}")
     print(headline(found))
     if len(found.gaps):
         print_table(readable_gaps(found, shares=False), title="")
@@ -78,4 +78,4 @@ def _print(found: Analysis) -> None:
     if found.result is not None:
         print_evaluation(found.result.evaluation)
     print(", ".join(f"{part} {seconds:.1f} s" for part, seconds in found.seconds.items()))
-    print(f"Report: {found.report}")
+    say(f"Report: {found.report}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, command
-from aqmlab.cli.output import print_json, print_table, print_wrapped
+from aqmlab.cli.output import print_json, print_table, print_wrapped, say
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
@@ -58,7 +58,7 @@ def crosscheck(
     else:
         _kernels(file, kernels, qdisc or (), common, as_json=as_json)
     if report is not None and not as_json:
-        print(f"Report: {report / 'report.html'}")
+        say(f"Report: {report / 'report.html'}")
 
 
 def _programs(file: Path, programs: str, common: dict[str, Any], *, as_json: bool) -> None:
@@ -75,11 +75,11 @@ def _programs(file: Path, programs: str, common: dict[str, Any], *, as_json: boo
     for side in found.sides:
         print(f"{headline(side)}.")
         for one in side.differences:
-            print(f"  {one.name} ({one.kind}): {one.text}")
+            say(f"  {one.name} ({one.kind}): {one.text}")
     if any(side.lines for side in found.sides):
         print(margins(found.margin))
     for side in found.sides:
-        print(f"{side.title}: {side.folder / side.files[0]}")
+        say(f"{side.title}: {side.folder / side.files[0]}")
 
 
 def _kernels(file: Path, kernels: str, qdiscs: Sequence[str], common: dict[str, Any], *, as_json: bool) -> None:
@@ -101,4 +101,4 @@ def _kernels(file: Path, kernels: str, qdiscs: Sequence[str], common: dict[str, 
         print_wrapped(f"Not run: {note}.")
     print_wrapped(margins_of_kernels(found.margin))
     for image in found.kernels:
-        print(f"{image.release}: kernel {image.manifest['sha256']['kernel'][:16]}, image {image.folder}")
+        say(f"{image.release}: kernel {image.manifest['sha256']['kernel'][:16]}, image {image.folder}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Json, Set, command
-from aqmlab.cli.output import print_json
+from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 
@@ -94,7 +94,7 @@ def _export_results(
     if as_json:
         print_json({"file": str(path), "format": to, "bytes": path.stat().st_size})
     else:
-        print(f"Exported: {path}")
+        say(f"Exported: {path}")
 
 
 def _export_module(
@@ -108,8 +108,8 @@ def _export_module(
         print_json({"files": files, "format": KERNEL, "module": queue.module, "kind": queue.kind})
         return
     for path in paths:
-        print(f"Exported: {path}")
-    print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
+        say(f"Exported: {path}")
+    say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
     print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
@@ -125,8 +125,8 @@ def _export_bpf(
         print_json({"files": files, "format": BPF, "program": name_of(queue), "kind": kind_of(queue)})
         return
     for path in paths:
-        print(f"Exported: {path}")
-    print(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
+        say(f"Exported: {path}")
+    say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
     print(f"aqmlab: note: {GSO}", file=sys.stderr)
 
 
@@ -141,4 +141,4 @@ def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | No
     for one in differences:
         print(printable(f"aqmlab: note: {one.name} ({one.kind}): {one.text}"), file=sys.stderr)
     for path in paths:
-        print(f"Exported: {path}")
+        say(f"Exported: {path}")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.application import File, Json, Set, command
-from aqmlab.cli.output import print_json, print_rows, text_of, warn
+from aqmlab.cli.output import print_json, print_rows, say, text_of, warn
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError, ScenarioError, printable
+from aqmlab.errors import InputError, ScenarioError
 from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def init(
     if path.exists():
         raise InputError(f"{path}: is there already (another name: --out FILE)")
     folders.save(path, text)
-    print(f"{path}: {_description_of(text)}")
-    print(f"Next: aqmlab check {path}, aqmlab draw {path}, aqmlab run {path}")
+    say(f"{path}: {_description_of(text)}")
+    say(f"Next: aqmlab check {path}, aqmlab draw {path}, aqmlab run {path}")
 
 
 def _description_of(text: str) -> str:
@@ -136,7 +136,7 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
         return
     counts = f"{plan.counts['links']} links, {plan.counts['flows']} flows"
-    print(printable(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)"))
+    say(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)")
 
 
 @command("aqmlab draw example:dumbbell-red --out pictures --png")
@@ -155,4 +155,4 @@ def draw(
         print_json({"files": [str(path) for path in files]})
         return
     for path in files:
-        print(path)
+        say(path)

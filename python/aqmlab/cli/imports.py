@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Json, command
-from aqmlab.cli.output import print_json
+from aqmlab.cli.output import print_json, say
 from aqmlab.errors import printable
 
 
@@ -55,4 +55,4 @@ def import_(
     if out is None:
         print(found.text, end="")
     else:
-        print(f"Imported: {out}")
+        say(f"Imported: {out}")

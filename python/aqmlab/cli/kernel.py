@@ -33,6 +33,8 @@ def replay(
     found = replay_decisions(scenario, log, link=link, overrides=parse_overrides(set_))
     if found.difference is not None:
         raise Error(printable(f"{log}: {found.difference}"))
+    if not found.decisions:
+        raise Error(printable(f"{log}: holds no decision, so that nothing was compared"))
     if as_json:
         told = {"records": found.records, "decisions": found.decisions, "marks": found.marks, "drops": found.drops}
         print_json(told | ({} if found.changed is None else {"changed": found.changed}))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Json, Set, command
-from aqmlab.cli.output import print_json
+from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 from aqmlab.scenario.file import Overrides
@@ -72,4 +72,4 @@ def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides,
     if as_json:
         print_json({"page": str(out)})
     else:
-        sys.stdout.write(f"Page: {out}\n")
+        say(f"Page: {out}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.application import Json, SeedsOption, Set, command
-from aqmlab.cli.output import print_json, print_table, warn
+from aqmlab.cli.output import print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, printable
 
@@ -48,7 +48,7 @@ KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With tc, vm: 
 Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
-BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image first, if there is none.")]
+BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image if there is none.")]
 BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
 Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
 KeepAwake = Annotated[
@@ -159,7 +159,7 @@ def _clean(*, as_json: bool) -> None:
     if as_json:
         print_json({"removed": removed})
     else:
-        print(f"Removed: {', '.join(removed) or 'nothing was left'}")
+        say(f"Removed: {', '.join(removed) or 'nothing was left'}")
 
 
 def _warn_of(old: str, new: str) -> None:
@@ -224,6 +224,6 @@ def _print(found: LiveRuns, page: Path | None) -> None:
         if (wait := one["measured"].get(SPARSE_FLOW_WAIT)) is not None:
             note += f"; pings, a sparse flow, waited {wait * 1e3:.3g} ms"
         print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
-    print(f"Results: {result.folder}")
+    say(f"Results: {result.folder}")
     if page is not None:
-        print(f"Report: {page}")
+        say(f"Report: {page}")

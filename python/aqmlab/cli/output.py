@@ -7,11 +7,16 @@ import sys
 import textwrap
 from typing import Any
 
-from aqmlab.errors import escaped, one_line, printable
+from aqmlab.errors import escaped, one_line
 from aqmlab.execution.progress import is_quiet
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.statistics.sequential import Stopping
 from aqmlab.storage import folders
+
+
+def say(line: object) -> None:
+    """Print a line on stdout; newlines and control characters, which names of files may have, become escapes."""
+    print(escaped(str(line).replace("\n", "\\n")))
 
 
 def print_json(data: object) -> None:
@@ -22,7 +27,7 @@ def print_json(data: object) -> None:
 def warn(text: str) -> None:
     """Print a warning on stderr, unless the command has the option ``-q``."""
     if not is_quiet():
-        print(printable(f"aqmlab: warning: {text}"), file=sys.stderr)
+        print(one_line(f"aqmlab: warning: {text}"), file=sys.stderr)
 
 
 def print_stopping(stopping: Stopping | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.application import Engine, Json, Out, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def reproduce(
             print(f"  {line}")
     print()
     print_evaluation(found.evaluation)
-    print(f"Report: {found.report}")
+    say(f"Report: {found.report}")
 
 
 def _print_overview(found: Overview, *, as_json: bool) -> None:
@@ -92,10 +92,10 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
     for one in found.papers:
         print()
         _print_card(one)
-        print(f"  {one.report}")
+        say(f"  {one.report}")
     print()
     print_evaluation(found.evaluation)
-    print(f"Report: {found.report}")
+    say(f"Report: {found.report}")
 
 
 def _print_card(one: Reproduction) -> None:

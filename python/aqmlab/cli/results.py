@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from aqmlab.cli.application import Group, Json, app, command
-from aqmlab.cli.output import print_json, print_rows, print_table
+from aqmlab.cli.output import print_json, print_rows, print_table, say
 from aqmlab.cli.sweeps import print_study, study_data
 from aqmlab.errors import InputError, escaped
 
@@ -48,7 +48,7 @@ def ls(store: Store, as_json: Json = False) -> None:
         rows.append(["sweep", f"{one['name']} ({one['study'][:8]})", _count(one["seeds"]), about])
     if rows:
         print_rows(["what", "name", "seeds", "about"], rows)
-    print(escaped(f"{store}: {_holdings(Counter(one.kind for one in listed), len(studies), runs, blocks)}"))
+    say(f"{store}: {_holdings(Counter(one.kind for one in listed), len(studies), runs, blocks)}")
 
 
 def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> str:
@@ -59,7 +59,7 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
     >>> _holdings({}, 1, 24, 2)
     '1 sweep with 24 runs in 2 blocks'
     """
-    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items()]
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(kinds.items())]
     if sweeps or runs:
         stored = f"{runs} run{'' if runs == 1 else 's'} in {blocks} block{'' if blocks == 1 else 's'}"
         parts.append(f"{sweeps} sweep{'' if sweeps == 1 else 's'} with {stored}")
@@ -153,7 +153,7 @@ def export(
     if as_json:
         print_json({"file": str(path)})
     else:
-        print(path)
+        say(path)
 
 
 @command("aqmlab results query results 'SELECT aqm, avg(loss) FROM links GROUP BY 1'", of=results)
@@ -197,4 +197,4 @@ def gc(
         for block in blocks:
             print(f"block {block}: {kind}")
     verb = "would be removed" if dry_run else "removed"
-    print(f"{store}: {waste.runs} runs, {len(waste.studies)} studies, {waste.bytes / 1e6:.1f} MB {verb}")
+    say(f"{store}: {waste.runs} runs, {len(waste.studies)} studies, {waste.bytes / 1e6:.1f} MB {verb}")

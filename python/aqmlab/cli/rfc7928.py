@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Engine, Json, Out, Set, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say
 from aqmlab.cli.values import parse_overrides
 
 
@@ -71,4 +71,4 @@ def rfc7928(
         print(f"not runnable in this version: {name}, {reason}")
     print_evaluation(found.evaluation)
     print(f"Done in {time.strftime('%M:%S', time.gmtime(found.seconds))} minutes.")
-    print(f"Report: {found.report}")
+    say(f"Report: {found.report}")

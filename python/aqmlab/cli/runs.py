@@ -17,6 +17,7 @@ from aqmlab.cli.output import (
     print_stopping,
     print_table,
     print_wrapped,
+    say,
     stopping_data,
     warn,
 )
@@ -88,7 +89,7 @@ def run(
         print(line)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
-    print(f"Results: {result.folder}")
+    say(f"Results: {result.folder}")
 
 
 def _transports_of(names: Sequence[str]) -> str:
@@ -199,7 +200,7 @@ def compare(
     _show_comparison(found, settled, details=details)
     for option, (place, _) in texts.items():
         if place is not None:
-            print(f"{option.removeprefix('--')}: {place}")
+            say(f"{option.removeprefix('--')}: {place}")
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:
@@ -248,7 +249,7 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
     for part in (found.stopping, found.evaluation):
         for line in part.lines() if part is not None else ():
             print_wrapped(line)
-    print(f"Results: {found.folder}")
+    say(f"Results: {found.folder}")
 
 
 def _show_details(found: Comparison) -> None:
@@ -304,14 +305,15 @@ def report(
     told: dict[str, Any]
     if figure is None:
         path = reports.report(folder, out=out, live=live, progress=True)
-        told, text = {"report": str(path)}, f"Report: {path}"
+        told, lines = {"report": str(path)}, [f"Report: {path}"]
         if live:
             told["live"] = str(reports.live_page(path))
-            text += f"\nLaboratory: {told['live']}"
+            lines.append(f"Laboratory: {told['live']}")
     else:
         files = [str(path) for path in reporting.figure(folder, figure, out=out, size=size)]
-        told, text = {"files": files}, f"Figure: {', '.join(files)}"
+        told, lines = {"files": files}, [f"Figure: {', '.join(files)}"]
     if as_json:
         print_json(told)
-    else:
-        print(text)
+        return
+    for line in lines:
+        say(line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, warn
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
@@ -128,7 +128,7 @@ def print_study(study: Study) -> None:
     more = len(points) - SHOWN_POINTS
     rest = f"{more} {'point is' if more == 1 else 'points are'} not shown. " if more > 0 else ""
     command = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
-    print(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals: {command}")
+    say(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals: {command}")
 
 
 def _values(entries: Sequence[str] | None, option: str) -> dict[str, str]:

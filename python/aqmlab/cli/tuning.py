@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Engine, Json, Set, Workers, command
-from aqmlab.cli.output import print_json, print_rows, print_table, warn
+from aqmlab.cli.output import print_json, print_rows, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
 from aqmlab.errors import InputError
 
@@ -207,7 +207,7 @@ def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
             "DEV: the interface. Where its own rate is above the link's, a shaper (tbf, htb) has to make the queue:\n"
             "aqmlab export FILE --to tc writes one."
         )
-    print(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
+    say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
 def _show(found: Tuned, *, details: bool) -> None:
@@ -215,7 +215,7 @@ def _show(found: Tuned, *, details: bool) -> None:
 
     bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
-    print(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
+    say(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
     print(f"{len(found.trials)} trials on {trial} seeds at {len(found.points)} points, the best again on {choice}\n")
     print(found.scenario_text + "\n")
     points = len(found.points) + len(found.fresh_points)
@@ -238,7 +238,7 @@ def _show(found: Tuned, *, details: bool) -> None:
     others = ", ".join(one.title for one in found.dialects if one not in shown)
     if not details:
         print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")
-    print(f"Results: {found.folder}")
+    say(f"Results: {found.folder}")
 
 
 def _show_tables(found: Tuned) -> None:

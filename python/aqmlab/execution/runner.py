@@ -117,7 +117,7 @@ def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
     if seeds is None:
         return list(plan.seeds)
     if isinstance(seeds, Integral):
-        if seeds > MOST_SEEDS:
+        if int(seeds) > MOST_SEEDS:
             raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
         seeds = range(1, int(seeds) + 1)
     given: list[Any] = list(seeds)  # type: ignore[arg-type]

@@ -3,8 +3,6 @@
 Every function takes an axis, so it can draw into your own figures:
 
 >>> from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.patches import Patch
 >>> from aqmlab.plotting.chart import Chart, Series
 >>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
 >>> draw(Figure().add_subplot(), chart)

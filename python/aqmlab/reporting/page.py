@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 from markupsafe import Markup
 
+from aqmlab.errors import shell_word
 from aqmlab.execution.pool import Workers
 from aqmlab.plotting import charts, flowchart, plots, topology
 from aqmlab.plotting.layout import arrange
@@ -103,8 +103,8 @@ class Page:
         if place is None:
             return "."
         if self.folder is None:
-            return shlex.quote(place.name)
-        return shlex.quote(os.path.relpath(place, self.folder))
+            return shell_word(place.name)
+        return shell_word(os.path.relpath(place, self.folder))
 
     def section(self, title: str, *, folded: bool = False) -> None:
         """Begin a section; a folded one shows only its title until it is opened."""
@@ -244,7 +244,7 @@ class Page:
         """
         path = folder / name
         guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
-        guarded(folder, lambda: write_file(path, self.html().encode()))
+        guarded(folder, lambda: write_file(path, self.html().encode(errors="backslashreplace")))
         if pictures:
             figures = folder / "figures"
             drawn = [_Picture(figures / plots.file_stem(key), paint, size_in) for key, paint, size_in in self._figures]

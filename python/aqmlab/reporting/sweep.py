@@ -170,6 +170,9 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], w
     x, y = numbers
     what = metric(key)
     for name, rows in itertools.islice(_groups(study, points, words), MOST_MAPS):
+        known = rows.dropna(subset=[key])
+        if min(known[x].nunique(), known[y].nunique()) < FEWEST_FOR_MAP:
+            continue  # short runs have no value of some metrics
         chart = parameter_map(
             rows, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
             x_log=_steps_grow(np.sort(rows[x].unique())), y_log=_steps_grow(np.sort(rows[y].unique())),

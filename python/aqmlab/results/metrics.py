@@ -56,6 +56,10 @@ class Metric:
 SHARE: Bounds = (0.0, 1.0)
 MOS: Bounds = (1.0, 4.5)
 """Least and greatest score of the E-model (ITU-T G.107, annex B)."""
+IN_ORDER = (
+    "bytes of packets delivered in order, headers included; also of those that waited at the end of the warm-up for a "
+    "packet before them, so that it may exceed the link's rate"
+)
 METRICS = (
     Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
     Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending", SHARE),
@@ -70,16 +74,22 @@ METRICS = (
     ),
     Metric(
         "mean_average",
-        "Mean average",
-        "packets",
+        "RED's average",
+        "packets at arrivals",
         2,
-        "mean of RED's average as arrivals saw it; none for other disciplines",
+        "mean of RED's average as each arrival found it, without idle time; none for other disciplines",
     ),
-    Metric("sd_average", "Average's s.d.", "packets", 2, "standard deviation of RED's average as arrivals saw it"),
+    Metric(
+        "sd_average",
+        "S.d. of RED's average",
+        "packets at arrivals",
+        2,
+        "standard deviation of RED's average as each arrival found it",
+    ),
     Metric("mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"),
     Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
     Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
-    Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, "bytes delivered in order, headers included, all TCP flows"),
+    Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, f"{IN_ORDER}, all TCP flows"),
     Metric("jain", "Jain's index", "1", 4, "fairness of the goodput of endless TCP flows, all of one transport", SHARE),
     Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
     Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows", SHARE),
@@ -127,7 +137,7 @@ def metric_difference(key: str, a: Values, b: Values, *, level: float = LEVEL) -
     return compare_means(a, b, level=level, bounds=metric(key).bounds)
 
 
-GROUP_GOODPUT = "bytes delivered in order, headers included (UDP: received), all flows of the group"
+GROUP_GOODPUT = f"{IN_ORDER} (UDP: received), all flows of the group"
 
 
 def is_metric(key: str) -> bool:

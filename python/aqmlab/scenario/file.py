@@ -6,9 +6,6 @@ import contextlib
 import difflib
 import gc
 import json
-import os
-import select
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
+from aqmlab.input_files import read_bytes
 from aqmlab.scenario.parts import Flow, Link, Shared
 from aqmlab.scenario.plugins import load_plugins
 from aqmlab.scenario.toml_text import Value, override, read_toml
@@ -34,8 +32,6 @@ LARGEST_SEED = 2**63 - 1
 """Seeds are a column of signed 64-bit numbers in the tables."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
-SILENT_S = 10.0
-"""How long a pipe may stay silent."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
 
 
@@ -116,6 +112,7 @@ class Scenario:
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
         load_plugins()
+        filename = one_line(filename)  # a file's name may have a newline, or bytes that are no text
         pairs = override_pairs(overrides)
         answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
         if not answer["ok"]:
@@ -227,9 +224,14 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
 
 def _override_of(key: str, value: Value) -> str:
     try:
-        return override(value)
+        text = override(value)
     except InputError as error:
         raise InputError(f"overrides: {key}: {error}") from None
+    except RecursionError:
+        raise InputError(f"overrides: {key}: is nested too deeply") from None
+    if not is_text(key + text):
+        raise InputError(f"overrides: {key}: {text!r} is not UTF-8 text")
+    return text
 
 
 def read_text(path: Path) -> str:
@@ -245,7 +247,7 @@ def read_text(path: Path) -> str:
     if str(path).startswith(EXAMPLE):
         return example_text(str(path).removeprefix(EXAMPLE))
     try:
-        return _bytes_of(path).decode().replace("\r\n", "\n")
+        return read_bytes(path, longest=LONGEST_TEXT).decode().replace("\r\n", "\n")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file{_near(path)}") from None
     except IsADirectoryError:
@@ -254,28 +256,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _bytes_of(path: Path) -> bytes:
-    """Read a file or a pipe: not without end, and not without a word for ever."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            raise InputError(f"{path}: is a device or a socket (allowed: a file or a pipe)")
-        parts: list[bytes] = []
-        length = 0
-        while length <= LONGEST_TEXT:
-            if stat.S_ISFIFO(mode) and not select.select([file], [], [], SILENT_S)[0]:
-                raise InputError(f"{path}: nothing came out of this pipe for {SILENT_S:g} s")
-            part = file.read(1 << 20)
-            if part == b"":
-                return b"".join(parts)
-            parts.append(part or b"")
-            length += len(parts[-1])
-    raise InputError(f"{path}: is too long (allowed: up to {LONGEST_TEXT:,} bytes)")
+    except ValueError:
+        raise InputError(f"{path}: is no path (allowed: a path without the character NUL)") from None
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.errors import InputError, Problem, ScenarioError, one_line
 
 ALLOWED = "text, a number, true or false, a list, or a table"
 Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
@@ -31,7 +31,7 @@ def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
     >>> read_toml("b = 1\na.c = [0.5]")
     {'b': 1, 'a': {'c': [0.5]}}
     """
-    answer = json.loads(_core.document(text, filename))
+    answer = json.loads(_core.document(text, one_line(filename)))
     if not answer["ok"]:
         raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
     table: dict[str, Any] = answer["table"]
@@ -44,7 +44,7 @@ def inline(value: Value) -> str:
     >>> inline({"aqm": "red", "max_p": 0.1, "ecn": False, "seeds": [1, 2]})
     '{ aqm = "red", max_p = 0.1, ecn = false, seeds = [1, 2] }'
     """
-    value = _plain(value)
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -60,7 +60,7 @@ def inline(value: Value) -> str:
     raise InputError(f"{value!r}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
 
 
-def _plain(value: Value) -> Value:
+def plain(value: Value) -> Value:
     """Return numbers and arrays of NumPy as those of Python; other values as they are."""
     convert = getattr(value, "tolist", None)
     return value if convert is None else convert()

@@ -22,6 +22,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,6 +74,7 @@ def prepare(folder: Path, *, scenario: str, name: str = SCENARIO) -> None:
     """
 
     def work() -> None:
+        _refuse_link(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_file(folder / name, scenario.encode())
         _remove_stale(folder)
@@ -162,6 +164,29 @@ def _with_sums(contents: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, byt
     yield SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
 
 
+def _refuse_link(folder: Path) -> None:
+    """Raise if a symbolic link stands in place of a folder that results go to, or are removed from."""
+    if folder.is_symlink():
+        raise OSError(errno.EINVAL, "it is a symbolic link, and results need a folder of their own", str(folder))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise if a folder that a run is to replace holds anything but a run."""
+    _refuse_link(folder)
+    try:
+        sums = (folder / SUMS).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        sums = ""
+    own = {SUMMARY, SUMS, *(line.partition("  ")[2] for line in sums.splitlines())}
+    for path in folder.iterdir():
+        if (
+            path.is_symlink()
+            or not path.is_file()
+            or (path.name not in own and path.suffix not in (".parquet", ".tmp"))
+        ):
+            raise OSError(errno.EEXIST, f"{path.name} in it is not of a run, and would be deleted", str(folder))
+
+
 def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
     """Give a folder its name; the one that has it goes, or stays if it is the `known` run."""
     for _ in range(MOST_SWAPS):
@@ -175,6 +200,8 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
                 raise
         else:
             return
+        if folder.is_dir():
+            _refuse_foreign(folder)
         # Moved aside first: to remove it takes a while, in which another process could put its own there.
         aside = temporary_path(folder)
         with contextlib.suppress(FileNotFoundError):
@@ -190,7 +217,7 @@ def temporary_path(path: Path) -> Path:
 
 def _shortened(name: str) -> str:
     """Cut a name so that what is put around it still fits into the 255 bytes of a file name."""
-    return name.encode()[:180].decode(errors="ignore")
+    return os.fsencode(name)[:180].decode(errors="ignore")
 
 
 @functools.cache
@@ -204,7 +231,22 @@ def _machine() -> str:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part."""
+    """Write a file so that a reader sees the old content or the new, never a part.
+
+    A symbolic link stays, and the file that it leads to is replaced. A pipe or a character device (``/dev/null``,
+    ``/dev/stdout``) is written into; anything else that is not a regular file is an error.
+    """
+    path = path.resolve() if path.is_symlink() else path
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+        path.write_bytes(data)
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise OSError(errno.EINVAL, f"it is {kind}", str(path))
     temporary = temporary_path(path)
     try:
         _write_all(temporary.parent, [(temporary.name, data)])
@@ -230,6 +272,42 @@ def _write_all(folder: Path, contents: Iterable[tuple[str, bytes]]) -> None:
 def save(path: Path, text: str) -> None:
     """Write a text file whole; what goes wrong becomes one clear line."""
     guarded(path.parent, lambda: write_file(path, text.encode()))
+
+
+OWN_FILES = ".aqmlab-files"
+"""Name of the file that lists what an export wrote to a folder."""
+
+
+def write_export(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    """Write files, by name, to a folder of their own, made if it is missing; return their paths.
+
+    What an earlier export wrote there, as `OWN_FILES` lists it, is replaced. Files of others stay untouched.
+
+    Raises
+    ------
+    StorageError
+        If a file of the same name is a symbolic link or was not written by an export, or if the folder cannot be
+        written.
+    """
+
+    def work() -> list[Path]:
+        folder.mkdir(parents=True, exist_ok=True)
+        listing = folder / OWN_FILES
+        known = (
+            listing.read_text(encoding="utf-8").split("\n") if listing.is_file() and not listing.is_symlink() else []
+        )
+        for name in (OWN_FILES, *files):
+            path = folder / name
+            if path.is_symlink() or (path.exists() and name not in (OWN_FILES, *known)):
+                raise OSError(
+                    errno.EINVAL, f"{name} in it was not written by an export; name another folder", str(folder)
+                )
+        write_file(listing, "\n".join(files).encode())
+        for name, text in files.items():
+            write_file(folder / name, text.encode())
+        return [folder / name for name in files]
+
+    return guarded(folder, work)
 
 
 def save_text(path: Path, text: str) -> None:
@@ -388,7 +466,7 @@ def explain(folder: Path, error: OSError) -> str:
         return f"{folder}: the disk is full"
     if error.errno == errno.EFBIG:
         return f"{folder}: a file would be larger than is allowed here"
-    if error.errno in (errno.ENOTDIR, errno.EEXIST):
+    if error.errno == errno.ENOTDIR or (error.errno == errno.EEXIST and error.strerror == os.strerror(errno.EEXIST)):
         return f"{folder}: cannot be made a folder (a part of this path is a file)"
     return f"{folder}: cannot be written ({error.strerror or error})"
 

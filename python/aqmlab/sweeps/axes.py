@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aqmlab.errors import InputError
-from aqmlab.scenario.toml_text import Value, override
+from aqmlab.scenario.toml_text import Value, override, plain
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%/]*)\s*")
 WHOLE_UNITS = ("", "p", "b", "B")
@@ -81,12 +81,14 @@ def parse_axis(text: str, option: str) -> Axis:
 
 def axis_of(key: str, values: Value, option: str) -> Axis:
     """Make an axis of a list of values, or of text in the form of the command line."""
+    values = plain(values)
     if isinstance(values, str):
         found = _steps(key, values, option) if _is_steps(values) else _listed(values)
-    elif isinstance(values, Sequence):
-        found = [override(value) for value in values]
     else:
-        found = [override(values)]
+        try:
+            found = [override(value) for value in (values if isinstance(values, Sequence) else [values])]
+        except InputError as error:
+            raise InputError(f"{option} {key}: {error}") from None
     if not found or not all(found):
         raise InputError(f"{option} {key}: the grid is empty ({FORM})")
     twice = [value for value in dict.fromkeys(found) if found.count(value) > 1] if len(found) < 1000 else []

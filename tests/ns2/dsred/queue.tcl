@@ -2,7 +2,7 @@
 #
 #     ns queue.tcl SPEC OUT
 #
-# SPEC is a Tcl file of the commands `seed`, `core`, `class`, `on_off`, `stop_at` (below). Traffic of a class comes from a
+# SPEC is a Tcl file of the commands `seed`, `core`, `mode`, `class`, `on_off`, `stop_at` (below). Traffic of a class comes from a
 # host of its own and gets its code point at the edge. OUT is a NAM trace of the link core -> receiver: `+` arrival, `-`
 # transmission starts, `d` dropped; `-c` is the class. Prints the module's counters at the end, one line a class:
 # class arrivals drops early-drops.
@@ -53,6 +53,12 @@ proc core {rate limit mean_packet classes} {
         }
         $marked addPolicyEntry [$host($i) id] [$receiver id] Null [expr {10 + $i}]
     }
+}
+
+# What the average measures: RIO-C, RIO-D, WRED.
+proc mode {word} {
+    global queue
+    $queue setMREDMode $word
 }
 
 proc class {i min_th max_th max_p w_q} {

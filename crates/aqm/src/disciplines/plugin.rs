@@ -170,6 +170,8 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        // The link asks when it is free.
+        self.policy.link_is(false);
         if self.packets.is_empty() {
             return Dequeue::Empty;
         }
@@ -177,7 +179,9 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
         self.execute(host);
         // The link must not idle while a packet waits, so the head is the default.
         let place = place.unwrap_or(0).min(self.packets.len().saturating_sub(1));
-        self.take(place).map_or(Dequeue::Empty, Dequeue::Packet)
+        let next = self.take(place);
+        self.policy.link_is(next.is_some());
+        next.map_or(Dequeue::Empty, Dequeue::Packet)
     }
 
     fn next_timer(&self) -> Option<Time> {

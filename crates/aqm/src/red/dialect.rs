@@ -4,15 +4,18 @@
 //! |---|---|---|---|---|
 //! | at_idle | real | integer | table | how the average decays over an idle period (`none`: not at all) |
 //! | idle_extra_step | no | yes | no | one more step of the average, with q = 0, for the arrival that ends it |
-//! | guard_one | no | yes | no | no early drop while at most one packet waits |
+//! | guard_one | no | yes | no | no early and no forced drop while at most one packet waits |
 //! | crossing | count -1 | count 1, not dropped | redraw | the first arrival above min_th |
 //! | p_one_is_early | no | yes | no | p_b = 1 goes through spacing and is an early drop (`use_mark_p_`) |
+//! | forced_at | p-one | end | p-one | without p_one_is_early: drops are forced where p_b is 1, or from the end of the curve on |
 //! | mark_up_to | 1 | 0.1 | 1 | largest p_b at which ECN marks instead of dropping (`mark_p_`) |
+//! | mark_at_bound | yes | no | yes | ECN also marks where p_b is mark_up_to (`<=`: ns-2 with DCTCP's patch) |
 //! | mark_forced | no | no | yes | ECN also marks where the average says "drop all" |
 //! | byte_scaling | before | after | none | where byte mode multiplies by size/mean, relative to spacing |
 //! | strict_limit (drop-tail) | no | yes | no | the limit itself is never reached |
 //! | full_first | no | no | no | a full buffer drops before anything is computed (`dsred`) |
-//! | idle_when | free | free | free | when an average's idle time runs (`dsred`: none-waiting) |
+//! | overflow_restarts | yes | yes | no | a drop by a full buffer restarts the count |
+//! | idle_when | free | free | free | when an average's idle time runs (`dsred`: class-empty) |
 //! | adapt_from | last step | last change | last step | where Adaptive RED's interval begins |
 //! | gentle_slope | moving | initial | moving | gentle RED's slope above max_th while an adaptation moves max_p |
 //! | in_service_counts | no | no | no | the packet in transmission counts as queued (M/M/1/K, token bucket) |
@@ -57,6 +60,16 @@ pub enum ByteScaling {
     None,
 }
 
+/// Where a drop is forced, unless p_b = 1 goes through spacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForcedAt {
+    /// Where p_b is 1.
+    POne,
+    /// From the end of the curve on, if p_b is 1 there: max_th, in gentle RED twice max_th (ns-2). Below it p_b = 1 goes
+    /// through crossing and spacing.
+    End,
+}
+
 /// When the idle time of an average runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleWhen {
@@ -65,6 +78,17 @@ pub enum IdleWhen {
     /// While none of its packets waits, from the start of the last one's transmission; only an arrival that is accepted
     /// ends it (ns-2's DiffServ module).
     NoneWaiting,
+    /// The same. Only a shared average is also idle while others wait, from the departure of a packet on after which none of
+    /// its class waits (WRED in ns-2's DiffServ module).
+    ClassEmpty,
+}
+
+impl IdleWhen {
+    /// Whether the packet in transmission keeps an average busy.
+    #[inline]
+    pub fn while_served(self) -> bool {
+        self == Self::Free
+    }
 }
 
 /// The names of the dialects.
@@ -100,14 +124,18 @@ pub struct Dialect {
     pub at_idle: AtIdle,
     /// One more step of the average for the arrival that ends an idle period.
     pub idle_extra_step: bool,
-    /// No early drop while at most one packet (or one byte) waits.
+    /// No early and no forced drop while at most one packet (or one byte) waits.
     pub guard_one: bool,
     /// The first arrival above min_th.
     pub crossing: Crossing,
     /// p_b = 1 goes through spacing and counts as an early drop.
     pub p_one_is_early: bool,
+    /// Where a drop is forced otherwise.
+    pub forced_at: ForcedAt,
     /// Largest p_b at which an ECN-capable packet is marked rather than dropped.
     pub mark_up_to: f64,
+    /// An ECN-capable packet is also marked at that p_b itself.
+    pub mark_at_bound: bool,
     /// A forced drop is a mark too when ECN allows it.
     pub mark_forced: bool,
     /// Byte mode's scaling.
@@ -116,6 +144,8 @@ pub struct Dialect {
     pub strict_limit: bool,
     /// A full buffer drops the arriving packet before average, count and draw.
     pub full_first: bool,
+    /// A drop by a full buffer restarts the count.
+    pub overflow_restarts: bool,
     /// When the idle time of an average runs.
     pub idle_when: IdleWhen,
     /// The packet in transmission counts as queued, for the average and for the limit.
@@ -130,11 +160,14 @@ impl Dialect {
         guard_one: false,
         crossing: Crossing::CountMinusOne,
         p_one_is_early: false,
+        forced_at: ForcedAt::POne,
         mark_up_to: 1.0,
+        mark_at_bound: true,
         mark_forced: false,
         byte_scaling: ByteScaling::BeforeSpacing,
         strict_limit: false,
         full_first: false,
+        overflow_restarts: true,
         idle_when: IdleWhen::Free,
         in_service_counts: false,
     };
@@ -146,11 +179,14 @@ impl Dialect {
         guard_one: true,
         crossing: Crossing::CountOne,
         p_one_is_early: true,
+        forced_at: ForcedAt::End,
         mark_up_to: 0.1,
+        mark_at_bound: false,
         mark_forced: false,
         byte_scaling: ByteScaling::AfterSpacing,
         strict_limit: true,
         full_first: false,
+        overflow_restarts: true,
         idle_when: IdleWhen::Free,
         in_service_counts: false,
     };
@@ -162,11 +198,14 @@ impl Dialect {
         guard_one: false,
         crossing: Crossing::CountMinusOne,
         p_one_is_early: false,
+        forced_at: ForcedAt::POne,
         mark_up_to: 1.0,
+        mark_at_bound: true,
         mark_forced: true,
         byte_scaling: ByteScaling::None,
         strict_limit: false,
         full_first: false,
+        overflow_restarts: false,
         idle_when: IdleWhen::Free,
         in_service_counts: false,
     };
@@ -176,7 +215,7 @@ impl Dialect {
         at_idle: AtIdle::Integer,
         idle_extra_step: true,
         full_first: true,
-        idle_when: IdleWhen::NoneWaiting,
+        idle_when: IdleWhen::ClassEmpty,
         ..Self::FLOYD93
     };
 

@@ -11,7 +11,7 @@ use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
 use super::victim::{Among, Victim};
-use super::{AVERAGE, Crossing, Dialect, IdleWhen, P_B};
+use super::{AVERAGE, Crossing, Dialect, ForcedAt, IdleWhen, P_B};
 use crate::qdisc::find_gauge;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Meta, Packet, Qdisc, SpacingState};
@@ -40,7 +40,7 @@ pub struct ClassState {
     pub table: Option<Box<CurveTable>>,
     /// Spacing of its drops and marks.
     pub spacing: Spacing,
-    /// The average was at or above min_th at the last arrival (ns-2's crossing).
+    /// The average was at or above min_th at the last arrival whose drop was not forced (ns-2's crossing).
     above_min_th: bool,
 }
 
@@ -77,15 +77,24 @@ struct AverageState {
     waiting: Backlog,
     /// Start of the current idle time.
     idle_since: Time,
+    /// Idle while packets of other classes wait ([`IdleWhen::ClassEmpty`]).
+    is_class_empty: bool,
 }
 
 impl AverageState {
     #[cold]
     fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) {
         self.average.on_arrival_after_idle(now.since(self.idle_since));
-        if idle_when == IdleWhen::Free {
+        if idle_when.while_served() {
             self.idle_since = now;
         }
+    }
+
+    /// Decay over an idle time in which `waiting` packets or bytes were queued, and take one step with them.
+    #[cold]
+    fn end_idleness_with(&mut self, now: Time, waiting: f64) {
+        self.average.decay(now.since(self.idle_since));
+        self.average.on_arrival(waiting);
     }
 }
 
@@ -155,6 +164,8 @@ pub struct Red<P> {
     class_states: ByClass<ClassState>,
     averages: ByClass<AverageState>,
     waiting: Backlog,
+    /// Packets of each class, where the idle time of a shared average depends on it ([`IdleWhen::ClassEmpty`]); else empty.
+    of_class_waiting: Vec<u32>,
     adaptation: Adaptation,
     victim: Victim,
     queue: Store<P>,
@@ -177,8 +188,12 @@ impl<P: Copy> Red<P> {
         victim: Victim,
         adaptation: Adaptation,
     ) -> Self {
-        let state =
-            AverageState { average: average.clone(), waiting: Backlog::default(), idle_since: Time::ZERO };
+        let state = AverageState {
+            average: average.clone(),
+            waiting: Backlog::default(),
+            idle_since: Time::ZERO,
+            is_class_empty: false,
+        };
         let averages = ByClass::from(vec![state; params.classes.averages()]);
         let queue = Store::new(&victim);
         let (class_states, waiting) = (ByClass::from(class_states), Backlog::default());
@@ -187,15 +202,18 @@ impl<P: Copy> Red<P> {
         let is_simple = class_states.len() == 1
             && adaptation.is_none()
             && !victim.compares()
-            && idle_when == IdleWhen::Free
+            && idle_when.while_served()
             && !in_service_counts
             && !full_first;
         let surely_below = class_states[0].surely_below(params.byte_mode);
+        let by_class = idle_when == IdleWhen::ClassEmpty && averages.len() < class_states.len();
+        let of_class_waiting = if by_class { vec![0; class_states.len()] } else { Vec::new() };
         Self {
             params,
             class_states,
             averages,
             waiting,
+            of_class_waiting,
             adaptation,
             victim,
             queue,
@@ -285,9 +303,11 @@ impl<P: Copy> Red<P> {
         let in_bytes = params.byte_mode.is_some();
         // `serving`: the bytes of the packet in service, if the average covers it.
         let update = |state: &mut AverageState, serving: Option<u32>| {
-            let is_free = idle_when == IdleWhen::NoneWaiting || serving.is_none();
+            let is_free = !idle_when.while_served() || serving.is_none();
             if is_free && state.waiting.packets == 0 {
                 state.end_idleness(now, idle_when);
+            } else if state.is_class_empty {
+                state.end_idleness_with(now, measured(in_bytes, state.waiting, None));
             } else {
                 let serving = serving.filter(|_| in_service_counts);
                 state.average.on_arrival(measured(in_bytes, state.waiting, serving));
@@ -316,10 +336,23 @@ impl<P: Copy> Red<P> {
         (average >= state.curve.min_th()).then(|| state.curve.p_b(average))
     }
 
+    /// Return whether a drop at the average of a class, where p_b is 1, is forced.
+    #[inline(never)]
+    fn forces(&self, class: usize) -> bool {
+        let Dialect { p_one_is_early, forced_at, .. } = self.params.dialect;
+        let ClassState { curve, table, .. } = &self.class_states[class];
+        let is_at_end = || match table {
+            Some(table) => self.averages[self.params.classes.judged_by(class)].average.fixed() >= table.end,
+            None => self.average_of(class) >= curve.end(),
+        };
+        !p_one_is_early && (forced_at == ForcedAt::POne || is_at_end())
+    }
+
     /// Decide about an arrival: the algorithm of the paper, figure 2, after the average and before the victim rule.
     #[inline(always)]
     fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let p_b = self.p_b(class);
+        let is_forced = p_b.is_some_and(|p_b| p_b >= 1.0) && self.forces(class);
         let dialect = &self.params.dialect;
         let state = &mut self.class_states[class];
         state.spacing.count(bytes);
@@ -331,11 +364,11 @@ impl<P: Copy> Red<P> {
             state.is_below_min_th(dialect);
             return DropDecision::Accept;
         };
-        let just_crossed = !core::mem::replace(&mut state.above_min_th, true);
-        if p_b >= 1.0 && !dialect.p_one_is_early {
+        if is_forced {
             state.spacing.force();
             DropDecision::Forced
-        } else if just_crossed && dialect.crossing == Crossing::CountOne {
+        } else if dialect.crossing == Crossing::CountOne && !core::mem::replace(&mut state.above_min_th, true)
+        {
             state.spacing.cross(bytes);
             DropDecision::Accept
         } else if state.spacing.picks(p_b, bytes, host) {
@@ -351,7 +384,9 @@ impl<P: Copy> Red<P> {
     fn drop_decision_with_room(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let decision = self.drop_decision(class, bytes, host);
         if self.is_full_for(bytes) {
-            self.class_states[class].spacing.restart();
+            if self.params.dialect.overflow_restarts {
+                self.class_states[class].spacing.restart();
+            }
             return DropDecision::Overflow;
         }
         decision
@@ -378,6 +413,10 @@ impl<P: Copy> Red<P> {
         for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
             state.waiting.add(packet.meta.bytes);
         });
+        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
+            *waiting += 1;
+            self.averages[0].is_class_empty = false;
+        }
         self.waiting.add(packet.meta.bytes);
         self.queue.push(packet);
     }
@@ -388,6 +427,9 @@ impl<P: Copy> Red<P> {
         for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
             state.waiting.take(bytes);
         });
+        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
+            *waiting -= 1;
+        }
         self.waiting.take(bytes);
     }
 
@@ -549,17 +591,21 @@ impl<P: Copy> Red<P> {
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
-            IdleWhen::NoneWaiting => next,
+            IdleWhen::NoneWaiting | IdleWhen::ClassEmpty => next,
         };
         let Some((class, _)) = ended else { return };
         let Self { params, averages, serving, .. } = self;
         for_each_average(params, averages, class, |i, params, state| {
-            let is_served = params.dialect.idle_when == IdleWhen::Free
+            let is_served = params.dialect.idle_when.while_served()
                 && serving.is_some_and(|(class, _)| params.classes.is_measured_by(class, i));
             if state.waiting.packets == 0 && !is_served {
                 state.idle_since = now;
             }
         });
+        if self.of_class_waiting.get(class) == Some(&0) {
+            let state = &mut self.averages[0];
+            (state.is_class_empty, state.idle_since) = (true, now);
+        }
     }
 }
 

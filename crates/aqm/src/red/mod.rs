@@ -46,7 +46,7 @@ pub mod spacing;
 mod store;
 pub mod victim;
 
-pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, IdleWhen};
+pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, ForcedAt, IdleWhen};
 pub use discipline::{ClassState, DropDecision, InIntegers, Params, Red};
 pub use part::{PART_KINDS, PartInfo, PartKind};
 

@@ -114,7 +114,12 @@ impl<'a> Queue<'a> {
     }
 
     fn step(&mut self, record: &Record, at: At) -> Result<(), Difference> {
-        let now = Time(record.time_ns.saturating_sub(self.start_ns) * 1000);
+        let after_reset = record.time_ns.saturating_sub(self.start_ns);
+        let most = u64::MAX / 1000 - 1;
+        let allowed = || {
+            at.difference("time after the reset in ns", &after_reset, &format!("at most {most}, 213.5 days"))
+        };
+        let now = Time(after_reset.checked_mul(1000).filter(|_| after_reset <= most).ok_or_else(allowed)?);
         let mut host = Draws::of(record);
         if record.kind == RecordKind::Arrival {
             return self.arrival(now, record, &mut host, at);
@@ -198,5 +203,34 @@ impl Host<u32> for Draws {
 
     fn marked(&mut self, packet: &Packet<u32>, reason: DropReason) {
         self.note(packet, reason, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+    use crate::red::part::tests::LINK;
+
+    fn record(sequence: u32, kind: u8, time_ns: u64) -> [u8; Record::BYTES] {
+        let mut bytes = [0; Record::BYTES];
+        bytes[..8].copy_from_slice(&time_ns.to_le_bytes());
+        bytes[16..20].copy_from_slice(&sequence.to_le_bytes());
+        bytes[20..24].copy_from_slice(&Record::NONE.to_le_bytes());
+        bytes[56] = kind;
+        bytes
+    }
+
+    #[test]
+    fn a_log_ends_before_the_last_time_there_is() {
+        let queue = Spec::new("red").and_then(|spec| spec.resolve(LINK).ok()).expect("a queue");
+        let empty_after =
+            |ns: u64| replay_log(&queue, &[0; 64], &[record(0, 3, 7), record(1, 2, 7 + ns)].concat());
+        let most = u64::MAX / 1000 - 1;
+        assert_eq!(empty_after(most).map(|replayed| replayed.records), Ok(2));
+        let difference = empty_after(most + 1).expect_err("too late");
+        assert_eq!((difference.record, difference.what), (1, "time after the reset in ns"));
+        assert_eq!(difference.replayed, format!("at most {most}, 213.5 days"));
+        assert!(empty_after(u64::MAX - 7).is_err());
     }
 }

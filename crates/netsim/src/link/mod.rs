@@ -38,8 +38,9 @@ impl Link {
     /// Create a link station. With `shortcuts`, departures are computed at arrival where that is exact.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
         let link = &plan.links[id as usize];
-        // Departures cannot be revoked when the rate changes, so ends of service must be events.
-        if !shortcuts || !plan.changes(id).is_empty() {
+        // Departures cannot be revoked when the rate changes, so ends of service must be events; and those after the last time
+        // there is cannot be computed.
+        if !shortcuts || !plan.changes(id).is_empty() || !plan.has_short_backlog(id) {
             return Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)));
         }
         let is_seen = plan.is_observed(id) || !plan.markers(id).is_empty();

@@ -189,6 +189,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         events_until: None,
         packets: false,
         losses: true,
+        max_records: None,
         flow_delay: true,
         packet_delays: (0..kinds.len() as u32).step_by(4).collect(),
     };

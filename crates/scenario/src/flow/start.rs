@@ -122,7 +122,8 @@ impl Starts {
         if let Some(duration) = duration
             && is_reached(Time(duration.0))
         {
-            let verb = if matches!(self, Self::Same(Start::Uniform(..))) { "may start until" } else { "starts at" };
+            let verb =
+                if matches!(self, Self::Same(Start::Uniform(..))) { "may start until" } else { "starts at" };
             let message = format!("{verb} {} s, when the run is over ({} s)", last.secs(), duration.secs());
             flow.warning("start", Complaint::new(message));
         }

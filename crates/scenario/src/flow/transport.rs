@@ -167,6 +167,16 @@ fn read_ns2(flow: &Section<'_>, name: Option<&str>, count: Option<usize>) -> Opt
         Size::Bytes(bytes) => Size::Packets(bytes.div_ceil(u64::from(config.packet_size.max(1)))),
         size => size,
     };
+    if let Size::Packets(packets) = size
+        && packets > ns2::MOST_PACKETS
+    {
+        let message = format!("{packets} packets are more than 2^30, the most of profile ns2-2.35");
+        let complaint = Complaint::new(message);
+        flow.error(
+            "size",
+            complaint.allowed(format!("at most {}p, or tcp = {{ profile = \"rfc\" }}", ns2::MOST_PACKETS)),
+        );
+    }
     Some(GroupTransport::Tcp { config: TcpConfig::Ns2(Arc::new(config)), size, clock_offset })
 }
 

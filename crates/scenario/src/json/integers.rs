@@ -5,7 +5,7 @@ use aqmlab_aqm::red::curve::{CurveTable, fixed};
 use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
 use aqmlab_aqm::red::victim::{Ddred, Distance, PcRedParams, Ties, Victim};
-use aqmlab_aqm::red::{ClassState, Crossing, IdleWhen};
+use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
 use aqmlab_aqm::{Limit, LinkContext, RedParts};
 use serde_json::{Value as Json, json};
 
@@ -31,8 +31,13 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         Limit::Bytes(n) => (n, true),
     };
     let (ecn, mark_up_to, mark_forced) = match params.response {
-        Response::Drop => (false, 0.0, false),
-        Response::Mark { up_to, forced } => (true, up_to, forced),
+        Response::Drop => (false, 0, false),
+        Response::Mark { up_to, at_bound, forced } => {
+            let bound = up_to * f64::from(aqmlab_aqm::red::curve::ONE);
+            // Where p_b = mark_up_to is not marked, the largest p_b below it is. A p_b of 0 is never picked.
+            let largest = if at_bound { bound.floor() } else { (bound.ceil() - 1.0).max(0.0) };
+            (true, largest as u32, forced)
+        }
     };
     let spacing = &red.class_states[0].spacing;
     json!({
@@ -54,15 +59,17 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         "limit": limit,
         "limit_in_bytes": limit_in_bytes,
         "ecn": ecn,
-        // The largest p_b that is marked, rounded down.
-        "mark_up_to": (mark_up_to * f64::from(aqmlab_aqm::red::curve::ONE)) as u32,
+        // The largest p_b that is marked.
+        "mark_up_to": mark_up_to,
         "mark_forced": mark_forced,
         "guard_one": dialect.guard_one,
         "crossing_count_one": dialect.crossing == Crossing::CountOne,
         "p_one_is_early": dialect.p_one_is_early,
+        "forced_at_end": dialect.forced_at == ForcedAt::End,
         "strict_limit": dialect.strict_limit,
         "full_first": dialect.full_first,
-        "idle_none_waiting": dialect.idle_when == IdleWhen::NoneWaiting,
+        "overflow_restarts": dialect.overflow_restarts,
+        "idle_none_waiting": !dialect.idle_when.while_served(),
         "in_service_counts": dialect.in_service_counts,
         "adaptation": adaptation_json(red),
         "victim": victim_json(&red.victim),

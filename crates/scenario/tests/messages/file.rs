@@ -152,7 +152,7 @@ fn unknown_keys_in_sections() {
         &[(
             "[probe]\nevent = true\n[run]",
             &[
-                r#"net.toml:4:1: probe.event: unknown key (allowed: links, queue_interval, cwnd_interval, flow_interval, discipline_interval, delay_histogram, events, events_from, events_until, packets, losses, flow_delay; did you mean "events"?)"#,
+                r#"net.toml:4:1: probe.event: unknown key (allowed: links, queue_interval, cwnd_interval, flow_interval, discipline_interval, delay_histogram, events, events_from, events_until, packets, losses, max_records, flow_delay; did you mean "events"?)"#,
             ],
         )],
     );

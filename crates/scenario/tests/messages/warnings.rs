@@ -26,7 +26,8 @@ fn a_start_after_the_end() {
     accepted(&text, &["net.toml:21:9: flow.tcp.start: starts at 10 s, when the run is over (10 s)"]);
     let text = exchange(VALID, "count = 2", "count = 3\nstart = { every = \"6s\" }");
     accepted(&text, &["net.toml:22:9: flow.tcp.start: starts at 12 s, when the run is over (10 s)"]);
-    let spread = |to: &str| exchange(VALID, "count = 2", &format!("start = {{ uniform = [\"0s\", \"{to}\"] }}"));
+    let spread =
+        |to: &str| exchange(VALID, "count = 2", &format!("start = {{ uniform = [\"0s\", \"{to}\"] }}"));
     accepted(&spread("10s"), &[]); // drawn before the second time
     let late = "net.toml:21:9: flow.tcp.start: may start until 12 s, when the run is over (10 s)";
     accepted(&spread("12s"), &[late]);

@@ -50,7 +50,7 @@ mod sender;
 pub use config::{Config, Variant};
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{MOST_PACKETS, Sender};
 
 /// Duplicate acknowledgements that signal a loss.
 const DUPACK_THRESHOLD: i32 = 3;

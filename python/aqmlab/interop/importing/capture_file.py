@@ -77,6 +77,8 @@ class Packet:
 
 def is_capture(path: Path) -> bool:
     """Whether a file begins as a pcap or pcapng."""
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as file:
             return file.read(4) in SUFFIXES

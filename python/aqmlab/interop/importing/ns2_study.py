@@ -52,6 +52,10 @@ FAMILY = {"adaptive-red": "adaptive-red", "feng": "feng-red"}
 KEPT = ("limit", "min_th", "max_th", "max_p", "w_q", "mean_packet", "mode", "curve", "spacing")
 """Parameters of every RED that is read; others are written where ``ns2-2.35`` has another value."""
 MARK_UP_TO = 0.1
+MARKS_BELOW = (
+    "ns-2 2.35 marks where p_b is below it and drops at it (mark_at_bound = false); ns-2 with DCTCP's patch, which "
+    "also marks at it, is mark_at_bound = true"
+)
 TIMESTAMP_BYTES = 10.0
 """ns-2's ``ts_option_size_``."""
 ENDLESS = 268_435_456
@@ -111,13 +115,25 @@ def _red(own: Settings, bits_per_second: float, place: str, named: Named) -> Tab
         table["min_th"] = in_words("min_th", found["min_th"] * (1 - 1e-6))
     if found["ecn"]:
         table["ecn"] = True
-    if not found["p_one_is_early"]:
-        table["p_one_is_early"] = False
-    if found["mark_up_to"] != MARK_UP_TO:
-        table["mark_up_to"] = min(found["mark_up_to"], 1.0)  # no probability is greater
+    table |= _marking(found, named)
     if found["adaptation"] == "adaptive-red":
         found["max_p_low"] = found["max_p_low"] or min(0.01, 80_000 / bits_per_second)
     return table | {row.key: in_words(row.key, found[row.key]) for row in ADAPTATION[found["adaptation"]].rows}
+
+
+def _marking(found: dict[str, Any], named: Named) -> Table:
+    """Return up to which p_b a queue marks. No probability is greater than 1."""
+    table: Table = {}
+    if not found["p_one_is_early"]:
+        table |= {"p_one_is_early": False, "mark_at_bound": True}
+    elif found["mark_up_to"] > 1:
+        table["mark_at_bound"] = True
+    elif found["ecn"] and found["mark_up_to"] != MARK_UP_TO:
+        note = f"mark_p_ {found['mark_up_to']:g}: {MARKS_BELOW}"
+        named.notes += [] if note in named.notes else [note]
+    if found["mark_up_to"] != MARK_UP_TO:
+        table["mark_up_to"] = min(found["mark_up_to"], 1.0)
+    return table
 
 
 def _limit(own: Settings) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab.errors import InputError, Problem, ScenarioError, one_line
+from aqmlab.errors import InputError, ListedError, Problem, ScenarioError, one_line
 from aqmlab.interop.importing import (
     assembly,
     bottleneck,
@@ -111,7 +111,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
     runs = record(text, str(path), arguments)
     try:
         study = assembly.study_of(runs, str(path))
-        about = f"Imported from the ns-2 study {path.name}."
+        about = f"Imported from the ns-2 study {one_line(path.name)}."
         made, places = study_text.text_of(study, name=name, description=about)
     except (ValueError, LookupError, TypeError, StopIteration, ArithmeticError, RecursionError):
         raise InputError(
@@ -122,7 +122,7 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
         more = len(study.differences) - len(shown)
         shown += [f"... and {more} more"] if more else []
         head = f"{path}: the scenario would differ from the study (allowed with --approximate, approximate=True):"
-        raise InputError("\n  ".join([head, *shown]))
+        raise ListedError(head, shown)
     found = Imported(made, "ns2", tuple(study.notes), tuple(study.differences))
     try:
         return _checked(found)
@@ -154,10 +154,10 @@ def _checked(found: Imported) -> Imported:
 def _capture(path: Path, name: str, form: str) -> Imported:
     traffic = capture_scenario.traffic_of(path)
     if form == "flows":
-        about = f"The connections of the capture {path.name}."
+        about = f"The connections of the capture {one_line(path.name)}."
         text, notes = capture_scenario.flows_text(traffic, path, name=name, description=about)
     else:
-        about = f"The packets of the capture {path.name}, in the open loop."
+        about = f"The packets of the capture {one_line(path.name)}, in the open loop."
         text, notes = capture_scenario.arrivals_text(traffic, name=name, description=about)
     return Imported(text, "capture", tuple(notes))
 
@@ -165,11 +165,11 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 def _text(path: Path, text: str, name: str) -> Imported:
     """Import lines of tc, or a router's configuration."""
     if tc_words.looks_like_tc(text):
-        about = f"Imported from the lines of tc in {path.name}."
+        about = f"Imported from the lines of tc in {one_line(path.name)}."
         return _link(path, "tc", tc_words.read_tc(text, str(path)), name, about, "lines of tc")
     for kind, title, looks, read in ROUTERS:
         if looks(text):
-            about = f"Imported from the configuration of {title} in {path.name}."
+            about = f"Imported from the configuration of {title} in {one_line(path.name)}."
             return _link(path, kind, read(text, str(path)), name, about, "the configuration")
     if uci := re.search(r"^\s*config\s+queue\b", text, flags=re.MULTILINE):
         line = text.count("\n", 0, uci.start()) + 1

@@ -23,6 +23,7 @@ from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines
+from aqmlab.storage.folders import write_export
 
 NAME_LENGTH = 11
 """Most characters of a name: with the longest prefix, ``bpf_``, tc takes 15 (IFNAMSIZ - 1)."""
@@ -77,7 +78,7 @@ class KernelQueue:
         """The name that is given; default: the discipline, and a digest of scenario and link, so that two differ.
 
         >>> kernel_queue("example:dumbbell-red").name
-        'red_13a5'
+        'red_dc00'
         """
         if self.chosen_name is not None:
             return self.chosen_name
@@ -306,23 +307,12 @@ def export_module(
     Raises
     ------
     ScenarioError, InputError
-        As of `kernel_queue`, and if the folder cannot be written.
+        As of `kernel_queue`.
+    StorageError
+        As of `aqmlab.storage.folders.write_export`.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides, name=name)
-    return write_files(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue
-
-
-def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Write files, by name, to a folder that is made if it is missing."""
-    paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            paths.append(folder / name)
-            paths[-1].write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--out {folder}: cannot be written ({error.strerror})") from None
-    return paths
+    return write_export(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue
 
 
 def text_of(path: str) -> str:

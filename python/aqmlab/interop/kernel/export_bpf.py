@@ -19,10 +19,10 @@ from aqmlab.interop.kernel.export import (
     plan_and_link,
     text_of,
     words_of,
-    write_files,
 )
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
+from aqmlab.storage.folders import write_export
 
 ON_A_BYTE_BITS = 40
 """Bits of the integer that holds the time of a byte: with it a packet of 2^23 bytes fits into 64 bits."""
@@ -125,4 +125,4 @@ def export_bpf(
         As of `bpf_queue`, and if the folder cannot be written.
     """
     queue = bpf_queue(scenario, link=link, overrides=overrides, name=name)
-    return write_files(Path.cwd() / name_of(queue) if out is None else Path(out), bpf_files(queue)), queue
+    return write_export(Path.cwd() / name_of(queue) if out is None else Path(out), bpf_files(queue)), queue

@@ -86,10 +86,13 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     yield "STRICT_LIMIT", integers["strict_limit"], "the limit in bytes is never reached"
     yield "FULL_FIRST", integers["full_first"], "a full buffer drops before all else"
     yield "IN_SERVICE_COUNTS", integers["in_service_counts"], "the packet in transmission counts as queued"
-    yield "GUARD_ONE", integers["guard_one"], "no early drop while at most one waits"
+    yield "OVERFLOW_RESTARTS", integers["overflow_restarts"], "a full buffer restarts the count"
+    yield "GUARD_ONE", integers["guard_one"], "no early or forced drop while at most one waits"
     yield "CROSSING_COUNT_ONE", integers["crossing_count_one"], "the first arrival above min_th counts as 1"
     yield "P_ONE_IS_EARLY", integers["p_one_is_early"], "p_b = 1 goes through the spacing"
+    yield "FORCED_AT_END", integers["forced_at_end"], "so does p_b = 1 before the curve ends"
     yield "SPACING", SPACING[integers["spacing"]], ""
+    yield "FIRST_COUNT", 0 if integers["spacing"] == "dsred" else -1, "before the first arrival"
     yield "FORCED_COUNT", -1 if integers["spacing"] == "threshold" else 0, "after a forced drop"
     yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
     yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
@@ -218,8 +221,10 @@ def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "guard_one": False,
         "crossing_count_one": False,
         "p_one_is_early": False,
+        "forced_at_end": False,
         "strict_limit": False,
         "full_first": False,
+        "overflow_restarts": True,
         "idle_none_waiting": False,
         "in_service_counts": False,
         "adaptation": None,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.input_files import read_bytes, unpacked
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.scenario.file import Overrides, Scenario
 
 RECORD_BYTES, KIND, CHANGED = 64, 56, 4
 """Of a record (``record.h``): its length, the place of its kind, and the kind of a change of parameters."""
+
+
+LONGEST_LOG = 1 << 30
+"""Bytes of the longest log: 16 million decisions."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,10 @@ def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:
 
 def _content(path: str | Path) -> bytes:
     try:
-        content = Path(path).read_bytes()
-        return gzip.decompress(content) if str(path).endswith(".gz") else content
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InputError(f"{path}: is not a whole file of gzip") from None
+        content = read_bytes(Path(path), longest=LONGEST_LOG)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror or 'it is a folder'})") from None
+    found = unpacked(content, Path(path), longest=LONGEST_LOG) if str(path).endswith(".gz") else content
+    if not found:
+        raise InputError(f"{path}: holds no decision")
+    return found

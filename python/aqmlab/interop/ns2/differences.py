@@ -50,6 +50,17 @@ def _marking(own: dict[str, Any], name: str) -> Iterator[Semantic]:
     if own.get("mark_forced"):
         text = f"{name}: ns-2 never marks where it must drop (mark_forced = true)."
         yield Semantic("marking", text, Kind.DIFFERS)
+    if own.get("p_one_is_early") and own.get("mark_at_bound"):
+        text = (
+            f"{name}: ns-2 marks where p_b is below mark_p_, and drops at it; mark_at_bound = true marks "
+            "there too, as ns-2 with the patch of DCTCP."
+        )
+        yield Semantic("marking", text, Kind.DIFFERS)
+    if not own.get("p_one_is_early") and own.get("forced_at", "end") != "end":
+        text = (
+            f'{name}: without use_mark_p_ ns-2 drops without a draw from the end of the curve on (forced_at = "end").'
+        )
+        yield Semantic("probability one", text, Kind.DIFFERS)
     if not own.get("p_one_is_early") and float(own.get("mark_up_to", 1)) < 1:
         text = f"{name}: without use_mark_p_ (p_one_is_early = false) ns-2 marks at any p_b, not up to mark_up_to."
         yield Semantic("marking", text, Kind.DIFFERS)

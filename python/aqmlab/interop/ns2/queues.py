@@ -67,7 +67,12 @@ RED = Table(
     (
         Fixed("at_idle", "integer", "rounds the number of packets that an idle time is worth down", IDLE),
         Fixed("idle_extra_step", True, "takes one more step of the average after an idle period", IDLE),
-        Fixed("guard_one", True, "drops nothing early while at most one packet waits", "guard of one packet"),
+        Fixed(
+            "guard_one",
+            True,
+            "makes no early and no forced drop while at most one packet waits",
+            "guard of one packet",
+        ),
         Fixed(
             "crossing",
             "count-one",
@@ -80,6 +85,7 @@ RED = Table(
             "computes average and count for a packet before it looks whether there is room",
             "full buffer first",
         ),
+        Fixed("overflow_restarts", True, "restarts the count when a full buffer drops", "full buffer and count"),
         Fixed("idle_when", "free", "begins an idle period when the link has nothing to send", IDLE),
         Fixed(
             "in_service_counts", False, "counts the packets waiting, without the one in service", "packet in service"
@@ -147,7 +153,7 @@ def read_queue(discipline: str, words: Mapping[str, str]) -> dict[str, Any]:
     found |= RED.read(words)
     if not found["p_one_is_early"]:
         # Without use_mark_p_ ns-2 marks at any p_b.
-        found["mark_up_to"] = 1.0
+        found |= {"mark_up_to": 1.0, "mark_at_bound": True}
     adaptation = next((name for name, table in ADAPTATION.items() if table.matches(words)), "none")
     return found | {"adaptation": adaptation, **ADAPTATION[adaptation].read(words)}
 

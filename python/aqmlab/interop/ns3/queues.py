@@ -57,7 +57,9 @@ RED = Table(
         Fixed("guard_one", True, "never drops early while at most one packet waits", "guard of one packet"),
         Fixed("crossing", "count-one", "never drops the first packet above min_th", "first packet above min_th"),
         Fixed("p_one_is_early", False, "drops without a draw where p_b is 1", "probability one"),
+        Fixed("forced_at", "end", "drops without a draw from the end of the curve on", "probability one"),
         Fixed("mark_up_to", 1, "marks at any p_b below 1", MARKING),
+        Fixed("overflow_restarts", True, "restarts the count when a full buffer drops", "full buffer and count"),
         Fixed("full_first", False, "computes the average before it looks whether there is room", "full buffer first"),
         Fixed(
             "in_service_counts", False, "counts the packets waiting, without the one in service", "packet in service"

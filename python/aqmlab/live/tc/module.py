@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.errors import InputError
-from aqmlab.interop.kernel.export import KernelQueue, module_files, write_files
+from aqmlab.interop.kernel.export import KernelQueue, module_files
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
 from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.storage.folders import write_export
 
 PATIENCE_S = 300.0
 """How long compiling a module may take."""
@@ -67,7 +68,7 @@ def compiled(queue: KernelQueue, build: Path) -> KernelModule:
     """
     with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
         folder = Path(name)
-        write_files(folder, module_files(queue))
+        write_export(folder, module_files(queue))
         make(folder, build)
         return KernelModule(queue, (folder / f"{queue.module}.ko").read_bytes())
 

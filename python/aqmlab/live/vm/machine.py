@@ -37,16 +37,20 @@ MOST_S = 3600.0
 """Longer than any run takes, in s of this machine's time."""
 
 
-def command(image: Image, folder: Path, seed: int) -> list[str]:
-    """Return the emulator's command line for a job whose files are in the folder."""
+def command(image: Image, folder: Path, seed: int, processors: int = 1) -> list[str]:
+    """Return the emulator's command line for a job whose files are in the folder.
+
+    Several processors run at once, in real time, and no two runs are equal.
+    """
+    at_once = ("-accel", "tcg,thread=multi")
+    in_turn = ("-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off,rr=record,rrfile=/dev/null")
     return [
         QEMU,
         *("-machine", "pc,hpet=off"),
-        *("-accel", "tcg,thread=single"),
-        *("-icount", "shift=1,sleep=off,rr=record,rrfile=/dev/null"),
+        *(in_turn if processors == 1 else at_once),
         *("-rtc", f"base={DATE},clock=vm"),
         *("-cpu", PROCESSOR),
-        *("-smp", "1", "-m", str(MEMORY_MB)),
+        *("-smp", str(processors), "-m", str(MEMORY_MB)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
         *("-kernel", str(image.kernel), "-initrd", str(folder / "initramfs")),
@@ -70,7 +74,7 @@ def version() -> str:
         raise InputError(f"no {QEMU} (install it: apt-get install --no-install-recommends qemu-system-x86)") from None
 
 
-def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}) -> Told:
+def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.Entry] = {}, processors: int = 1) -> Told:
     """Run a job in a fresh guest.
 
     Parameters
@@ -83,6 +87,8 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
         Decides the kernel's random numbers.
     files
         Further files of the guest, by path.
+    processors
+        Of the guest; with more than one its time is real and not virtual.
 
     Raises
     ------
@@ -91,15 +97,15 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
     """
     emulator = version()
     job = {"job/run.sh": archive.file(script.encode()), **files}
-    return Told(_guest(image, job, seed), emulator)
+    return Told(_guest(image, job, seed, processors), emulator)
 
 
-def _guest(image: Image, job: Mapping[str, archive.Entry], seed: int) -> tuple[str, ...]:
+def _guest(image: Image, job: Mapping[str, archive.Entry], seed: int, processors: int) -> tuple[str, ...]:
     """Boot a guest and return its lines of results."""
     with tempfile.TemporaryDirectory(prefix="aqmlab-lab-") as name:
         folder = Path(name)
         (folder / "initramfs").write_bytes(image.initramfs.read_bytes() + archive.newc(job))
-        _run(command(image, folder, seed))
+        _run(command(image, folder, seed, processors))
         console = (folder / "console").read_text(encoding="utf-8", errors="replace")
         results = (folder / "results").read_text(encoding="utf-8", errors="replace")
     lines = tuple(line for line in results.splitlines() if line.startswith("{"))

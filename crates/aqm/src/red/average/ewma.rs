@@ -62,8 +62,19 @@ impl Ewma {
         if self.at_idle == AtIdle::None {
             return self.on_arrival(0.0);
         }
+        self.decay_and_step(idle, f64::from(u8::from(self.extra_step)));
+    }
+
+    pub(super) fn decay(&mut self, idle: Span) {
+        if self.at_idle != AtIdle::None {
+            self.decay_and_step(idle, 0.0);
+        }
+    }
+
+    /// Decay over an idle time, and take so many steps more with q = 0.
+    #[inline]
+    fn decay_and_step(&mut self, idle: Span, one_more: f64) {
         let m = idle.secs() * self.packets_per_s;
-        let one_more = f64::from(u8::from(self.extra_step));
         self.avg *= if self.at_idle == AtIdle::Real {
             libm::pow(1.0 - self.w_q, m + one_more)
         } else {

@@ -65,13 +65,17 @@ impl IntegerEwma {
     }
 
     pub(super) fn on_arrival_after_idle(&mut self, idle: Span) {
+        self.decay(idle);
+        if self.extra_step || matches!(self.idle, IdleRule::Step) {
+            self.on_arrival(0.0);
+        }
+    }
+
+    pub(super) fn decay(&mut self, idle: Span) {
         match &self.idle {
-            IdleRule::Step => return self.on_arrival(0.0),
+            IdleRule::Step => {}
             IdleRule::Shifts(shifts) => self.scaled = shifts.after(self.scaled, idle.0 / 1_000_000),
             IdleRule::Powers(powers) => self.scaled = powers.after(self.scaled, idle.0 / 1000),
-        }
-        if self.extra_step {
-            self.on_arrival(0.0);
         }
     }
 

@@ -39,6 +39,14 @@ impl Average {
         }
     }
 
+    /// Decay over an idle period of this length, without a step for the arrival that ends it.
+    pub fn decay(&mut self, idle: Span) {
+        match self {
+            Self::Ewma(a) => a.decay(idle),
+            Self::Integer(a) => a.decay(idle),
+        }
+    }
+
     /// The average, in packets or bytes after the mode.
     #[inline]
     pub fn value(&self) -> f64 {

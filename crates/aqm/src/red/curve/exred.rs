@@ -89,6 +89,10 @@ impl CurvePart for Exred {
         vec![self.k_l, self.k_h, self.k]
     }
 
+    fn end(&self) -> f64 {
+        self.k
+    }
+
     #[inline]
     fn thresholds(&self) -> (f64, f64) {
         (self.k_l, self.k_h)

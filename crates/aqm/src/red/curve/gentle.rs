@@ -59,6 +59,10 @@ impl CurvePart for Gentle {
         vec![self.min_th, self.max_th, 2.0 * self.max_th]
     }
 
+    fn end(&self) -> f64 {
+        2.0 * self.max_th
+    }
+
     #[inline]
     fn thresholds(&self) -> (f64, f64) {
         (self.min_th, self.max_th)

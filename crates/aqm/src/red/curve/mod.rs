@@ -46,6 +46,11 @@ pub(crate) trait CurvePart: Part {
         vec![min_th, max_th]
     }
 
+    /// The average in packets from which p_b is constant: the last of the knots.
+    fn end(&self) -> f64 {
+        self.thresholds().1
+    }
+
     /// p_b at max_th.
     fn max_p(&self) -> f64;
 
@@ -163,6 +168,11 @@ impl Curve {
         each_curve!(self, curve => curve.knots())
     }
 
+    /// The average in packets from which p_b is constant.
+    pub fn end(&self) -> f64 {
+        each_curve!(self, curve => curve.end())
+    }
+
     /// p_b at max_th; of two slopes, where they meet.
     pub fn max_p(&self) -> f64 {
         each_curve!(self, curve => curve.max_p())
@@ -227,6 +237,15 @@ mod tests {
         #[test]
         fn nothing_below_min_th((name, curve) in any_curve(), part in 0.0f64..1.0) {
             prop_assert_eq!(curve.p_b(curve.min_th() * part * 0.999), 0.0, "{}", name);
+        }
+
+        #[test]
+        fn it_ends_at_the_last_knot((name, curve) in any_curve(), above in 0.0f64..100.0) {
+            let knots = curve.knots();
+            prop_assert_eq!(Some(&curve.end()), knots.last(), "{}", name);
+            // Rounding may take back an ulp.
+            let rise = curve.p_b(curve.end() + above) - curve.p_b(curve.end());
+            prop_assert!(rise.abs() < 1e-15, "{}", name);
         }
 
         #[test]

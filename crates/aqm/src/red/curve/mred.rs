@@ -57,6 +57,10 @@ impl CurvePart for Mred {
     fn knots(&self) -> Vec<f64> {
         vec![self.min_th, self.max_th, 2.0 * self.max_th]
     }
+
+    fn end(&self) -> f64 {
+        2.0 * self.max_th
+    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,10 @@ impl CurvePart for Points {
         self.points.iter().map(|&(x, _)| x).filter(|&x| x >= min_th).collect()
     }
 
+    fn end(&self) -> f64 {
+        self.points[self.points.len() - 1].0
+    }
+
     fn thresholds(&self) -> (f64, f64) {
         (self.min_th(), self.max_th())
     }

@@ -152,6 +152,33 @@ fn every_parameter_of_every_part_changes_something() {
 }
 
 #[test]
+fn the_switches_of_drops_and_marks_change_something() {
+    let flag = Value::Flag;
+    let constant = Value::Points(vec![(0.0, 0.0), (1.0, 0.5), (60.0, 0.5)]);
+    let changes = [
+        Change::to("mark_at_bound", flag(false))
+            .with("curve", Value::Word("points".into()))
+            .with("points", constant)
+            .with("mark_up_to", Value::Number(0.5)),
+        Change::to("overflow_restarts", flag(false))
+            .with("limit", Value::Packets(6.0))
+            .with("min_th", Value::Packets(2.0))
+            .with("max_th", Value::Packets(6.0)),
+        Change::to("forced_at", Value::Word("end".into()))
+            .of("gentle-red")
+            .with("crossing", Value::Word("count-one".into()))
+            .with("max_p", Value::Number(1.0)),
+    ];
+    for change in changes {
+        let ecn = [("w_q", Value::Number(0.05)), ("ecn", flag(true))];
+        let mut set: Vec<_> = ecn.into_iter().chain(change.with).collect();
+        let default = resolved(change.preset, &set);
+        set.push((change.key, change.value));
+        assert!(behaviour(&default) != behaviour(&resolved(change.preset, &set)), "{}", change.key);
+    }
+}
+
+#[test]
 fn a_parameter_of_another_part_has_no_effect() {
     for kind in PART_KINDS {
         for part in kind.parts {

@@ -23,6 +23,8 @@ use crate::{Host, SpacingState};
 pub(crate) trait SpacingPart: Part {
     /// Whether a forced drop resets the count as an average below min_th does; else it restarts the count.
     const FORCED_DROP_RESETS: bool = false;
+    /// The count before the first arrival.
+    const FIRST_COUNT: i64 = -1;
 
     /// Read it.
     fn read(reader: &mut ParameterReader<'_>) -> Self;
@@ -46,6 +48,11 @@ pub(crate) trait SpacingPart: Part {
         let draw = u64::from(draw(host));
         let divisor = self.divisor(count * u64::from(p_b));
         divisor.is_some_and(|divisor| draw * divisor < u64::from(p_b) << 32)
+    }
+
+    /// Return the count before the first arrival.
+    fn first_count(&self) -> i64 {
+        Self::FIRST_COUNT
     }
 
     /// Whether a forced drop resets the count.
@@ -142,7 +149,8 @@ pub struct Spacing {
 impl Spacing {
     /// Spacing by `rule`; in byte mode with its scaling and the mean packet size in bytes.
     pub fn new(rule: SpacingRule, byte_mode: Option<(ByteScaling, f64)>) -> Self {
-        let counted = Counted { byte_mode, packets: -1, bytes: 0 };
+        let packets = each_spacing!(&rule, rule => rule.first_count());
+        let counted = Counted { byte_mode, packets, bytes: 0 };
         let before = byte_mode.filter(|(scaling, _)| *scaling == ByteScaling::BeforeSpacing);
         let size_scale = before.map(|(_, mean)| SizeScale::new(mean));
         Self { rule, counted, in_integers: false, size_scale }

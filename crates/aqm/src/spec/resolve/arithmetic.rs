@@ -1,7 +1,9 @@
 use super::parts::{Chosen, ChosenParts};
 use super::{AtIdle, ByteScaling, Dialect, DialectName, Limit, Numbers, ParameterError, Spec};
+use crate::red::IdleWhen;
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
+use crate::red::classes::Classes;
 use crate::red::curve::{Curve, CurveKind, CurveTable};
 
 /// The arithmetic of average, curve and spacing.
@@ -95,6 +97,15 @@ impl Spec {
         }
         Ok(fraction)
     }
+}
+
+/// Check that the idle rule has a form in integers.
+pub(super) fn check_idle_rule(classes: &Classes, dialect: &Dialect) -> Result<(), ParameterError> {
+    if dialect.idle_when != IdleWhen::ClassEmpty || classes.averages() == classes.count() {
+        return Ok(());
+    }
+    let message = "\"class-empty\" with a shared average has no form in integers (arithmetic = \"integer\")";
+    Err(ParameterError::new("idle_when", message.into(), "one of \"free\", \"none-waiting\""))
 }
 
 /// Check that every part has a form in integers.

@@ -15,15 +15,15 @@ use crate::red::response::Response;
 use crate::red::spacing::Spacing;
 use crate::red::victim::Victim;
 use crate::red::{
-    AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, IdleWhen, PART_KINDS, Params, PartInfo,
-    PartKind, Red,
+    AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, ForcedAt, IdleWhen, PART_KINDS, Params,
+    PartInfo, PartKind, Red,
 };
 use crate::registry::CLASS;
 use crate::{Discipline, DropTail, Room};
 
 pub(crate) use classes::{CodePoints, code_points};
 
-use arithmetic::Arithmetic;
+use arithmetic::{Arithmetic, check_idle_rule};
 use classes::ResolvedClasses;
 use parts::ChosenParts;
 
@@ -93,6 +93,15 @@ impl Resolved {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
             ResolvedKind::Red(_) | ResolvedKind::NonRed(_) => None,
         }
+    }
+
+    /// The size of the buffer, where it has one.
+    pub fn limit(&self) -> Option<Limit> {
+        self.effective.iter().find_map(|(key, value)| match value {
+            Value::Packets(n) if key == "limit" => Some(Limit::Packets(n.min(f64::from(u32::MAX)) as u32)),
+            Value::Bytes(b) if key == "limit" => Some(Limit::Bytes(*b)),
+            _ => None,
+        })
     }
 
     /// The parts of a RED queue.
@@ -228,7 +237,8 @@ impl Spec {
         }
         let parts = self.parts(preset)?;
         let response = if self.flag("ecn", false) {
-            Response::Mark { up_to: dialect.mark_up_to, forced: dialect.mark_forced }
+            let Dialect { mark_up_to: up_to, mark_at_bound: at_bound, mark_forced: forced, .. } = dialect;
+            Response::Mark { up_to, at_bound, forced }
         } else {
             Response::Drop
         };
@@ -243,6 +253,9 @@ impl Spec {
         let spacing = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
         let spacing = if arithmetic == Arithmetic::Exact { spacing } else { spacing.in_integers() };
         let classes = self.classes(preset, &numbers, &mut reader.effective)?;
+        if arithmetic != Arithmetic::Exact {
+            check_idle_rule(&classes.classes, &dialect)?;
+        }
         let class_states = self.class_states(&parts, &classes, arithmetic, &spacing, &mut reader)?;
         let victim = self.victim(&parts, &mut reader)?;
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet, &mut reader)?;
@@ -355,9 +368,12 @@ impl Spec {
         d.idle_extra_step = self.flag("idle_extra_step", d.idle_extra_step);
         d.guard_one = self.flag("guard_one", d.guard_one);
         d.p_one_is_early = self.flag("p_one_is_early", d.p_one_is_early);
+        d.forced_at = word_of(FORCED_AT, self.word("forced_at")).unwrap_or(d.forced_at);
+        d.mark_at_bound = self.flag("mark_at_bound", d.mark_at_bound);
         d.mark_forced = self.flag("mark_forced", d.mark_forced);
         d.strict_limit = self.flag("strict_limit", d.strict_limit);
         d.full_first = self.flag("full_first", d.full_first);
+        d.overflow_restarts = self.flag("overflow_restarts", d.overflow_restarts);
         d.idle_when = word_of(IDLE_WHEN, self.word("idle_when")).unwrap_or(d.idle_when);
         d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
         d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
@@ -443,11 +459,14 @@ impl Numbers {
             ("guard_one", Value::Flag(d.guard_one)),
             ("crossing", word(name_of(CROSSING, d.crossing))),
             ("p_one_is_early", Value::Flag(d.p_one_is_early)),
+            ("forced_at", word(name_of(FORCED_AT, d.forced_at))),
             ("mark_up_to", Value::Number(d.mark_up_to)),
+            ("mark_at_bound", Value::Flag(d.mark_at_bound)),
             ("mark_forced", Value::Flag(d.mark_forced)),
             ("byte_scaling", word(name_of(BYTE_SCALING, d.byte_scaling))),
             ("strict_limit", Value::Flag(d.strict_limit)),
             ("full_first", Value::Flag(d.full_first)),
+            ("overflow_restarts", Value::Flag(d.overflow_restarts)),
             ("idle_when", word(name_of(IDLE_WHEN, d.idle_when))),
             ("in_service_counts", Value::Flag(d.in_service_counts)),
         ]);
@@ -471,7 +490,12 @@ fn named(values: Vec<(&str, Value)>) -> Vec<(String, Value)> {
 
 const AT_IDLE: &[(&str, AtIdle)] =
     &[("real", AtIdle::Real), ("integer", AtIdle::Integer), ("table", AtIdle::Table), ("none", AtIdle::None)];
-const IDLE_WHEN: &[(&str, IdleWhen)] = &[("free", IdleWhen::Free), ("none-waiting", IdleWhen::NoneWaiting)];
+const IDLE_WHEN: &[(&str, IdleWhen)] = &[
+    ("free", IdleWhen::Free),
+    ("none-waiting", IdleWhen::NoneWaiting),
+    ("class-empty", IdleWhen::ClassEmpty),
+];
+const FORCED_AT: &[(&str, ForcedAt)] = &[("p-one", ForcedAt::POne), ("end", ForcedAt::End)];
 const CROSSING: &[(&str, Crossing)] =
     &[("count-minus-one", Crossing::CountMinusOne), ("count-one", Crossing::CountOne)];
 const BYTE_SCALING: &[(&str, ByteScaling)] = &[

@@ -44,6 +44,9 @@ pub struct Sender {
     supply: i32,
 }
 
+/// Most packets of a connection, the SYN among them: numbers above stand for "without end".
+pub const MOST_PACKETS: u64 = ENDLESS as u64;
+
 /// Packets of this payload that a supply comes to, of which no more than 2^30 are sent.
 fn packets(supply: Supply, packet_size: u32) -> i32 {
     let packets = match supply {
@@ -222,6 +225,11 @@ impl Sender {
     #[inline]
     pub fn is_finished(&self) -> bool {
         self.flow.finished
+    }
+
+    /// Whether packet 2^30, the last one there is, was sent.
+    pub fn is_exhausted(&self) -> bool {
+        self.flow.highest_sent >= ENDLESS - 1
     }
 
     /// Return the connection's configuration.

@@ -558,3 +558,13 @@ fn each_cache_line_of_a_plain_acknowledgement_is_asked_for() {
     ];
     assert!(are_in_successive_lines(&fields), "{fields:?}");
 }
+
+#[test]
+fn the_last_packet_with_a_number_is_the_end() {
+    let mut b = Bench::variant(Variant::NewReno);
+    assert!(!b.sender.is_exhausted());
+    b.sender.flow.highest_sent = (super::MOST_PACKETS - 2) as i32;
+    assert!(!b.sender.is_exhausted());
+    b.sender.flow.highest_sent += 1;
+    assert!(b.sender.is_exhausted());
+}

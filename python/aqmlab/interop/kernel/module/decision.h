@@ -154,7 +154,7 @@ static inline void aqmlab_reset(struct aqmlab_queue *q, u64 now)
 	q->assured_at = now;
 #endif
 	for (i = 0; i < AQMLAB_CLASSES; i++) {
-		q->class[i].count = -1;
+		q->class[i].count = AQMLAB_FIRST_COUNT;
 		q->class[i].threshold = 1ULL << 32;
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
 		memcpy(q->class[i].points, aqmlab_points + aqmlab_curves[i].points,
@@ -395,13 +395,21 @@ static inline bool aqmlab_picks(struct aqmlab_class *class, u32 p_b, u32 bytes,
 	return decision->draw * divisor < (u64)p_b << 32;
 }
 
+/* Whether a drop at p_b = 1 is forced. */
+static inline bool aqmlab_forces(const struct aqmlab_queue *q, u32 class)
+{
+	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
+
+	if (AQMLAB_P_ONE_IS_EARLY)
+		return false;
+	return !AQMLAB_FORCED_AT_END || x >= aqmlab_curve_of(q, class)->end;
+}
+
 /* Decide about an arrival, after the averages are updated; a full buffer comes last. */
 static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 bytes,
 					struct aqmlab_decision *decision)
 {
 	struct aqmlab_class *class = &q->class[number];
-	bool just_crossed;
-
 	decision->verdict = AQMLAB_ACCEPT;
 	decision->drawn = false;
 	decision->draw = 0;
@@ -413,12 +421,11 @@ static inline void aqmlab_drop_decision(struct aqmlab_queue *q, u32 number, u32 
 			class->count = -1;
 		return;
 	}
-	just_crossed = !class->above_min_th;
-	class->above_min_th = true;
-	if (decision->p_b >= AQMLAB_ONE && !AQMLAB_P_ONE_IS_EARLY) {
+	if (decision->p_b >= AQMLAB_ONE && aqmlab_forces(q, number)) {
 		class->count = AQMLAB_FORCED_COUNT;
 		decision->verdict = AQMLAB_FORCED;
-	} else if (just_crossed && AQMLAB_CROSSING_COUNT_ONE) {
+	} else if (AQMLAB_CROSSING_COUNT_ONE && !class->above_min_th) {
+		class->above_min_th = true;
 		class->count = 1;
 	} else if (aqmlab_picks(class, decision->p_b, bytes, decision)) {
 		class->count = 0;
@@ -453,7 +460,8 @@ static inline void aqmlab_decide(struct aqmlab_queue *q, u64 now, u32 class, u32
 	aqmlab_drop_decision(q, class, bytes, decision);
 	if (aqmlab_is_full_for(q, bytes)) {
 		decision->verdict = AQMLAB_OVERFLOW;
-		q->class[class].count = 0;
+		if (AQMLAB_OVERFLOW_RESTARTS)
+			q->class[class].count = 0;
 	}
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
 	aqmlab_adapt(q, now, class, bytes);
