@@ -18,7 +18,8 @@ from aqmlab.execution.comparison import Comparison
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import compared, pareto_front, queue_against_time
 from aqmlab.plotting.plots import SIZE_IN, STYLE, draw, svg_text
-from aqmlab.results.metrics import is_metric, metric
+from aqmlab.reporting.compare import matrix_table
+from aqmlab.results.metrics import metric
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.sweeps.sweep import Study
@@ -59,9 +60,7 @@ def _(result: Result) -> str:
 
 @html.register
 def _(found: Comparison) -> str:
-    table = found.means.pivot_table(index="aqm", columns="metric", values="mean", sort=False).reset_index()
-    labels = {key: metric(key).label for key in table.columns if is_metric(key)}
-    table = table.rename(columns=labels).rename_axis(columns=None)
+    table = matrix_table(found.matrix())
     note = f"Means over {len(found.seeds)} seeds at link {found.link}"
     return _page(f"{found.name}: {found.answer()}", _means_of(found), table, note)
 
@@ -71,8 +70,8 @@ def _(study: Study) -> str:
     points = study.points()
     title = f"{study.name}: {len(points)} points, {len(study.runs)} runs"
     metrics = [key for key in SHOWN if key in points.columns]
-    table = points[["point", *study.keys, "n", *metrics]].head(MOST_POINTS)
-    rest = f"{len(points) - MOST_POINTS} points more" if len(points) > MOST_POINTS else ""
+    table = study.points_text(metrics, points=points.head(MOST_POINTS))
+    rest = f"{len(points) - MOST_POINTS} points more: .points() has all" if len(points) > MOST_POINTS else ""
     table = table.rename(columns={key: metric(key).label for key in metrics})
     return _page(title, _line_of(study, points, metrics), table, rest)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import aqmlab
 from aqmlab.cli import main
+from aqmlab.cli.sweeps import print_study
+from aqmlab.sweeps.sweep import Study
 
 MAX_P = "queue.bottleneck.max_p"
 FLOWS = "flow.tcp.count"
@@ -45,6 +49,40 @@ def test_sweep_as_json(command):
     assert found["points"][0]["loss_low"] < found["points"][0]["loss"] < found["points"][0]["loss_high"]
     assert found["simulation_cpu_s"] > 0
     assert "Nothing was run" in command(*words)
+
+
+def test_points_are_printed_with_their_intervals(command):
+    out = command("results", "show", "results", "small")
+    assert "4 points, 12 runs, 95 % intervals" in out
+    row = next(line for line in out.splitlines() if line.split()[:1] == ["0"])
+    assert row.count("±") + row.count(" to ") >= 4, row
+    assert "not shown" not in out
+    assert "All points, with the ends of all intervals: aqmlab results export results" in out
+
+
+def _study(points, seeds, losses):
+    table = {"point": np.repeat(np.arange(points), seeds), "queue.q.max_p": np.repeat(np.arange(points), seeds) / 10}
+    runs = pd.DataFrame({**table, "seed": list(range(1, seeds + 1)) * points, "loss": losses, "run": "r"})
+    keys = ("queue.q.max_p",)
+    return Study("many", "0123456789", "1", keys, {keys[0]: ""}, tuple(range(1, seeds + 1)), runs, (), Path("store"))
+
+
+def test_points_beyond_the_shown_ones_are_counted_with_the_command_that_gives_them(capsys):
+    print_study(_study(84, 2, np.tile([0.01, 0.03], 84)))
+    out = capsys.readouterr().out
+    assert "0.020 (0.000 to 0.147)" in out
+    assert (
+        "44 points are not shown. All points, with the ends of all intervals: aqmlab results export store 01234567"
+        in out
+    )
+
+
+def test_a_sweep_without_randomness_says_so(capsys):
+    print_study(_study(2, 4, [0.01] * 4 + [0.02] * 4))
+    out, err = capsys.readouterr()
+    assert "2 points, 8 runs, one run has no interval" in out
+    assert "±" not in out
+    assert "one distinct run: nothing in this scenario is random" in err
 
 
 def test_results_ls_and_show(command):

@@ -110,19 +110,25 @@ def study_data(study: Study) -> dict[str, object]:
 
 
 def print_study(study: Study) -> None:
-    """Print the points of a study."""
+    """Print the points of a study with their intervals, and the command that writes all of them."""
     from aqmlab.results.metrics import APPLICATIONS
+    from aqmlab.results.summary import ONE_RUN, level_words
+    from aqmlab.statistics.intervals import LEVEL
 
     points = study.points()
+    varies = study.varies
     if len(points):
-        metrics = [key for key in (*SHOWN_METRICS, *APPLICATIONS) if key in points.columns]
-        shown = points[["point", *study.keys, "n", *metrics]].head(SHOWN_POINTS)
+        shown = study.points_text([*SHOWN_METRICS, *APPLICATIONS], points=points.head(SHOWN_POINTS))
         columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
-        print_table(shown.rename(columns=columns), title=f"{study.name}: {len(points)} points, {len(study.runs)} runs")
-    if len(points) > SHOWN_POINTS:
-        print(f"... {len(points) - SHOWN_POINTS} points more")
-    more = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
-    say(f"Study {study.hash[:8]} in {study.folder}. With intervals: {more}")
+        words = level_words(len(study.seeds) if varies else 1, LEVEL)
+        title = f"{study.name}: {len(points)} points, {len(study.runs)} runs, {words}"
+        print_table(shown.rename(columns=columns), title=title)
+    if not varies:
+        warn(ONE_RUN)
+    more = len(points) - SHOWN_POINTS
+    rest = f"{more} {'point is' if more == 1 else 'points are'} not shown. " if more > 0 else ""
+    command = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
+    say(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals: {command}")
 
 
 def _values(entries: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from aqmlab.plotting.chart import Chart, Mode, Series
 from aqmlab.plotting.figures import parameter_map
 from aqmlab.plotting.figures.runs import slug
 from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
-from aqmlab.reporting.fragments import bounded, number
+from aqmlab.reporting.fragments import number
 from aqmlab.results.metrics import metric
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.sweep import Study
@@ -103,7 +103,7 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
         page.chart(chart, command=_figure_command(page, study, chart.key))
     begin("Points")
     points = study.points()
-    page.table(points_table(study, points), caption=f"{len(points)} points: means with half of the 95 % interval.")
+    page.table(points_table(study, points), caption=f"{len(points)} points: means with their 95 % intervals.")
     with page.folded("Every metric with its interval"):
         page.table(points, caption="The columns `_low` and `_high` are the ends of the 95 % intervals.", digits=4)
     begin("How it was made")
@@ -187,11 +187,9 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], w
 
 def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     """Return the points for reading: the swept keys, then each drawn metric with its interval."""
-    table = pd.DataFrame({_label(study, key): points[key] for key in study.keys})
-    for key in [key for key in SHOWN if key in points]:
-        bounds = zip(points[key], points[f"{key}_low"], points[f"{key}_high"], strict=True)
-        table[metric(key).label] = [bounded(mean, low, high) for mean, low, high in bounds]
-    return table
+    table = study.points_text(SHOWN, points=points).drop(columns=["point", "n"])
+    labels = {key: _label(study, key) for key in study.keys} | {key: metric(key).label for key in SHOWN}
+    return table.rename(columns=labels)
 
 
 def short(study: Study, key: str) -> str:

@@ -18,6 +18,7 @@ from aqmlab.results.metrics import in_order, metric, metric_interval
 from aqmlab.results.result import Result
 from aqmlab.results.stored import result_of
 from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.text import interval_text
 from aqmlab.storage.index import StudyRow
 from aqmlab.storage.store import ResultStore
 from aqmlab.sweeps.axes import number_and_unit
@@ -120,6 +121,29 @@ class Study(Shown):
                 row |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high}
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def points_text(self, metrics: Sequence[str], *, points: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Return the points for reading: their values, their number of runs, and means with intervals as text.
+
+        Parameters
+        ----------
+        metrics
+            Keys of the metrics to show, as far as the runs have them.
+        points
+            Rows of `points` to show; default: all.
+        """
+        rows = self.points() if points is None else points
+        table = rows[[POINT, *self.keys, "n"]].copy()
+        for key in (key for key in metrics if key in rows):
+            ends = zip(rows[key], rows[f"{key}_low"], rows[f"{key}_high"], strict=True)
+            table[key] = [interval_text(*one, significant=2) if one[0] == one[0] else "-" for one in ends]
+        return table
+
+    @property
+    def varies(self) -> bool:
+        """Whether the seeds of any point give different numbers; True too for points of one run."""
+        groups = [own for _, own in self.runs.groupby(POINT) if len(own) > 1]
+        return not groups or any((own[self.metrics].nunique(dropna=False) > 1).any() for own in groups)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the table of runs, indexed by the swept keys and the seed."""
