@@ -108,7 +108,7 @@ def test_overrides_that_are_no_pairs_are_reported(small, overrides):
     [
         ({"queue.bottleneck.max_p": None}, r"^overrides: queue\.bottleneck\.max_p: .* is no value of a scenario"),
         ({3: 4}, r'^overrides: the key 3 is no text; write it like "queue\.bottleneck\.max_p"$'),
-        (7, r"^overrides: 7 is neither a mapping nor pairs; allowed: a mapping"),
+        (7, r"^overrides: 7 is not possible \(allowed: a mapping"),
     ],
 )
 def test_overrides_of_other_kinds_are_rejected_with_a_message(small, overrides, message):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.tuning.goals import goal_of
+from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.ranges import Point
+from aqmlab.tuning.recommendation import best_of, recommend
 from aqmlab.tuning.search import Task
 from aqmlab.tuning.uplink import PACKET_BUDGET, rates_of, uplink
 from aqmlab.tuning.verification import Confirmed, against, beats, confirmed
@@ -165,14 +167,14 @@ def test_defaults_win_unless_beaten_decisively() -> None:
     assert not judged(high, low, slow, quick), "slower pages"
 
 
-def test_defaults_that_win_are_the_answer(tmp_path: Path) -> None:
+def test_defaults_that_win_are_the_answer() -> None:
     """The search may only try a target that harms calls; the answer is the discipline's own."""
     own = uplink("5Mbps", "20ms:40ms", "calls")
-    found = aqmlab.tune(
-        own.scenario, maximize=own.maximize, over=own.over, aqm="codel", vary=["target=200ms:250ms", "interval=260ms:300ms"],
-        overrides={"run.duration": "8s", "run.warmup": "2s"}, trials=2, seeds=1, fresh=4, progress=False,
-        prefer_defaults=True,
-    )  # fmt: skip
+    bad = ["target=200ms:250ms", "interval=260ms:300ms"]
+    short = {"run.duration": "8s", "run.warmup": "2s"}
+    few = {"trials": 2, "seeds": 1, "fresh": 4, "progress": False}
+    asked = {"maximize": own.maximize, "over": own.over, "aqm": "codel", "vary": bad, "prefer_defaults": True}
+    found = aqmlab.tune(own.scenario, overrides=short, **asked, **few)
     assert found.body == {"aqm": "codel", "limit": "100p"}
     assert {one.reference.name for one in found.against} == {"best trial", "file"}
     assert any(note.startswith("defaults win: the best trial does not beat them decisively") for note in found.notes)
@@ -199,3 +201,35 @@ def test_the_time_budget_is_stated_when_it_is_spent(tmp_path: Path, capsys: pyte
     assert "Note: the time budget of 1 s was spent: 4 of 30 trials, " in out
     assert main(["tune", "--uplink", "20Mbps", "--budget", "5"]) == 2
     assert 'tune: --budget "5": a time above 0' in capsys.readouterr().err.replace("aqmlab: ", "tune: ")
+
+
+def test_flows_that_negotiate_ecn_are_marked() -> None:
+    own = uplink("1Gbps", "200us:1ms", "downloads", "dctcp")
+    assert own.scenario.flows[0].parameters["congestion_control"] == "dctcp"
+    short = {"run.duration": "0.05s", "run.warmup": "0.01s"}
+    few = {"trials": 1, "seeds": 1, "fresh": 2, "progress": False}
+    found = aqmlab.tune(own.scenario, minimize="delay_p95_ms", over=own.over, aqm="codel", overrides=short, **few)
+    assert found.body["ecn"] is True
+    made = recommend(found, dev="eth0")
+    assert made.lines[0].startswith("tc qdisc replace dev eth0 root codel ")
+    assert made.lines[0].endswith(" ecn")
+    assert "no shaper at 1 Gb/s: eth0 itself must be the slowest link" in made.notes
+    with pytest.raises(aqmlab.InputError, match='unknown congestion control "cubik"'):
+        uplink("1Gbps", "200us:1ms", "downloads", "cubik")
+
+
+def test_calls_decide_between_disciplines_and_not_the_utilization() -> None:
+    """At 5 Mb/s with pages fq-codel's utilization is below 0.9, and its calls are the best by far."""
+    task = Task(goal_of(None, "mos_worse"), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    points = [Point("flows=1", (), corner=True)]
+
+    def answer_of(aqm: str, mos: list[float], utilization: float) -> SimpleNamespace:
+        found = {"mos_worse": np.array([mos]), "utilization": np.array([[utilization + 1e-3 * i for i in range(4)]])}
+        settings = confirmed("tuned", {}, task, points, found)
+        return SimpleNamespace(aqm=aqm, task=task, confirmed=settings, holds=settings.verdict)
+
+    sparse = answer_of("fq-codel", [4.38, 4.39, 4.37, 4.38], 0.8)
+    one = answer_of("codel", [3.0, 3.1, 2.9, 3.05], 0.95)
+    near = answer_of("pie", [4.37, 4.40, 4.36, 4.39], 0.95)
+    assert best_of([one, sparse]).aqm == "fq-codel"
+    assert best_of([sparse, near]).aqm == "fq-codel", "not decisively worse: the first"

@@ -55,7 +55,7 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
     """Say how much there is of what; runs of sweeps are in blocks, those of other commands in their folders.
 
     >>> _holdings({"run": 1, "comparison": 2}, 0, 0, 0)
-    '1 run, 2 comparisons'
+    '2 comparisons, 1 run'
     >>> _holdings({}, 1, 24, 2)
     '1 sweep with 24 runs in 2 blocks'
     """

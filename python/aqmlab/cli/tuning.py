@@ -29,7 +29,7 @@ Over = Annotated[
     list[str] | None,
     typer.Option(
         "--over",
-        help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH. May be given often.",
+        help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH.",
         metavar="KEY=LOW:HIGH",
     ),
 ]
@@ -43,32 +43,33 @@ Keep = Annotated[
     list[str] | None,
     typer.Option(
         "--keep",
-        help="A bound on a metric's mean at every point: utilization>=0.95. May be given often.",
+        help="A bound at every point: utilization>=0.95.",
         metavar="METRIC>=VALUE",
     ),
 ]
 Queue = Annotated[str, typer.Option("--queue", help="The queue to tune.", metavar="NAME")]
 Aqm = Annotated[
     str | None,
-    typer.Option("--aqm", help="The discipline, or several: red,codel; default: the queue's own.", metavar="NAME"),
+    typer.Option("--aqm", help="Disciplines: red,codel; default: the queue's own.", metavar="NAME"),
 ]
 OptionalFile = Annotated[
     Path | None, typer.Argument(help="Scenario file (TOML); none with --uplink.", metavar="[FILE.toml]")
 ]
 UplinkRate = Annotated[
     str | None,
-    typer.Option("--uplink", help="In place of a file: an uplink's rate: 50Mbps, 20mbit, 100/20Mbps.", metavar="RATE"),
+    typer.Option("--uplink", help="No file: a rate such as 20mbit, 100/20Mbps (down/up).", metavar="RATE"),
 ]
-Rtt = Annotated[str, typer.Option("--rtt", help="With --uplink: round trips without queueing.", metavar="LOW:HIGH")]
+Rtt = Annotated[str, typer.Option("--rtt", help="Round trips of the uplink.", metavar="LOW:HIGH")]
 For = Annotated[
     str,
-    typer.Option("--for", help="With --uplink: what it is used for, of downloads, calls and web.", metavar="USES"),
+    typer.Option("--for", help="Uses of the uplink: downloads, calls, web.", metavar="USES"),
 ]
+Control = Annotated[str, typer.Option("--tcp", help="Congestion control on the uplink.", metavar="NAME")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
         "--vary",
-        help="A further parameter to search, or another range: limit=20:200. May be given often.",
+        help="A further parameter, or another range: limit=20:200.",
         metavar="KEY=LOW:HIGH",
     ),
 ]
@@ -76,42 +77,36 @@ Against = Annotated[
     list[str] | None,
     typer.Option(
         "--against",
-        help="Further settings to compare with: \"RED 5/15={ aqm = 'red', min_th = '5p', max_th = '15p' }\".",
+        help="Compare with: \"A={ aqm = 'red', max_th = '15p' }\".",
         metavar="NAME=TABLE",
     ),
 ]
 Quantile = Annotated[
     float,
-    typer.Option("--quantile", help="Which quantile over the points counts for the goal; 1: the worst.", metavar="Q"),
+    typer.Option("--quantile", help="Quantile over the points; 1: the worst.", metavar="Q"),
 ]
 Trials = Annotated[
     int | None,
-    typer.Option("--trials", help="Settings to try; default: 60, 24 with --uplink.", min=1, metavar="N"),
+    typer.Option("--trials", help="Settings to try; 60, uplink 24.", min=1, metavar="N"),
 ]
-Seeds = Annotated[
-    int | None, typer.Option("--seeds", help="Seeds of each trial; default: 3, 2 with --uplink.", min=1, metavar="N")
-]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds of a trial; 3, uplink 2.", min=1, metavar="N")]
 Fresh = Annotated[
     int | None,
-    typer.Option("--fresh", help="Fresh seeds of the confirmation; default: 20, 10 with --uplink.", min=2, metavar="N"),
+    typer.Option("--fresh", help="Seeds to confirm; 20, uplink 10.", min=2, metavar="N"),
 ]
 BudgetText = Annotated[
     str | None,
-    typer.Option("--budget", help="Time for all disciplines together; default: 5min with --uplink.", metavar="TIME"),
+    typer.Option("--budget", help="Time for all disciplines; uplink: 5min.", metavar="TIME"),
 ]
-Both = Annotated[bool, typer.Option("--both", help="Commands for both directions; what arrives passes an ifb device.")]
+Both = Annotated[bool, typer.Option("--both", help="Also commands for arriving packets (ifb).")]
 Dev = Annotated[str, typer.Option("--dev", help="The interface in the commands.", metavar="NAME")]
-Layer = Annotated[
-    str, typer.Option("--layer", help="The link's layer: ethernet, docsis, vdsl or adsl (PPPoE).", metavar="NAME")
-]
+Layer = Annotated[str, typer.Option("--layer", help="ethernet, docsis, vdsl or adsl.", metavar="NAME")]
 UPLINK_BUDGET_S = 300.0
 UPLINK_AQMS = "fq-codel,codel,pie"
 """Disciplines that are tried for an uplink: routers with Linux have them."""
 EFFORT, QUICKER = (60, 3, 20), (24, 2, 10)
 """Trials, their seeds and fresh seeds: by default, and with --uplink, where an answer is wanted within minutes."""
-Details = Annotated[
-    bool, typer.Option("--details", help="Also the texts for all systems, the Pareto front, intervals and tests.")
-]
+Details = Annotated[bool, typer.Option("--details", help="Also texts for all systems, Pareto front, tests.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="The folder; default: results/NAME-tune.", metavar="DIR"),
@@ -124,6 +119,7 @@ def tune(
     uplink: UplinkRate = None,
     rtt: Rtt = "20ms:100ms",
     uses: For = "downloads",
+    tcp: Control = "cubic",
     over: Over = None,
     minimize: Minimize = None,
     maximize: Maximize = None,
@@ -154,7 +150,7 @@ def tune(
     if uplink is not None and file is None:
         from aqmlab.tuning.uplink import uplink as described
 
-        own = described(uplink, rtt, uses)
+        own = described(uplink, rtt, uses, tcp)
         plan, over = own.scenario.with_overrides(parse_overrides(set_)), over or list(own.over)
         if minimize is None and maximize is None:
             minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
@@ -263,6 +259,8 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     print()
     if line := best.against_drop_tail():
         print(line)
+        if line.startswith("Against drop-tail: worse"):
+            warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
     print(f"Use this: {best.aqm}")
     for line in made.lines:
         print(f"    {line}")

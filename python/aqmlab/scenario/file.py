@@ -209,9 +209,9 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
     (('run.duration', '5s'), ('queue.bottleneck.max_p', '0.2'))
     """
     given: Any = overrides
-    allowed = 'allowed: a mapping {"KEY": VALUE} or pairs ("KEY", "VALUE")'
+    allowed = 'allowed: a mapping {"KEY": VALUE}, or pairs ("KEY", "VALUE")'
     if not isinstance(given, Iterable):
-        raise InputError(f"overrides: {given!r} is neither a mapping nor pairs; {allowed}")
+        raise InputError(f"overrides: {given!r} is not possible ({allowed})")
     one_text = isinstance(given, str | bytes)
     pairs: list[Any] = [given] if one_text else [*(given.items() if isinstance(given, Mapping) else given)]
     for pair in pairs:

@@ -111,7 +111,7 @@ class Bench:
     workers, progress, engine
         As for `aqmlab.run`.
     budget
-        Is told how long runs take.
+        Records how long runs take.
     title
         What lines about progress begin with.
     """

@@ -138,10 +138,10 @@ def _times(value: float | str, ratio: float) -> float | str:
 def best_of(answers: Sequence[Tuned]) -> Tuned:
     """Return the discipline to use: the first in order that none is decisively better than (paired by seed, Holm).
 
-    Those that break the bounds come behind all others.
+    Those that break the bounds come behind all others, unless users feel the objective.
     """
     task = answers[0].task
-    keeping = [one for one in answers if one.holds is not Verdict.FAILS] or list(answers)
+    keeping = [one for one in answers if task.is_felt or one.holds is not Verdict.FAILS] or list(answers)
     best = min(keeping, key=lambda one: task.goal.sign * one.confirmed.goal.mean)
     others = [one for one in keeping if one is not best]
     compared = []

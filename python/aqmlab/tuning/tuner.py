@@ -305,7 +305,7 @@ def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body
     if same:
         return {**table, "aqm": chosen.name}
     if not (has_red(chosen) and set(table) & RED):
-        return defaults(chosen, table).body
+        return defaults(chosen, _marking(plan, table)).body
     known = {parameter.key for parameter in chosen.own_parameters} - {"curve", "adaptation", "victim"}
     return {"aqm": chosen.name, **{key: value for key, value in table.items() if key in known}}
 
@@ -314,11 +314,16 @@ def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Poi
     table = place.plan.queue_table(place.queue)
     own = Start(FILE, dict(table))
     if not has_red(chosen):
-        return [defaults(chosen, table), own]
+        return [defaults(chosen, _marking(place.plan, table)), own]
     designs = analytic(place, chosen, space, points, notes)
     if not designs:
         notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
-    return [*designs, automatic(table), own]
+    return [*designs, automatic(_marking(place.plan, table)), own]
+
+
+def _marking(plan: Scenario, table: Body) -> Body:
+    """Return a queue's table with ECN where flows negotiate it: another discipline than the scenario's then marks."""
+    return {"ecn": True, **table} if any(flow.parameters.get("ecn") for flow in plan.flows) else table
 
 
 def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:

@@ -22,7 +22,7 @@ count = 4
 transport = "tcp"
 from = "{side}"
 start = {{ uniform = ["0s", "1s"] }}
-tcp = {{ profile = "rfc", congestion_control = "cubic" }}
+tcp = {{ profile = "rfc", congestion_control = "{tcp}"{ecn} }}
 """,
     "calls": """\
 [[flow]]
@@ -38,7 +38,7 @@ transport = "tcp"
 from = "{side}"
 start = {{ every = "2s" }}
 count = {pages}
-tcp = {{ profile = "rfc", congestion_control = "cubic" }}
+tcp = {{ profile = "rfc", congestion_control = "{tcp}"{ecn} }}
 web = {{ objects = 30, size = "15KB", think = "0s" }}
 """,
 }
@@ -77,6 +77,9 @@ aqm = "drop-tail"
 limit = "{limit}p"
 
 """
+CONTROLS = ("reno", "cubic", "dctcp", "ledbat", "prague", "bbr")
+ECN_CONTROLS = {"dctcp": "dctcp", "prague": "accurate"}
+"""Congestion control to its feedback of ECN, where it needs ECN."""
 ROUND_TRIPS, WARMUP_ROUND_TRIPS = 200, 40
 """Longest round trips that a run measures, and that it warms up before."""
 LEAST_S, LEAST_WARMUP_S = 15.0, 5.0
@@ -122,7 +125,7 @@ class Uplink:
         return (minimize, maximize) == (self.minimize, self.maximize)
 
 
-def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
+def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> Uplink:
     """Describe an uplink.
 
     Parameters
@@ -132,8 +135,10 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     rtt
         Round trips without queueing: ``20ms:100ms``.
     uses
-        ``downloads``, ``calls``, ``web``, with commas or "and" between them. Downloads are greedy CUBIC flows, 1 to 8
-        at a time; without them no queue builds up, so they are always there.
+        ``downloads``, ``calls``, ``web``, with commas or "and" between them. Downloads are greedy TCP flows, 1 to 8 at
+        a time; without them no queue builds up, so they are always there.
+    tcp
+        Congestion control of downloads and web pages; ``dctcp`` and ``prague`` negotiate ECN.
 
     Raises
     ------
@@ -146,6 +151,8 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
     down, up = rates_of(rate)
     low, high = _round_trips(rtt)
     wanted = _uses(uses)
+    if tcp not in CONTROLS:
+        raise InputError(f"--tcp: {unknown('congestion control', tcp, list(CONTROLS))}")
     duration, warmup, notes = _length(up, high)
     words = {
         "rate": written(up, "bps"),
@@ -157,6 +164,8 @@ def uplink(rate: str, rtt: str, uses: str = "downloads") -> Uplink:
         "duration": f"{duration:.4g}s",
         "warmup": f"{warmup:.4g}s",
         "access": written(max(1e10, 10 * max(up, down)), "bps"),
+        "tcp": tcp,
+        "ecn": f', ecn = "{ECN_CONTROLS[tcp]}"' if tcp in ECN_CONTROLS else "",
         "pages": max(1, math.floor(0.8 * duration / 2)),
     }
     links = (ASYMMETRIC if down != up else SYMMETRIC).format(**words)
