@@ -26,6 +26,9 @@ CHOICE_SEEDS = 1_000_001
 """First seed of the runs among which the choice is made."""
 FRESH_SEEDS = 3_000_001
 """First seed of the runs that confirm."""
+FELT_MOS, FELT_SHARE = 0.05, 0.02
+"""Least gain that counts against the defaults: of a score (MOS), and of a time as a share of the defaults' time.
+Smaller ones can be significant, but nobody hears or sees them."""
 CHOICE_LEVEL = 0.99
 """Confidence with which a bound must hold for a choice: several are looked at, and one may hold by luck."""
 AT_ONCE = 4
@@ -238,5 +241,6 @@ def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
         p < 1 - LEVEL and goal.sign * one.difference.interval.mean > 0
         for goal, one, p in zip(task.unharmed, found, corrected, strict=True)
     )
-    gained = -task.goal.sign * entry.compared.difference.interval.mean > 0
-    return gained and entry.p < 1 - LEVEL and not harmed
+    gain = -task.goal.sign * entry.compared.difference.interval.mean
+    felt = FELT_MOS if task.goal.metric.unit == "1" else FELT_SHARE * abs(entry.reference.goal.mean)
+    return gain >= felt and entry.p < 1 - LEVEL and not harmed
