@@ -78,6 +78,7 @@ def test_runs_last_hundreds_of_round_trips(rate: str, rtt: str, measured: float,
 
 def test_a_fast_uplink_has_a_budget_of_packets() -> None:
     found = uplink("10Gbps", "200us:1ms")
+    assert max(flow.start_s[1] for flow in found.scenario.flows) < found.scenario.warmup_s
     assert found.scenario.duration_s * 10e9 / 12_000 == pytest.approx(PACKET_BUDGET)
     (note,) = found.notes
     assert note == (
@@ -163,6 +164,7 @@ def test_defaults_win_unless_beaten_decisively() -> None:
     quick, slow = [0.5, 0.52, 0.49, 0.51, 0.5], [2.0, 2.1, 1.9, 2.05, 2.0]
     assert judged(high, low, quick, quick)
     assert not judged(low, high, quick, quick), "worse calls"
+    assert not judged([mos + 0.001 for mos in high], high, quick, quick), "significant, but nobody hears it"
     assert not judged([4.36, 4.30, 4.41, 4.33, 4.38], high, quick, quick), "undecided"
     assert not judged(high, low, slow, quick), "slower pages"
     barely = [4.3847, 4.3848, 4.3847, 4.3849, 4.3848]
@@ -208,7 +210,7 @@ def test_the_time_budget_is_stated_when_it_is_spent(tmp_path: Path, capsys: pyte
 def test_flows_that_negotiate_ecn_are_marked() -> None:
     own = uplink("1Gbps", "200us:1ms", "downloads", "dctcp")
     assert own.scenario.flows[0].parameters["congestion_control"] == "dctcp"
-    short = {"run.duration": "0.05s", "run.warmup": "0.01s"}
+    short = {"run.duration": "0.05s", "run.warmup": "0.01s", "flow.downloads.start": "0s"}
     few = {"trials": 1, "seeds": 1, "fresh": 2, "progress": False}
     found = aqmlab.tune(own.scenario, minimize="delay_p95_ms", over=own.over, aqm="codel", overrides=short, **few)
     assert found.body["ecn"] is True

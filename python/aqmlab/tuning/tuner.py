@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -346,6 +347,8 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
     best = min(trials, key=task.order)
     if best.feasible:
         return ""
+    if not math.isfinite(best.violation):
+        return f"no trial has a {task.goal.metric.key} at every point: are flows active after the warm-up?"
     near = ", ".join(
         f"{bound.words}: best found {value:.5g}, misses by {bound.sign * (bound.value - value):.2g}"
         for bound, value in zip(task.bounds, best.kept, strict=True)

@@ -21,7 +21,7 @@ name = "downloads"
 count = 4
 transport = "tcp"
 from = "{side}"
-start = {{ uniform = ["0s", "1s"] }}
+start = {{ uniform = ["0s", "{spread}"] }}
 tcp = {{ profile = "rfc", congestion_control = "{tcp}"{ecn} }}
 """,
     "calls": """\
@@ -164,6 +164,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
         "duration": f"{duration:.4g}s",
         "warmup": f"{warmup:.4g}s",
         "access": written(max(1e10, 10 * max(up, down)), "bps"),
+        "spread": f"{min(1.0, warmup / 2):.4g}s",
         "tcp": tcp,
         "ecn": f', ecn = "{ECN_CONTROLS[tcp]}"' if tcp in ECN_CONTROLS else "",
         "pages": max(1, math.floor(0.8 * duration / 2)),
