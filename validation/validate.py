@@ -25,7 +25,8 @@ import numpy as np
 from aqmlab import _core
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / place) for place in ("tests", "tests/ns2", "validation/models", "validation/statistics")]
+PLACES = ("tests", "tests/ns2", "tests/python", "validation/models", "validation/statistics")
+sys.path[:0] = [str(ROOT / place) for place in PLACES]
 
 import characterize_disciplines  # noqa: E402
 import check_memory  # noqa: E402

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
@@ -164,6 +165,7 @@ ALL_KINDS = frozenset(
 """All kinds of things that a scenario may have."""
 
 Table = dict[str, Value]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ class Draft:
     links: list[str] = field(default_factory=list)
     """Names of links between routers."""
 
-    def one(self, choices: Sequence[str]) -> str:
+    def one(self, choices: Sequence[T]) -> T:
         return self.draw(st.sampled_from(choices))
 
     def number(self, low: int, high: int) -> int:

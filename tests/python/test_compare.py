@@ -14,12 +14,12 @@ import pytest
 import aqmlab
 from aqmlab.execution.comparison import Comparison
 from aqmlab.execution.comparison_exports import latex_text
-from aqmlab.execution.comparison_matrix import answer, legend, lines_of, matrix_of
+from aqmlab.execution.comparison_matrix import Cell, answer, legend, lines_of, matrix_of
 from aqmlab.execution.comparison_settings import DEFINITION, folder_of
 from aqmlab.execution.comparison_tables import EVERY_RUN, verdict
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.results.metrics import APPLICATIONS
-from aqmlab.statistics import benjamini_hochberg, compare_means, paired
+from aqmlab.statistics import benjamini_hochberg, compare_means, holm, paired
 from aqmlab.storage.folders import temporary_path
 
 pytestmark = pytest.mark.slow
@@ -330,6 +330,55 @@ def test_several_queues_change_together_and_are_those_of_both_directions_by_defa
         aqmlab.compare("example:asymmetric", aqm=["red", "codel"], queue="up,sideways", seeds=1, progress=False)
     with pytest.raises(aqmlab.InputError, match=r"^compare: choose the queues with --queue, with commas"):
         aqmlab.compare("example:chain", aqm=["red", "codel"], seeds=1, progress=False)
+
+
+def test_equal_runs_have_neither_interval_nor_verdict(small):
+    overrides = {"flow.tcp.start": "0s", "run.duration": "2s", "run.warmup": "0s"}
+    found = aqmlab.compare(small, aqm=["drop-tail", "codel"], overrides=overrides, seeds=3, workers=1, progress=False)
+    assert found.distinct_runs == 1
+    assert "one distinct run: nothing in this scenario is random" in found.warnings[0]
+    assert found.means["low"].isna().all()
+    assert set(found.differences["verdict"]) <= {"not tested", "equal"}
+    assert "not tested, since the difference is the same in every run" in found.answer()
+    assert not np.isinf(found.differences["hedges_g"]).any()
+    text = "\n".join(lines_of(found.matrix()))
+    assert not set("±↑↓") & set(text)
+    assert "one distinct run." in found.latex()
+    assert "arrow" not in found.latex()
+
+
+def test_a_constant_quantity_beside_one_that_varies_is_compared():
+    means = {"timeouts": [0.0] * 10, "loss": [0.1] * 10}
+    varied = {"timeouts": [1.0, 2.0, 3.0, 1.0, 2.0, 4.0, 2.0, 1.0, 3.0, 2.0], "loss": [0.2] * 10}
+    rows = {key: compare_means(varied[key], means[key]) for key in means}
+    assert rows["timeouts"].difference.p < 0.001
+    assert rows["loss"].constant
+    assert np.isnan(rows["loss"].difference.p)
+    assert verdict(0.1, float("nan"), constant=True) == "not tested"
+
+
+def test_the_correction_is_over_all_disciplines_and_quantities(found):
+    tested = found.differences["p"].notna()
+    assert found.tests == tested.sum()
+    assert found.differences["aqm"].nunique() == 2
+    own = found.differences[tested]
+    assert list(own["p_holm"]) == pytest.approx(holm(list(own["p"])))
+    assert f"over {found.tests} tests" in legend(found.matrix(), level=0.95, tests=found.tests)
+    assert f"over {found.tests} tests" in found.latex()
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "digits", "texts"),
+    [
+        (4.33, -525.7, 534.3, 2, ("4.33", "±530")),
+        (0.9301, 0.8, 1.0, 4, ("0.930", "+0.07−0.13")),
+        (84.56, 84.559, 84.561, 2, ("84.5600", "±0.0010")),
+        (7.0, 0.0, 24.2, 1, ("7.0", "+17−7")),
+    ],
+)
+def test_means_keep_their_digits_and_intervals_their_ends(mean, low, high, digits, texts):
+    cell = Cell(mean, low, high, "", digits)
+    assert (cell.texts[0], cell.spread) == texts
 
 
 def test_signs_stand_for_holm_s_verdicts(found):

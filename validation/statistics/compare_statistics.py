@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import choose_method
 import hold_truth
 import pairing_gain
+import possible_intervals
 import real_runs
 from aqmlab.execution.comparison import Comparison
+from aqmlab.statistics.estimate import FEWEST as FEWEST_RUNS
 from aqmlab.statistics.estimate import SKEWED
 from aqmlab.statistics.pairing import Gain
 from aqmlab.statistics.sequential import FEWEST, GROWTH, spent
@@ -30,9 +33,14 @@ def report(workers: int) -> tuple[str, bool]:
     parts = [_introduction(), *_simulated(simulated)]
     text, real = _real(workers)
     parts.append(text)
+    compared = choose_method.cells(workers)
+    parts.append(choose_method.section(compared))
+    text, possible = possible_intervals.report()
+    parts.append(text)
     text, gained = _gains(workers)
     parts.append(text)
-    return "\n\n".join(parts), known and medians and real and gained
+    shown = known and medians and real and gained and possible and choose_method.is_right(compared)
+    return "\n\n".join(parts), shown
 
 
 def _introduction() -> str:
@@ -40,6 +48,9 @@ def _introduction() -> str:
 truth is known, the package's own functions (`python/aqmlab/statistics`) make the interval, and it is counted how often
 that holds the truth. A 95 % interval is **shown** to be one where {100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % of
 {hold_truth.SAMPLES:,} samples do ({hold_truth.STOPPED:,} where runs are stopped). Cells outside are in bold.
+
+[Which method](#which-method) compares twelve methods; [impossible intervals](#impossible-intervals) looks for intervals
+that no quantity can have.
 
 Reported, but not judged: populations whose skewness/√n is above {MOST_SKEWED:g}, and fewer than {FEWEST_SKEWED} runs of
 skewed ones. What makes their mean is seldom among so few runs (the lognormal with s = 1 has a skewness of 6.2, the
@@ -49,9 +60,9 @@ exponential of 2). The remedy is more runs, or the median."""
 def _simulated(cells: dict[str, list[Cell]]) -> Iterable[str]:
     yield f"""## Means
 
-By default Student's interval; where skewness/√n of the sample is above {SKEWED:g} (and n is 10 or more) the studentized
-bootstrap's, widened to hold Student's. Share of the intervals that hold the mean, and in brackets what Student's alone
-would hold.
+By default Student's interval; where skewness/√n of the sample is above {SKEWED:g} (and n is {FEWEST_RUNS} or more)
+Hall's, widened to hold Student's. Share of the intervals that hold the mean, and in brackets what Student's alone would
+hold.
 
 {_grid(cells["means"])}"""
     yield f"""## Differences

@@ -36,6 +36,7 @@ def rfc7928(
 ) -> None:
     """Characterize disciplines by RFC 7928, in one report. Python: aqmlab.characterize."""
     from aqmlab.rfc7928.suite import characterize
+    from aqmlab.rfc7928.tables import tests_of
 
     found = characterize(
         aqm=[name.strip() for name in aqm.split(",") if name.strip()],
@@ -66,7 +67,9 @@ def rfc7928(
         return
     counts = found.requirements.groupby(["level", "status"], sort=False).size().reset_index(name="requirements")
     print_table(counts, title="Requirements of RFC 7928")
-    print_table(found.tables["against"], title="Queueing delay and goodput against drop-tail")
+    against = found.tables["against"]
+    title = f"Queueing delay and goodput against drop-tail; 5 %, Holm's correction over {tests_of(against)} tests"
+    print_table(against, title=title)
     for name, reason in found.skipped.items():
         print(f"not runnable in this version: {name}, {reason}")
     print_evaluation(found.evaluation)

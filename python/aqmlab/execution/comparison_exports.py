@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.errors import one_line
 from aqmlab.execution.comparison_matrix import Cell, Matrix
-from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER
+from aqmlab.execution.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED
 from aqmlab.results.metrics import metric
 
 if TYPE_CHECKING:
@@ -57,11 +57,14 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
     yield r"\begin{table}"
     yield r"  \centering"
     equal = " $=$ equal in every run;" if any(cell.verdict == EQUAL for cell in matrix.cells.values()) else ""
-    yield (
-        f"  \\caption{{{escaped(name)}, link {escaped(link)}: {spread if runs > 1 else 'one run'}. "
-        f"$\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
-        f"(5\\,\\%, Holm's correction over {tests} tests);{equal} no arrow: undecided.}}"
+    if any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
+        equal += r" neither interval nor arrow: the same difference in every run, not tested;"
+    signs = (
+        f" $\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
+        f"(5\\,\\%, Holm's correction over {tests} {'test' if tests == 1 else 'tests'});{equal} no arrow: undecided."
     )
+    told = f"{spread if runs > 1 else 'one distinct run'}.{signs if tests else ''}"
+    yield f"  \\caption{{{escaped(name)}, link {escaped(link)}: {told}}}"
     yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}}}"
     yield f"  \\begin{{tabular}}{{l{'r' * len(matrix.labels)}}}"
     yield r"    \toprule"

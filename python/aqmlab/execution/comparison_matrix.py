@@ -74,14 +74,19 @@ class Cell:
         (('17.7', '0.2', '0.2'), ('4.33', '0.49', '0.16'))
         >>> Cell(4.33, -525.7, 534.3, "", 2).texts, Cell(9.5, float("nan"), float("nan"), "", 2).texts
         (('4.33', '530', '530'), ('9.50', '', ''))
+        >>> Cell(84.56, 84.559, 84.561, "", 2).texts
+        ('84.5600', '0.0010', '0.0010')
         """
         if not math.isfinite(self.high - self.low):
             return f"{self.mean:.{self.digits}f}", "", ""
         half = (self.high - self.low) / 2
         apart = asymmetric(self.mean, self.low, self.high)
         distances = (self.mean - self.low, self.high - self.mean) if apart else (half, half)
-        own = min(self.digits, max((half_places(one) for one in distances if one > 0), default=self.digits))
-        places = min(self.digits, max(own, mean_places(self.mean, KEPT)))
+        finest = max((half_places(one) for one in distances if one > 0), default=self.digits)
+        own = min(self.digits, finest)
+        if not any(round(one, own) for one in distances):  # ±0.00 would say that nothing varies
+            own = finest
+        places = max(own, min(self.digits, mean_places(self.mean, KEPT)))
         below, above = (f"{one:.{own}f}" for one in distances)
         return f"{self.mean:.{places}f}", below, above
 
@@ -160,12 +165,15 @@ def answer(differences: pd.DataFrame) -> str:
                 names = tuple(row["aqm"] for row in decided)
                 clauses.setdefault(names, []).append(f"{_words(key, verdict)}{_percents(decided)}")
         for verdict in (EQUAL, UNDECIDED, NOT_TESTED):
-            names = tuple(row["aqm"] for row in own if row["verdict"] == verdict)
-            if names:
-                rest.setdefault((verdict, names), []).append(ANSWERS[key])
+            rest_of = [row for row in own if row["verdict"] == verdict]
+            if rest_of:
+                percents = _percents(rest_of) if verdict == NOT_TESTED else ""
+                rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(ANSWERS[key] + percents)
     told = [f"{_subject(names, others)} {_and(found)}" for names, found in clauses.items()]
     for (verdict, names), found in rest.items():
-        told.append(f"{_and(found)} {verdict}{'' if list(names) == others else f' for {_and(names)}'}")
+        whose = "" if list(names) == others else f" for {_and(names)}"
+        reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
+        told.append(f"{_and(found)} {verdict}{whose}{reason}")
     return f"Against {rows[0]['against']}: {'; '.join(told)}."
 
 
@@ -274,6 +282,8 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     interval = f" ±: half-width of the {name}." if any(spreads) else " One run has no interval."
     if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
+    if NOT_TESTED in signs:
+        equal += "; no arrow and no ±: the same difference in every run, which is not tested"
     if any("+" in spread for spread in spreads):
         interval += f" +a −b: the {name} reaches from b below the mean to a above it."
     return (

@@ -123,7 +123,7 @@ def _row(one: Compared, p_holm: float) -> dict[str, object]:
         "r_high": one.pairing.high,
         "gain": str(one.pairing.gain),
         "runs_share": one.pairing.runs_share,
-        "hedges_g": one.hedges_g,
+        "hedges_g": math.nan if one.constant and found.mean else one.hedges_g,
         "cliffs_delta": one.cliffs_delta,
     }
 

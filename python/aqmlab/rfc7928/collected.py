@@ -9,10 +9,35 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab.results.metrics import MOS, SHARE
 from aqmlab.rfc7928.case import Case
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.scenario.file import Scenario
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval, mean_interval
+from aqmlab.statistics.intervals import Bounds
+
+BOUNDS: dict[str, Bounds] = {
+    **dict.fromkeys(("loss", "marks", "synchronization", "unplayed_there", "unplayed_back"), SHARE),
+    **dict.fromkeys(("mos_there", "mos_back"), MOS),
+}
+"""What a measured number can be, by its last name; any other is at least 0."""
+
+
+def mean_of(values: np.ndarray | list[float], name: str = "") -> Interval:
+    """Return the mean of the runs that have a number, with its 95 % interval within what the number can be.
+
+    Parameters
+    ----------
+    values
+        A number of each run; NaN where it lacks.
+    name
+        The number's last name, a key of `BOUNDS`; default: any number of at least 0.
+
+    >>> found = mean_of([0.0, 0.1, 0.3], "loss")
+    >>> found.low, round(found.high, 2)
+    (0.0, 0.51)
+    """
+    return mean_interval(values, bounds=BOUNDS.get(name, (0.0, math.inf)))[0]
 
 
 @dataclass(frozen=True)
@@ -30,9 +55,8 @@ class Measured:
         )
 
     def mean(self, *path: str, phase: str | None = None) -> Interval:
-        """Return its mean with the 95 % interval, over the runs that have it."""
-        found = self.values(*path, phase=phase)
-        return interval(found[~np.isnan(found)], bounds=(0.0, math.inf)) if not np.isnan(found).all() else _NOTHING
+        """Return its mean with the interval that suits its runs (`mean_of`)."""
+        return mean_of(self.values(*path, phase=phase), path[-1])
 
     def lists(self, *path: str) -> list[float]:
         """Return the numbers of all runs where each has a list."""
@@ -104,9 +128,6 @@ class Collected:
             if entry.case.section == section or entry.case.section.startswith(f"{section}."):
                 found.setdefault(entry.case.name, {})[entry.case.settings.name] = entry
         return list(found.values())
-
-
-_NOTHING = Interval(math.nan, math.nan, 0, math.nan, math.nan)
 
 
 def _number(part: Any, path: Sequence[str]) -> float:  # noqa: ANN401 - JSON

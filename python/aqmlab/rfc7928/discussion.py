@@ -12,6 +12,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import Error, InputError
+from aqmlab.reporting.fragments import bounded
 from aqmlab.rfc7928.case import FORWARD
 from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.sensitivity import target_of, turnable
@@ -132,8 +133,8 @@ def sensitivities(collected: Collected) -> pd.DataFrame:
                 ("loss", ("links", FORWARD, "loss")),
             ):
                 found = compare_means(entry.values(*path), base[name].values(*path)[:n])
-                mean = 100 * found.difference.mean / found.base if found.base else math.nan
-                row[title] = f"{mean:+.1f} ± {100 * found.relative_half_width:.1f} %"
+                share, ends = 100 / found.base if found.base else math.nan, found.difference.interval
+                row[title] = f"{bounded(share * ends.mean, share * ends.low, share * ends.high, signed=True)} %"
             rows.append(row)
     return pd.DataFrame(rows).sort_values("discipline", kind="stable") if rows else pd.DataFrame()
 

@@ -11,9 +11,9 @@ from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures.runs import data_range, slug
 from aqmlab.plotting.figures.trade_off import ellipses_of
 from aqmlab.rfc7928 import metrics
-from aqmlab.rfc7928.collected import Measured
+from aqmlab.rfc7928.collected import Measured, mean_of
 from aqmlab.rfc7928.traffic import Group
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 Scenario = Mapping[str, Measured]
 
@@ -136,7 +136,7 @@ def over_range(
     lines: dict[str, list[tuple[float, Interval]]] = {}
     for scenario in scenarios:
         for name, entry in scenario.items():
-            lines.setdefault(name, []).append((entry.case.point or math.nan, interval(read(entry))))
+            lines.setdefault(name, []).append((entry.case.point or math.nan, mean_of(read(entry))))
     series = [
         Series(name, [x for x, _ in own], [y.mean for _, y in own], [y.low for _, y in own], [y.high for _, y in own])
         for name, own in lines.items()
@@ -158,7 +158,7 @@ def settings_compared(lines: Mapping[str, Sequence[tuple[float, Measured]]]) -> 
     series, words = [], []
     for name, points in lines.items():
         delay = [float(np.nanmean(entry.values("links", entry.first_link(), "delay_ms"))) for _, entry in points]
-        goodput = [interval(entry.total_goodput()) for _, entry in points]
+        goodput = [mean_of(entry.total_goodput()) for _, entry in points]
         series.append(
             Series(name, delay, [g.mean for g in goodput], [g.low for g in goodput], [g.high for g in goodput])
         )

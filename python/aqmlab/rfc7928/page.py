@@ -90,8 +90,8 @@ def _summary(
             page.heat_table(
                 heat.heat_table(against, quantity, others),
                 caption=f"{title}: difference to drop-tail with a buffer of the bandwidth-delay product, in % of it, "
-                "means over the runs. Blue: better, orange: worse, grey with ?: the 95 % interval of the difference "
-                "has 0 in it.",
+                "means over the runs. Blue: better, orange: worse, grey with ?: undecided (5 %, Holm's correction over "
+                f"the {tables.tests_of(against)} tests of both tables).",
             )
     open_ = required[required["status"] != "answered"]
     page.text(

@@ -11,10 +11,9 @@ import pandas as pd
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.intervals import intervals_table
 from aqmlab.rfc7928 import network
-from aqmlab.rfc7928.collected import Collected, Measured
+from aqmlab.rfc7928.collected import Collected, Measured, mean_of
 from aqmlab.rfc7928.stability import levels
-from aqmlab.statistics import Interval, interval
-from aqmlab.statistics.compared import compare_means
+from aqmlab.statistics import LEVEL, Compared, Interval, compare_means, holm
 
 Row = dict[str, str | float | Interval]
 Scenario = Mapping[str, Measured]
@@ -75,7 +74,7 @@ def _cumulated(name: str, entry: Measured, phase: str | None) -> Row:
     row |= {} if phase is None else {"phase": phase}
     return row | {
         "flows": ALL_FLOWS,
-        GROUP_COLUMNS["goodput_mbps"]: interval(entry.total_goodput(phase), bounds=(0.0, math.inf)),
+        GROUP_COLUMNS["goodput_mbps"]: mean_of(entry.total_goodput(phase)),
         GROUP_COLUMNS["delay_ms"]: entry.mean("links", entry.first_link(), "delay_ms", phase=phase),
         GROUP_COLUMNS["loss"]: entry.mean("links", entry.first_link(), "loss", phase=phase),
     }
@@ -132,28 +131,36 @@ def long(collected: Collected) -> dict[str, pd.DataFrame]:
 
 
 def against_baseline(collected: Collected) -> pd.DataFrame:
-    """Queueing delay and goodput of each discipline less those of drop-tail, scenario by scenario."""
-    rows = []
+    """Queueing delay and goodput of each discipline less those of drop-tail, scenario by scenario.
+
+    "more" and "less" rest on p after Holm's correction over the whole table.
+    """
+    rows: list[Row] = []
+    found: dict[tuple[int, str], Compared] = {}
     for scenario in _comparable(collected):
         base = next(iter(scenario.values()))
         for name, entry in scenario.items():
             if entry is base:
                 continue
-            row: dict[str, str | float] = {
-                "section": entry.case.section,
-                "scenario": entry.case.title,
-                "discipline": name,
-            }
             for title, mine, theirs in (
                 ("delay", _delay(entry), _delay(base)),
                 ("goodput", entry.total_goodput(), base.total_goodput()),
             ):
-                found = compare_means(mine, theirs)
-                row[f"{title}, %"] = 100 * found.difference.mean / found.base if found.base else math.nan
-                row[f"{title}, ± %"] = 100 * found.relative_half_width
-                row[f"{title} is"] = _direction(found.difference.interval)
-            rows.append(row)
+                found[len(rows), title] = compare_means(mine, theirs)
+            rows.append({"section": entry.case.section, "scenario": entry.case.title, "discipline": name})
+    corrected = holm([one.difference.p for one in found.values()])
+    for ((row, title), one), p in zip(found.items(), corrected, strict=True):
+        share = 100 / one.base if one.base else math.nan
+        ends = one.difference.interval
+        rows[row] |= {f"{title}, %": share * ends.mean}
+        rows[row] |= {f"{title}, % low": share * ends.low, f"{title}, % high": share * ends.high}
+        rows[row] |= {f"{title}, p": p, f"{title} is": _direction(ends.mean, p)}
     return pd.DataFrame(rows)
+
+
+def tests_of(against: pd.DataFrame) -> int:
+    """Return the number of tests in the table of `against_baseline`."""
+    return 0 if against.empty else int(against[["delay, p", "goodput, p"]].notna().sum().sum())
 
 
 def congestion_levels(collected: Collected) -> pd.DataFrame:
@@ -206,8 +213,8 @@ def fairness(scenarios: Sequence[Scenario]) -> pd.DataFrame:
             one = entry.values("groups", "one", "goodput_mbps")
             two = entry.values("groups", "two", "goodput_mbps")
             row: Row = {"RTT of II, ms": entry.case.point or math.nan, "discipline": name}
-            row |= {"goodput I, Mb/s": interval(one), "goodput II, Mb/s": interval(two)}
-            row["II / I"] = interval(np.divide(two, one, out=np.full(len(one), np.nan), where=one > 0))
+            row |= {"goodput I, Mb/s": mean_of(one), "goodput II, Mb/s": mean_of(two)}
+            row["II / I"] = mean_of(np.divide(two, one, out=np.full(len(one), np.nan), where=one > 0))
             row |= {
                 f"{what} of {title}": entry.mean("groups", key, what)
                 for what in ("loss", "marks")
@@ -241,7 +248,7 @@ def _application(entry: Measured, group: str) -> Row:
         per_run = [answer["applications"].get(group, {}).get(key) for answer in entry.answers]
         means = [float(np.mean(found)) for found in per_run if found]
         if means:
-            row[title] = interval(means)
+            row[title] = mean_of(means)
             row[f"{title}: 95 %"] = float(np.quantile(entry.lists("applications", group, key), 0.95))
     for key, begun, title in (("fct_s", "begun", "transfers done"), ("load_s", "pages", "pages done")):
         done, all_ = len(entry.lists("applications", group, key)), np.nansum(entry.values("applications", group, begun))
@@ -281,7 +288,7 @@ def _delay(entry: Measured) -> np.ndarray:
     return entry.values("links", entry.first_link(), "delay_ms")
 
 
-def _direction(found: Interval) -> str:
-    if found.low > 0:
-        return "more"
-    return "less" if found.high < 0 else "undecided"
+def _direction(mean: float, p: float) -> str:
+    if not p < 1 - LEVEL:
+        return "undecided"
+    return "more" if mean > 0 else "less"

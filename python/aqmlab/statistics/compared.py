@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from aqmlab.statistics.effect import cliffs_delta, hedges_g
@@ -41,11 +40,6 @@ class Compared:
     def constant(self) -> bool:
         """Whether the difference is the same in all of several runs, so that nothing can be tested."""
         return self.difference.interval.constant
-
-    @property
-    def relative_half_width(self) -> float:
-        """Half the width of the interval, relative to the mean of b."""
-        return self.difference.interval.half_width / abs(self.base) if self.base else math.nan
 
     @property
     def test(self) -> str:
