@@ -164,11 +164,11 @@ def test_defaults_win_unless_beaten_decisively() -> None:
     quick, slow = [0.5, 0.52, 0.49, 0.51, 0.5], [2.0, 2.1, 1.9, 2.05, 2.0]
     assert judged(high, low, quick, quick)
     assert not judged(low, high, quick, quick), "worse calls"
-    assert not judged([mos + 0.001 for mos in high], high, quick, quick), "significant, but nobody hears it"
+    assert not judged([mos + 0.001 for mos in high], high, quick, quick), "significant, but inaudible"
     assert not judged([4.36, 4.30, 4.41, 4.33, 4.38], high, quick, quick), "undecided"
     assert not judged(high, low, slow, quick), "slower pages"
     barely = [4.3847, 4.3848, 4.3847, 4.3849, 4.3848]
-    assert not judged([mos + 0.002 for mos in barely], barely, quick, quick), "better by what nobody hears"
+    assert not judged([mos + 0.002 for mos in barely], barely, quick, quick), "better by an inaudible difference"
 
 
 def test_defaults_that_win_are_the_answer() -> None:
