@@ -368,7 +368,7 @@ fn probes() {
             (
                 "[probe]\nflow_intervall = \"1s\"\n[run]",
                 &[
-                    r#"net.toml:4:1: probe.flow_intervall: unknown key (allowed: links, queue_interval, cwnd_interval, flow_interval, discipline_interval, delay_histogram, events, events_from, events_until, packets, losses, flow_delay; did you mean "flow_interval"?)"#,
+                    r#"net.toml:4:1: probe.flow_intervall: unknown key (allowed: links, queue_interval, cwnd_interval, flow_interval, discipline_interval, delay_histogram, events, events_from, events_until, packets, losses, max_records, flow_delay; did you mean "flow_interval"?)"#,
                 ],
             ),
             (
