@@ -65,7 +65,7 @@ def test_compare(shell):
     assert {row["n"] for row in data["differences"]} == {2}
     assert set(data) == {
         "scenario", "queue", "link", "aqm", "folder", "notes", "means", "differences", "pairing", "warm_up",
-        "stopping", "evaluation",
+        "stopping", "evaluation", "warnings", "tests",
     }  # fmt: skip
 
 
@@ -76,7 +76,8 @@ def test_compare_of_six_fits_into_80_columns(shell):
     lines = answer.out.splitlines()
     assert max(len(line) for line in lines if not line.startswith("Results: ")) <= 80
     head = next(index for index, line in enumerate(lines) if line.startswith("─"))
-    assert [line.split()[0] for line in lines[head + 1 : head + 13 : 2]] == names
+    rows = lines[head + 1 : next(index for index, line in enumerate(lines) if line.startswith("↑"))]
+    assert [line.split()[0] for line in rows if not line.startswith(" ")] == names
     assert all(line.strip().startswith("±") for line in lines[head + 2 : head + 14 : 2])
     assert len(lines) <= 40
 

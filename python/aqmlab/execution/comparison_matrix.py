@@ -33,6 +33,7 @@ HEADS = {
     "jain": ("Jain's", "index"),
     "timeouts": ("time-", "outs"),
     "mos": ("calls'", "MOS"),
+    "mos_worse": ("MOS of", "worse way"),
     "page_load_s": ("page", "load"),
     "pages_unfinished": ("pages not", "loaded"),
     "stalled": ("video", "stalled"),

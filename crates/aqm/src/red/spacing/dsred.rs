@@ -46,7 +46,8 @@ mod tests {
     fn the_first_arrival_above_min_th_has_count_1() {
         let spec = crate::Spec::new("red").expect("a preset");
         let mut reader = ParameterReader::new(&spec, crate::red::part::tests::LINK);
-        let mut spacing = super::super::Spacing::new(super::super::SpacingKind::DsRed.read(&mut reader), None);
+        let mut spacing =
+            super::super::Spacing::new(super::super::SpacingKind::DsRed.read(&mut reader), None);
         spacing.count(1000);
         assert_eq!((spacing.counted(), spacing.p_a(0.25, 1000)), (1, Some(0.25 / 0.75)));
         spacing.reset_below_min_th();
