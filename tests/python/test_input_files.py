@@ -34,7 +34,9 @@ def test_several_members_are_unpacked():
     assert unpacked(data, Path("x.gz"), longest=100) == b"one two"
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"one")[:-5], gzip.compress(b"one") + b"rest"])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b"one")[:-5], gzip.compress(b"one") + b"rest"], ids=["none", "cut", "rest"]
+)
 def test_what_is_no_whole_gzip_is_an_error(content):
     with pytest.raises(aqmlab.InputError, match="is not a whole file of gzip"):
         unpacked(content, Path("x.gz"), longest=100)

@@ -284,9 +284,9 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
     if NOT_TESTED in signs:
-        equal += "; no arrow and no ±: the same difference in every run, which is not tested"
+        equal += "; no ±: not tested, the same difference in every run"
     if any("+" in spread for spread in spreads):
-        interval += f" +a −b: the {name} reaches from b below the mean to a above it."
+        interval = f" ±, or + and − of the mean: the {name}."
     return (
         f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
         f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
