@@ -22,7 +22,7 @@ from aqmlab.reporting.compare import matrix_table
 from aqmlab.results.metrics import metric
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
-from aqmlab.sweeps.sweep import Study
+from aqmlab.sweeps.sweep import Study, points_text
 
 MOST_POINTS = 20
 """Points of a sweep that the table shows."""
@@ -70,7 +70,7 @@ def _(study: Study) -> str:
     points = study.points()
     title = f"{study.name}: {len(points)} points, {len(study.runs)} runs"
     metrics = [key for key in SHOWN if key in points.columns]
-    table = study.points_text(metrics, points=points.head(MOST_POINTS))
+    table = points_text(study, points.head(MOST_POINTS), metrics)
     rest = f"{len(points) - MOST_POINTS} points more: .points() has all" if len(points) > MOST_POINTS else ""
     table = table.rename(columns={key: metric(key).label for key in metrics})
     return _page(title, _line_of(study, points, metrics), table, rest)

@@ -239,7 +239,7 @@ def test_report_folder_not_writable(shell):
     shell("run", "small.toml", "--seeds", "1")
     (shell.folder / "results" / "report.html").mkdir()
     answer = shell("report", "results")
-    assert (answer.code, answer.err) == (1, "aqmlab: results: cannot be written (Is a directory)\n")
+    assert (answer.code, answer.err) == (1, "aqmlab: results: cannot be written (it is a folder)\n")
 
 
 def test_disk_full(shell):

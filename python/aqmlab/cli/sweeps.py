@@ -114,11 +114,12 @@ def print_study(study: Study) -> None:
     from aqmlab.results.metrics import APPLICATIONS
     from aqmlab.results.summary import ONE_RUN, level_words
     from aqmlab.statistics.intervals import LEVEL
+    from aqmlab.sweeps.sweep import points_text
 
     points = study.points()
     varies = study.varies
     if len(points):
-        shown = study.points_text([*SHOWN_METRICS, *APPLICATIONS], points=points.head(SHOWN_POINTS))
+        shown = points_text(study, points.head(SHOWN_POINTS), [*SHOWN_METRICS, *APPLICATIONS])
         columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
         words = level_words(len(study.seeds) if varies else 1, LEVEL)
         title = f"{study.name}: {len(points)} points, {len(study.runs)} runs, {words}"

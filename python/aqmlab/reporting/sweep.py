@@ -18,7 +18,7 @@ from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
 from aqmlab.results.metrics import metric
 from aqmlab.storage.store import ResultStore
-from aqmlab.sweeps.sweep import Study
+from aqmlab.sweeps.sweep import Study, points_text
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
@@ -187,7 +187,7 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], w
 
 def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     """Return the points for reading: the swept keys, then each drawn metric with its interval."""
-    table = study.points_text(SHOWN, points=points).drop(columns=["point", "n"])
+    table = points_text(study, points, SHOWN).drop(columns=["point", "n"])
     labels = {key: _label(study, key) for key in study.keys} | {key: metric(key).label for key in SHOWN}
     return table.rename(columns=labels)
 

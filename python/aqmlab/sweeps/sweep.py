@@ -122,23 +122,6 @@ class Study(Shown):
             rows.append(row)
         return pd.DataFrame(rows)
 
-    def points_text(self, metrics: Sequence[str], *, points: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return the points for reading: their values, their number of runs, and means with intervals as text.
-
-        Parameters
-        ----------
-        metrics
-            Keys of the metrics to show, as far as the runs have them.
-        points
-            Rows of `points` to show; default: all.
-        """
-        rows = self.points() if points is None else points
-        table = rows[[POINT, *self.keys, "n"]].copy()
-        for key in (key for key in metrics if key in rows):
-            ends = zip(rows[key], rows[f"{key}_low"], rows[f"{key}_high"], strict=True)
-            table[key] = [interval_text(*one, significant=2) if one[0] == one[0] else "-" for one in ends]
-        return table
-
     @property
     def varies(self) -> bool:
         """Whether the seeds of any point give different numbers; True too for points of one run."""
@@ -206,3 +189,22 @@ def _parameters(
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
+
+
+def points_text(study: Study, points: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return points for reading: their values, their number of runs, and means with intervals as text.
+
+    Parameters
+    ----------
+    study
+        The sweep.
+    points
+        Rows of `Study.points` to show.
+    metrics
+        Keys of the metrics to show, as far as the runs have them.
+    """
+    table = points[[POINT, *study.keys, "n"]].copy()
+    for key in (key for key in metrics if key in points):
+        ends = zip(points[key], points[f"{key}_low"], points[f"{key}_high"], strict=True)
+        table[key] = [interval_text(*one, significant=2) if one[0] == one[0] else "-" for one in ends]
+    return table

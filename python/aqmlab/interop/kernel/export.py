@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import textwrap
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -23,6 +22,7 @@ from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines
+from aqmlab.scenario.toml_text import read_toml
 from aqmlab.storage.outputs import write_export
 
 NAME_LENGTH = 11
@@ -117,7 +117,7 @@ def managed_link(plan: Scenario) -> str:
     InputError
         If none or several have it; the message lists them.
     """
-    chosen = tomllib.loads(plan.normalized).get("live", {}).get("link")
+    chosen = read_toml(plan.normalized).get("live", {}).get("link")
     managed = [one.name for one in plan.links if one.aqm != "drop-tail"]
     if chosen is not None:
         return str(chosen)
