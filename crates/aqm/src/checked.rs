@@ -7,7 +7,7 @@ use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 /// * received = dropped + queued + departed, in packets and in bytes;
 /// * time does not run backwards;
 /// * each packet comes back once, and is one that went in (payloads must be numbered 0, 1, 2, ...);
-/// * packets depart in order where `departs_in_order` is true;
+/// * packets depart in order where `decides_at_arrival` is true;
 /// * gauges named `p` or `p_...` are probabilities, and an average is neither negative nor NaN.
 ///
 /// # Panics
@@ -125,7 +125,7 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         if let Dequeue::Packet(packet) = &answer {
             Self::leave(&mut self.inside, packet);
             self.departed.add(&packet.meta);
-            if self.inner.departs_in_order() {
+            if self.inner.decides_at_arrival() {
                 assert!(self.last_departed.is_none_or(|last| last < packet.payload), "departs in order");
             }
             self.last_departed = Some(packet.payload);
@@ -153,7 +153,7 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         self.inner.gauges(now, out);
     }
 
-    fn departs_in_order(&self) -> bool {
-        self.inner.departs_in_order()
+    fn decides_at_arrival(&self) -> bool {
+        self.inner.decides_at_arrival()
     }
 }

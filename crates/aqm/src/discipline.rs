@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Gauge, Host, NonRed, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, Verdict};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -120,11 +120,47 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
         }
     }
 
-    fn departs_in_order(&self) -> bool {
+    fn decides_at_arrival(&self) -> bool {
         match self {
-            Self::DropTail(q) => q.departs_in_order(),
-            Self::Red(q) => q.departs_in_order(),
-            Self::NonRed(q) => q.departs_in_order(),
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::decides_at_arrival(&**q),
+            Self::Red(q) => q.decides_at_arrival(),
+            Self::NonRed(q) => q.decides_at_arrival(),
+        }
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        match self {
+            Self::DropTail(q) => Qdisc::<P>::decide(&mut **q, now, meta, host),
+            Self::Red(q) => q.decide(now, meta, host),
+            Self::NonRed(q) => q.decide(now, meta, host),
+        }
+    }
+
+    #[inline(always)]
+    fn joins(&mut self, meta: &Meta) {
+        match self {
+            Self::DropTail(q) => q.joins(meta),
+            Self::Red(q) => q.joins(meta),
+            Self::NonRed(q) => q.joins(meta),
+        }
+    }
+
+    #[inline(always)]
+    fn leaves(&mut self, now: Time, meta: &Meta) {
+        match self {
+            Self::DropTail(q) => q.leaves(now, meta),
+            Self::Red(q) => q.leaves(now, meta),
+            Self::NonRed(q) => q.leaves(now, meta),
+        }
+    }
+
+    #[inline(always)]
+    fn passes(&mut self, now: Time, meta: &Meta) {
+        match self {
+            Self::DropTail(q) => q.passes(now, meta),
+            Self::Red(q) => q.passes(now, meta),
+            Self::NonRed(q) => q.passes(now, meta),
         }
     }
 }

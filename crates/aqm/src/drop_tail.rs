@@ -12,7 +12,7 @@ use aqmlab_units::Time;
 
 use crate::red::{AVERAGE, P_B};
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Qdisc};
+use crate::{Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Verdict};
 
 /// The size of a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -64,58 +64,26 @@ pub(crate) fn none_early(out: &mut dyn FnMut(Gauge, f64)) {
 }
 
 /// The discipline; see the module text.
-#[derive(Clone, Debug)]
-pub struct DropTail<P> {
-    queue: Fifo<P>,
-    room: Room,
-}
+pub type DropTail<P> = OverFifo<P, Room>;
 
 impl<P: Copy> DropTail<P> {
     /// Create an empty queue.
     pub fn new(room: Room) -> Self {
-        Self { queue: Fifo::default(), room }
+        Self::of(room)
     }
 }
 
-impl<P: Copy> Qdisc<P> for DropTail<P> {
+impl Decide for Room {
     #[inline]
-    fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        if self.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            host.dropped(packet, DropReason::OVERFLOW);
+    fn decide<P>(&mut self, _now: Time, meta: &Meta, waiting: Backlog, _host: &mut impl Host<P>) -> Verdict {
+        if self.is_full_for(waiting, meta.bytes) {
+            Verdict::Drop(DropReason::OVERFLOW)
         } else {
-            self.queue.push(packet);
+            Verdict::Accept
         }
     }
 
-    #[inline]
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
-    }
-
-    #[inline]
-    fn enqueue_dequeue(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        let is_full = self.room.is_full_for(Backlog::default(), packet.meta.bytes);
-        if is_full {
-            host.dropped(*packet, DropReason::OVERFLOW);
-        }
-        !is_full
-    }
-
-    fn on_idle(&mut self, _now: Time, _host: &mut impl Host<P>) {}
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         none_early(out);
-    }
-
-    fn gauge(&self, _now: Time, name: &str) -> Option<f64> {
-        [AVERAGE, P_B].contains(&name).then_some(0.0)
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }

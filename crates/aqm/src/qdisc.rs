@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::Packet;
+use crate::{Meta, Packet, Verdict};
 
 /// The class of a reason, by which statistics compare disciplines whose own reasons differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,9 +198,26 @@ pub trait Qdisc<P> {
         Vec::new()
     }
 
-    /// Return whether every accepted packet leaves by the link, in the order of acceptance, as soon as the link is free. An
-    /// engine may then compute departures at arrival, and call `dequeue` later with the correct `now`.
-    fn departs_in_order(&self) -> bool;
+    /// Return whether the discipline decides about each packet at its arrival, and every accepted packet leaves by the link, in the
+    /// order of acceptance, as soon as the link is free. A caller may then keep the packets itself, and call [`Qdisc::decide`] in
+    /// place of [`Qdisc::enqueue`], and one of the following for each packet that is accepted.
+    fn decides_at_arrival(&self) -> bool {
+        false
+    }
+
+    /// Decide about an arriving packet, which the caller then marks or drops ([`Verdict::carry_out`]).
+    fn decide(&mut self, _now: Time, _meta: &Meta, _host: &mut impl Host<P>) -> Verdict {
+        unreachable!("this discipline keeps its packets")
+    }
+
+    /// Note that an accepted packet waits, since the link is busy.
+    fn joins(&mut self, _meta: &Meta) {}
+
+    /// Note that a packet that waited leaves the queue at `now`, since its service starts.
+    fn leaves(&mut self, _now: Time, _meta: &Meta) {}
+
+    /// Note that the service of an accepted packet starts at its arrival, since the link is idle and nothing waits.
+    fn passes(&mut self, _now: Time, _meta: &Meta) {}
 }
 
 /// Find a gauge among all of a discipline.

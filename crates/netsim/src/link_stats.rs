@@ -176,16 +176,10 @@ impl LinkStats {
         }
     }
 
-    /// A packet was offered to a RED queue, which judged it by this average. If it is accepted, count its departure too: its service starts
-    /// after a delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
+    /// A packet was offered to a queue that decided at once. If it is accepted, count its departure too: its service starts after a delay
+    /// and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
     #[inline(always)]
-    pub fn judged(
-        &mut self,
-        now: Time,
-        (dscp, bytes): (u8, u32),
-        average: f64,
-        accepted: Option<(Span, Span)>,
-    ) {
+    pub fn judged(&mut self, now: Time, (dscp, bytes): (u8, u32), accepted: Option<(Span, Span)>) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(bytes);
         match accepted {
@@ -193,7 +187,7 @@ impl LinkStats {
             None => self.enters(now, 1, bytes.into()),
         }
         if let Some(observation) = &mut self.observation {
-            observation.judged(dscp, bytes, average, accepted.map(|(delay, _)| delay));
+            observation.judged(dscp, bytes, accepted.map(|(delay, _)| delay));
         }
     }
 
@@ -313,21 +307,11 @@ impl Numbered for i32 {
     }
 }
 
-/// What a discipline has done at a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fate {
-    /// It dropped a packet.
-    pub has_dropped: bool,
-    /// It marked one.
-    pub has_marked: bool,
-}
-
 /// The host that a link is to its discipline.
 pub(crate) struct LinkHost<'a, P> {
     rng: &'a mut Stream,
     stats: &'a mut LinkStats,
     now: Time,
-    pub fate: Fate,
     /// Takes what leaves by a drop, where somebody wants it.
     dropped: Option<&'a mut Vec<P>>,
 }
@@ -341,7 +325,7 @@ impl<'a, P> LinkHost<'a, P> {
         now: Time,
         dropped: Option<&'a mut Vec<P>>,
     ) -> Self {
-        Self { rng, stats, now, fate: Fate::default(), dropped }
+        Self { rng, stats, now, dropped }
     }
 }
 
@@ -357,14 +341,12 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
 
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason) {
         self.stats.dropped(self.now, &packet, reason);
-        self.fate.has_dropped = true;
         if let Some(dropped) = &mut self.dropped {
             dropped.push(packet.payload);
         }
     }
 
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason) {
-        self.fate.has_marked = true;
         self.stats.marked(self.now, packet, reason);
     }
 }

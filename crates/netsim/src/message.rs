@@ -90,12 +90,6 @@ impl Message {
         self.seen().kind()
     }
 
-    /// The code point.
-    #[inline]
-    pub fn dscp(&self) -> u8 {
-        self.seen().dscp()
-    }
-
     /// The ECN field.
     #[inline]
     pub fn ecn(&self) -> Ecn {

@@ -365,7 +365,6 @@ impl Fabric {
     fn pass<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
         let is_accepted = match &mut self.links[link as usize] {
             Link::UnobservedDropTail(station) => station.arrive(link, &self.paths, message),
-            Link::PlainRed(station) => station.arrive(&self.paths, message),
             Link::InOrder(station) => station.arrive(&self.paths, message),
             Link::Queue(queue) => {
                 return Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message);

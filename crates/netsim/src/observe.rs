@@ -227,16 +227,15 @@ impl Observation {
         self.delay(delay);
     }
 
-    /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
+    /// A packet was judged, and is accepted if it has a delay; no events are logged.
     #[inline(always)]
-    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, average: f64, delay: Option<Span>) {
+    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, delay: Option<Span>) {
         let counted = self.code_points.at(dscp);
         counted.arrived(bytes);
         if let Some(delay) = delay {
             counted.departed(bytes);
             self.delay(delay);
         }
-        self.averages.add(average);
     }
 
     /// Return whether each packet or event is logged.
@@ -318,7 +317,8 @@ impl Observation {
         }
         let average = match discipline {
             Discipline::Red(red) => Some(red.average()),
-            Discipline::DropTail(_) | Discipline::NonRed(_) => discipline.gauge(now, AVERAGE),
+            Discipline::DropTail(_) => Some(0.0),
+            Discipline::NonRed(_) => discipline.gauge(now, AVERAGE),
         };
         if let Some(average) = average {
             self.saw_average(now, average);

@@ -31,12 +31,12 @@
 
 use aqmlab_units::Time;
 
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, ValueKind,
+    Backlog, Decide, DropClass, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room,
+    ValueKind, Verdict,
 };
 
 /// The virtual queue is full.
@@ -184,54 +184,45 @@ impl Virtual {
 }
 
 /// The discipline; see the module text.
+pub type Avq<P> = OverFifo<P, VirtualQueue>;
+
+/// The virtual queue with its parameters.
 #[derive(Clone, Debug)]
-pub struct Avq<P> {
+pub struct VirtualQueue {
     params: Params,
-    queue: Fifo<P>,
     virtual_queue: Virtual,
 }
 
 impl<P: Copy> Avq<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        Self { params: params.clone(), queue: Fifo::default(), virtual_queue: Virtual::new(params) }
+        Self::of(VirtualQueue { params: params.clone(), virtual_queue: Virtual::new(params) })
     }
 }
 
-impl<P: Copy> Qdisc<P> for Avq<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let Self { params, queue, virtual_queue } = self;
-        let b = if params.in_bytes { f64::from(packet.meta.bytes) } else { 1.0 };
+impl Decide for VirtualQueue {
+    #[inline]
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, _host: &mut impl Host<P>) -> Verdict {
+        let Self { params, virtual_queue } = self;
+        let b = if params.in_bytes { f64::from(meta.bytes) } else { 1.0 };
         let is_over = virtual_queue.overflows(params, now, b);
-        let is_full = params.room.is_full_for(queue.backlog(), packet.meta.bytes);
-        let is_dropped = is_over && (is_full || !marks(params.ecn, &mut packet, VIRTUAL_OVERFLOW, host));
+        let verdict = if params.room.is_full_for(waiting, meta.bytes) {
+            Verdict::Drop(DropReason::OVERFLOW)
+        } else if is_over {
+            Verdict::signal(VIRTUAL_OVERFLOW, params.ecn, meta)
+        } else {
+            Verdict::Accept
+        };
+        let is_dropped = is_over && matches!(verdict, Verdict::Drop(_));
         if !(is_dropped && params.as_ns2) {
             virtual_queue.adapt(params, now, b);
         }
-        if is_full {
-            host.dropped(packet, DropReason::OVERFLOW);
-        } else if is_dropped {
-            host.dropped(packet, VIRTUAL_OVERFLOW);
-        } else {
-            queue.push(packet);
-        }
+        verdict
     }
 
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("virtual_queue"), self.virtual_queue.queue);
         out(Gauge::State("virtual_rate"), self.virtual_queue.rate / self.params.capacity);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 

@@ -31,11 +31,11 @@
 
 use aqmlab_units::{Probability, Span, Time};
 
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
+    Verdict,
 };
 
 /// Presets.
@@ -152,10 +152,12 @@ impl Marking {
 }
 
 /// The discipline; see the module text.
+pub type Blue<P> = OverFifo<P, Blues>;
+
+/// The probability and what moves it.
 #[derive(Clone, Debug)]
-pub struct Blue<P> {
+pub struct Blues {
     params: Params,
-    queue: Fifo<P>,
     marking: Marking,
     /// The queue is empty and nothing is in transmission.
     is_idle: bool,
@@ -164,50 +166,39 @@ pub struct Blue<P> {
 impl<P: Copy> Blue<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        Self { params: params.clone(), queue: Fifo::default(), marking: Marking::default(), is_idle: true }
+        Self::of(Blues { params: params.clone(), marking: Marking::default(), is_idle: true })
     }
 }
 
-impl<P: Copy> Qdisc<P> for Blue<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let Self { params, queue, marking, is_idle } = self;
+impl Decide for Blues {
+    #[inline]
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        let Self { params, marking, is_idle } = self;
         if core::mem::replace(is_idle, false) && params.idle_periodic {
             marking.sink(&params.steps, now);
         }
-        let is_full = params.room.is_full_for(queue.backlog(), packet.meta.bytes);
-        let is_long = params.length.is_some_and(|length| f64::from(queue.backlog().packets) > length);
+        let is_full = params.room.is_full_for(waiting, meta.bytes);
+        let is_long = params.length.is_some_and(|length| f64::from(waiting.packets) > length);
         if is_full || is_long {
             marking.step(&params.steps, now, params.steps.d1);
         }
         if is_full {
-            return host.dropped(packet, DropReason::OVERFLOW);
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
-        if host.uniform() < marking.p_m && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
-            return host.dropped(packet, DropReason::EARLY);
+        if host.uniform() < marking.p_m {
+            return Verdict::signal(DropReason::EARLY, params.ecn, meta);
         }
-        queue.push(packet);
+        Verdict::Accept
     }
 
-    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Some(packet) = self.queue.pop() else {
-            if !core::mem::replace(&mut self.is_idle, true) {
-                self.marking.step(&self.params.steps, now, -self.params.steps.d2);
-            }
-            return Dequeue::Empty;
-        };
-        Dequeue::Packet(packet)
+    fn on_idle(&mut self, now: Time) {
+        if !core::mem::replace(&mut self.is_idle, true) {
+            self.marking.step(&self.params.steps, now, -self.params.steps.d2);
+        }
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p_m"), self.marking.p_m);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 
@@ -215,6 +206,7 @@ impl<P: Copy> Qdisc<P> for Blue<P> {
 mod tests {
     use super::super::testing::{TestHost, packet};
     use super::*;
+    use crate::{Dequeue, Qdisc};
 
     const STEPS: Steps = Steps { freeze_time: Span::from_millis(100), d1: 0.02, d2: 0.002 };
 
@@ -265,10 +257,10 @@ mod tests {
         }
         // At 180, 240 (frozen), 300, 360 (frozen) and 420 ms the buffer was full.
         assert_eq!(host.dropped, [3, 4, 5, 6, 7]);
-        assert!((queue.marking.p_m - 0.06).abs() < 1e-15);
+        assert!((queue.rule.marking.p_m - 0.06).abs() < 1e-15);
         while !matches!(queue.dequeue(at(600), &mut host), Dequeue::Empty) {}
-        assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "the link fell idle");
+        assert!((queue.rule.marking.p_m - 0.058).abs() < 1e-15, "the link fell idle");
         queue.dequeue(at(800), &mut host);
-        assert!((queue.marking.p_m - 0.058).abs() < 1e-15, "it was idle already");
+        assert!((queue.rule.marking.p_m - 0.058).abs() < 1e-15, "it was idle already");
     }
 }

@@ -155,7 +155,7 @@ impl Control {
     }
 
     /// Decide about the packet at the head. Return the packet, possibly marked, unless it was dropped.
-    fn drop_decision<P>(
+    fn drop_decision<P: Copy>(
         &mut self,
         params: &Params,
         now: Time,
@@ -250,10 +250,6 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
         out(Gauge::State("delay"), self.control.delay.secs());
         out(Gauge::State("count"), f64::from(self.control.count));
         out(Gauge::State("dropping"), f64::from(u8::from(self.control.is_dropping)));
-    }
-
-    fn departs_in_order(&self) -> bool {
-        false
     }
 }
 

@@ -131,8 +131,4 @@ impl<P: Copy> Qdisc<P> for DdredTail<P> {
     fn gauge(&self, _now: Time, name: &str) -> Option<f64> {
         [AVERAGE, P_B].contains(&name).then_some(0.0)
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }

@@ -193,10 +193,6 @@ impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.controls[self.last].gauges(out);
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

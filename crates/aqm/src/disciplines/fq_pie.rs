@@ -78,7 +78,7 @@ impl<P: Copy + Default> FqPie<P> {
 }
 
 impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue(packet.meta.flow, host);
         let Self { params: Params { room, law, .. }, queues, rounds, controls, last, .. } = self;
         let (control, before) = (&mut controls[queue], queues.backlog(queue));
@@ -88,7 +88,7 @@ impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
             control.overflowed();
             return host.dropped(packet, DropReason::OVERFLOW);
         }
-        if let Some(packet) = control.admit(law, packet, before, host) {
+        if control.decide(law, &packet.meta, before, host).carry_out(&mut packet, host) {
             queues.push(queue, packet);
             rounds.arrived(queue);
         }
@@ -99,7 +99,7 @@ impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
         while let Some(queue) = rounds.next_queue() {
             controls[queue].catch_up(law, now, queues.backlog(queue));
             if let Some(packet) = queues.pop(queue) {
-                controls[queue].departed(law, now, &packet, queues.backlog(queue));
+                controls[queue].departed(law, now, &packet.meta, queues.backlog(queue));
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
                 return Dequeue::Packet(packet);
@@ -115,9 +115,5 @@ impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.controls[self.last].gauges(out);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        false
     }
 }

@@ -35,7 +35,8 @@ pub(crate) use scheduler::{class_parameters, has_class_queues};
 use aqmlab_units::Time;
 
 use crate::{
-    Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Packet, Parameter, ParameterError, Preset, Qdisc,
+    Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Parameter, ParameterError, Preset, Qdisc,
+    Verdict,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -160,18 +161,14 @@ const fn joined<const N: usize>(inner: &[Parameter], own: &[Parameter]) -> [Para
 
 /// Set CE and report the mark to the host, if `ecn` is on and the packet is ECN-capable. Return whether it was marked; if
 /// not, the caller must drop it for the same reason.
-pub(crate) fn marks<P>(
+pub(crate) fn marks<P: Copy>(
     ecn: bool,
     packet: &mut Packet<P>,
     reason: DropReason,
     host: &mut impl Host<P>,
 ) -> bool {
-    let can = ecn && packet.meta.header.ecn() != Ecn::NotEct;
-    if can {
-        packet.meta.header.set_ecn(Ecn::Ce);
-        host.marked(packet, reason);
-    }
-    can
+    let verdict = Verdict::signal(reason, ecn, &packet.meta);
+    matches!(verdict, Verdict::Mark(_)) && verdict.carry_out(packet, host)
 }
 
 impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
@@ -232,7 +229,27 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
         whichever!(self, q => Qdisc::<P>::warnings(q))
     }
 
-    fn departs_in_order(&self) -> bool {
-        whichever!(self, q => Qdisc::<P>::departs_in_order(q))
+    fn decides_at_arrival(&self) -> bool {
+        whichever!(self, q => Qdisc::<P>::decides_at_arrival(q))
+    }
+
+    #[inline(never)]
+    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        whichever!(self, q => q.decide(now, meta, host))
+    }
+
+    #[inline(always)]
+    fn joins(&mut self, meta: &Meta) {
+        whichever!(self, q => Qdisc::<P>::joins(q, meta));
+    }
+
+    #[inline(never)]
+    fn leaves(&mut self, now: Time, meta: &Meta) {
+        whichever!(self, q => Qdisc::<P>::leaves(q, now, meta));
+    }
+
+    #[inline(always)]
+    fn passes(&mut self, now: Time, meta: &Meta) {
+        whichever!(self, q => Qdisc::<P>::passes(q, now, meta));
     }
 }

@@ -27,11 +27,11 @@
 use aqmlab_units::{Span, Time};
 
 use super::pie::IN_BYTES;
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
+    Verdict,
 };
 
 /// Presets.
@@ -122,10 +122,12 @@ impl Params {
 }
 
 /// The discipline; see the module text.
+pub type Pi<P> = OverFifo<P, Controller>;
+
+/// The controller.
 #[derive(Clone, Debug)]
-pub struct Pi<P> {
+pub struct Controller {
     params: Params,
-    queue: Fifo<P>,
     p: f64,
     /// The queue at the last sample.
     old: f64,
@@ -136,22 +138,24 @@ impl<P: Copy> Pi<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let next_sample = Time::ZERO + params.period;
-        Self { params: params.clone(), queue: Fifo::default(), p: 0.0, old: 0.0, next_sample }
+        Self::of(Controller { params: params.clone(), p: 0.0, old: 0.0, next_sample })
     }
+}
 
-    fn is_at_rest(&self) -> bool {
-        self.p == 0.0 && self.old == 0.0 && self.queue.backlog().packets == 0
+impl Controller {
+    fn is_at_rest(&self, waiting: Backlog) -> bool {
+        self.p == 0.0 && self.old == 0.0 && waiting.packets == 0
     }
 
     /// Take the samples that are due.
-    fn catch_up(&mut self, now: Time) {
+    fn catch_up(&mut self, now: Time, waiting: Backlog) {
         while self.next_sample <= now {
             let period = self.params.period;
-            if self.is_at_rest() {
+            if self.is_at_rest(waiting) {
                 self.next_sample += period * (now.since(self.next_sample).0 / period.0 + 1);
                 return;
             }
-            let q = self.params.length(self.queue.backlog());
+            let q = self.params.length(waiting);
             self.p = self.params.step(self.p, q, self.old);
             self.old = q;
             self.next_sample += period;
@@ -159,43 +163,33 @@ impl<P: Copy> Pi<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for Pi<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        self.catch_up(now);
-        let Self { params, queue, p, .. } = self;
-        if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::OVERFLOW);
+impl Decide for Controller {
+    #[inline]
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        self.catch_up(now, waiting);
+        let Self { params, p, .. } = self;
+        if params.room.is_full_for(waiting, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
-        let size = f64::from(packet.meta.bytes) / params.mean_packet;
+        let size = f64::from(meta.bytes) / params.mean_packet;
         let p = if params.by_size { *p * size } else { *p };
-        if p > 0.0 && host.uniform() < p && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
-            return host.dropped(packet, DropReason::EARLY);
+        if p > 0.0 && host.uniform() < p {
+            return Verdict::signal(DropReason::EARLY, params.ecn, meta);
         }
-        queue.push(packet);
+        Verdict::Accept
     }
 
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
+    #[inline]
+    fn next_timer(&self, waiting: Backlog) -> Option<Time> {
+        (!self.is_at_rest(waiting)).then_some(self.next_sample)
     }
 
-    fn next_timer(&self) -> Option<Time> {
-        (!self.is_at_rest()).then_some(self.next_sample)
+    fn on_timer(&mut self, now: Time, waiting: Backlog) {
+        self.catch_up(now, waiting);
     }
 
-    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
-        self.catch_up(now);
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p"), self.p);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 

@@ -216,8 +216,4 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
             _ => find_gauge::<P>(self, now, name),
         }
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }

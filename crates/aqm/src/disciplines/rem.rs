@@ -32,11 +32,11 @@
 
 use aqmlab_units::{Probability, Span, Time};
 
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
+    Verdict,
 };
 
 /// Presets.
@@ -156,10 +156,12 @@ impl ControlLaw {
 }
 
 /// The discipline; see the module text.
+pub type Rem<P> = OverFifo<P, Pricing>;
+
+/// The price, and what has arrived since it moved.
 #[derive(Clone, Debug)]
-pub struct Rem<P> {
+pub struct Pricing {
     params: Params,
-    queue: Fifo<P>,
     price: Price,
     /// Arrivals since the last step.
     arrived: Backlog,
@@ -169,56 +171,44 @@ pub struct Rem<P> {
 impl<P: Copy> Rem<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        Self {
+        Self::of(Pricing {
             params: params.clone(),
-            queue: Fifo::default(),
             price: Price::default(),
             arrived: Backlog::default(),
             next_update: Time::ZERO + params.update_time,
-        }
+        })
     }
 }
 
-impl<P: Copy> Qdisc<P> for Rem<P> {
-    fn enqueue(&mut self, _now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let Self { params, queue, price, arrived, .. } = self;
-        arrived.add(packet.meta.bytes);
-        if params.room.is_full_for(queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::OVERFLOW);
+impl Decide for Pricing {
+    #[inline]
+    fn decide<P>(&mut self, _now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        let Self { params, price, arrived, .. } = self;
+        arrived.add(meta.bytes);
+        if params.room.is_full_for(waiting, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
-        let is_picked = host.uniform() < params.law.probability(price, packet.meta.bytes);
-        if is_picked && !marks(params.ecn, &mut packet, DropReason::EARLY, host) {
-            return host.dropped(packet, DropReason::EARLY);
+        if host.uniform() < params.law.probability(price, meta.bytes) {
+            return Verdict::signal(DropReason::EARLY, params.ecn, meta);
         }
-        queue.push(packet);
+        Verdict::Accept
     }
 
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
-    }
-
-    fn next_timer(&self) -> Option<Time> {
+    #[inline]
+    fn next_timer(&self, _waiting: Backlog) -> Option<Time> {
         Some(self.next_update)
     }
 
-    fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {
+    fn on_timer(&mut self, _now: Time, waiting: Backlog) {
         let arrived = core::mem::take(&mut self.arrived);
-        self.params.law.step(&mut self.price, self.queue.backlog(), arrived);
+        self.params.law.step(&mut self.price, waiting, arrived);
         self.next_update += self.params.update_time;
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("probability"), self.price.probability);
         out(Gauge::State("price"), self.price.price);
         out(Gauge::State("rate"), self.price.rate);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 

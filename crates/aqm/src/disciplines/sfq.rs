@@ -180,10 +180,6 @@ impl<P: Copy + Default> Qdisc<P> for Sfq<P> {
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("active_queues"), f64::from(self.ring.len()));
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -33,12 +33,12 @@
 
 use aqmlab_units::{Probability, Time};
 
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
+    Verdict,
 };
 
 /// Presets.
@@ -191,10 +191,12 @@ impl Zombies {
 }
 
 /// The discipline; see the module text.
+pub type Sred<P> = OverFifo<P, Zapping>;
+
+/// The list of zombies, and the probability of the last arrival.
 #[derive(Clone, Debug)]
-pub struct Sred<P> {
+pub struct Zapping {
     params: Params,
-    queue: Fifo<P>,
     zombies: Zombies,
     /// p_zap of the last arrival.
     p_zap: f64,
@@ -204,12 +206,13 @@ impl<P: Copy> Sred<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let zombies = Zombies::new(params.memory);
-        Self { params: params.clone(), queue: Fifo::default(), zombies, p_zap: 0.0 }
+        Self::of(Zapping { params: params.clone(), zombies, p_zap: 0.0 })
     }
+}
 
+impl Zapping {
     /// The queue as a share of the buffer.
-    fn share(&self) -> f64 {
-        let Backlog { packets, bytes } = self.queue.backlog();
+    fn share(&self, Backlog { packets, bytes }: Backlog) -> f64 {
         match self.params.limit {
             Limit::Packets(n) => f64::from(packets) / f64::from(n),
             Limit::Bytes(n) => bytes as f64 / n as f64,
@@ -217,36 +220,25 @@ impl<P: Copy> Sred<P> {
     }
 }
 
-impl<P: Copy> Qdisc<P> for Sred<P> {
-    fn enqueue(&mut self, _now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_hit = self.zombies.compare(packet.meta.flow, host);
-        self.p_zap = self.params.law.p_zap(self.share(), self.zombies.frequency, is_hit);
-        if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::OVERFLOW);
+impl Decide for Zapping {
+    #[inline]
+    fn decide<P>(&mut self, _now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        let is_hit = self.zombies.compare(meta.flow, host);
+        self.p_zap = self.params.law.p_zap(self.share(waiting), self.zombies.frequency, is_hit);
+        if self.params.room.is_full_for(waiting, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
-        if host.uniform() < self.p_zap && !marks(self.params.ecn, &mut packet, DropReason::EARLY, host) {
-            return host.dropped(packet, DropReason::EARLY);
+        if host.uniform() < self.p_zap {
+            return Verdict::signal(DropReason::EARLY, self.params.ecn, meta);
         }
-        self.queue.push(packet);
+        Verdict::Accept
     }
 
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        self.queue.pop().map_or(Dequeue::Empty, Dequeue::Packet)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p_zap"), self.p_zap);
         let frequency = self.zombies.frequency;
         out(Gauge::State("hit_frequency"), frequency);
         out(Gauge::State("flows_estimated"), if frequency > 0.0 { 1.0 / frequency } else { 0.0 });
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 

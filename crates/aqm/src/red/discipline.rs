@@ -14,7 +14,7 @@ use super::victim::{Among, Victim};
 use super::{AVERAGE, Crossing, Dialect, ForcedAt, IdleWhen, P_B};
 use crate::qdisc::find_gauge;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Ecn, Gauge, Host, Meta, Packet, Qdisc, SpacingState};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, SpacingState, Verdict};
 
 /// What a RED queue is set to, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
 
 /// The decision about an arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DropDecision {
+enum DropDecision {
     /// The packet is accepted.
     Accept,
     /// Chosen at random, with this p_b.
@@ -261,15 +261,10 @@ impl<P: Copy> Red<P> {
         table.p_b(self.averages[self.params.classes.judged_by(class)].average.fixed())
     }
 
-    /// Return the class of a code point.
-    pub fn class_of(&self, dscp: u8) -> usize {
-        self.params.classes.of(dscp)
-    }
-
     /// Return the class of a packet.
     #[inline(always)]
-    fn class(&self, packet: &Packet<P>) -> usize {
-        if self.is_simple { 0 } else { self.params.classes.of(packet.meta.header.dscp()) }
+    pub fn class_of(&self, meta: &Meta) -> usize {
+        if self.is_simple { 0 } else { self.params.classes.of(meta.header.dscp()) }
     }
 
     /// Return the number of classes.
@@ -392,45 +387,41 @@ impl<P: Copy> Red<P> {
         decision
     }
 
-    /// Mark the victim if the response allows it. Return whether it was marked; if not, the caller must drop it.
-    fn marks(&self, packet: &mut Packet<P>, decision: DropDecision, host: &mut impl Host<P>) -> bool {
+    /// Return what becomes of the victim of a decision: it is marked if the response allows it, else dropped.
+    #[inline]
+    fn verdict(&self, decision: DropDecision, victim: &Meta) -> Verdict {
         let (p_b, is_forced) = match decision {
+            DropDecision::Accept => return Verdict::Accept,
             DropDecision::Early(p_b) => (p_b, false),
             DropDecision::Forced => (1.0, true),
-            DropDecision::Accept | DropDecision::Overflow => return false,
+            DropDecision::Overflow => return Verdict::Drop(decision.reason()),
         };
-        let marks = self.params.response.marks(&packet.meta, p_b, is_forced);
-        if marks {
-            packet.meta.header.set_ecn(Ecn::Ce);
-            host.marked(packet, decision.reason());
-        }
-        marks
+        let marks = self.params.response.marks(victim, p_b, is_forced);
+        if marks { Verdict::Mark(decision.reason()) } else { Verdict::Drop(decision.reason()) }
     }
 
     /// Append a packet at the tail.
     #[inline(always)]
-    fn accept(&mut self, class: usize, packet: Packet<P>) {
-        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
-            state.waiting.add(packet.meta.bytes);
-        });
-        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
-            *waiting += 1;
-            self.averages[0].is_class_empty = false;
-        }
-        self.waiting.add(packet.meta.bytes);
+    fn accept(&mut self, packet: Packet<P>) {
+        Qdisc::<P>::joins(self, &packet.meta);
         self.queue.push(packet);
     }
 
     /// Account for a packet that left the queue, by service or by drop.
-    #[inline]
-    fn left(&mut self, class: usize, bytes: u32) {
+    #[inline(always)]
+    fn left(&mut self, meta: &Meta) {
+        let bytes = meta.bytes;
+        self.waiting.take(bytes);
+        if self.is_simple {
+            return;
+        }
+        let class = self.class_of(meta);
         for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
             state.waiting.take(bytes);
         });
         if let Some(waiting) = self.of_class_waiting.get_mut(class) {
             *waiting -= 1;
         }
-        self.waiting.take(bytes);
     }
 
     /// Choose the victim of this decision, and mark or drop it. Return whether it was dropped.
@@ -438,28 +429,27 @@ impl<P: Copy> Red<P> {
     fn drop_or_mark_victim(
         &mut self,
         now: Time,
-        class: usize,
         mut packet: Packet<P>,
         decision: DropDecision,
         host: &mut impl Host<P>,
     ) -> bool {
         let among = self.victim.among(decision.reason(), self.waiting.packets == 0);
         if among == Among::Arriving {
-            let dropped = !self.marks(&mut packet, decision, host);
-            if dropped {
-                self.on_drop(now, packet, decision, host);
+            let accepted = self.verdict(decision, &packet.meta).carry_out(&mut packet, host);
+            if accepted {
+                self.accept(packet);
             } else {
-                self.accept(class, packet);
+                self.victim.on_drop(now, &packet.meta);
             }
-            return dropped;
+            return !accepted;
         }
         if among == Among::All {
-            self.accept(class, packet);
+            self.accept(packet);
         }
         let slot = self.queue.pick(&self.victim, host);
         let dropped = slot.is_some_and(|slot| self.drop_or_mark_slot(now, slot, decision, host));
         if among == Among::Waiting {
-            self.accept(class, packet);
+            self.accept(packet);
         }
         dropped
     }
@@ -473,19 +463,14 @@ impl<P: Copy> Red<P> {
         host: &mut impl Host<P>,
     ) -> bool {
         let mut victim = self.queue.at(slot);
-        if self.marks(&mut victim, decision, host) {
+        if self.verdict(decision, &victim.meta).carry_out(&mut victim, host) {
             self.queue.mark(slot);
             return false;
         }
         self.queue.remove(slot);
-        self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
-        self.on_drop(now, victim, decision, host);
+        self.left(&victim.meta);
+        self.victim.on_drop(now, &victim.meta);
         true
-    }
-
-    fn on_drop(&mut self, now: Time, packet: Packet<P>, decision: DropDecision, host: &mut impl Host<P>) {
-        self.victim.on_drop(now, &packet.meta);
-        host.dropped(packet, decision.reason());
     }
 
     fn adapt_by_averages(&mut self, now: Time) {
@@ -501,37 +486,58 @@ impl<P: Copy> Red<P> {
         adaptation.step(now, classes, adapted);
     }
 
-    /// Decide about an arrival and carry the decision out. If it is accepted unmarked, return its class; the caller accepts it.
+    /// Decide about an arrival where the victim is searched in the queue, and carry the decision out. Return whether the packet is
+    /// accepted; the caller then accepts it.
     #[inline(always)]
-    fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Option<usize> {
-        if self.is_simple {
-            return self.offer_simple(now, packet, host).then_some(0);
+    fn offer_to_search(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        self.victim.on_arrival(now, &mut packet.meta);
+        let (class, bytes) = (self.class_of(&packet.meta), packet.meta.bytes);
+        let decision = if self.is_simple {
+            self.judge_simple(now, bytes, host)
+        } else if self.overflows_first(class, bytes) {
+            self.victim.on_drop(now, &packet.meta);
+            host.dropped(*packet, DropReason::OVERFLOW);
+            return false;
+        } else {
+            self.see_arrival(now, class);
+            if self.victim.compares() && self.drop_matches(class, packet, host) {
+                return false;
+            }
+            self.drop_decision_with_room(class, bytes, host)
+        };
+        let accepted = decision == DropDecision::Accept;
+        let dropped = !accepted && self.drop_or_mark_victim(now, *packet, decision, host);
+        self.adapt_after_decision(now, class, &packet.meta, dropped);
+        accepted
+    }
+
+    /// Decide about an arrival and carry the decision out. Return whether the packet is accepted; the caller then accepts it.
+    #[inline(always)]
+    fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        if self.victim.is_arriving() {
+            self.decide(now, &packet.meta, host).carry_out(packet, host)
+        } else {
+            self.offer_to_search(now, packet, host)
         }
-        let class = self.params.classes.of(packet.meta.header.dscp());
-        let bytes = packet.meta.bytes;
-        if !self.victim.is_arriving() {
-            self.victim.on_arrival(now, &mut packet.meta);
-        }
-        if self.params.dialect.full_first && self.is_full_for(bytes) {
+    }
+
+    /// Return whether a full buffer drops an arrival before anything else.
+    #[inline(always)]
+    fn overflows_first(&mut self, class: usize, bytes: u32) -> bool {
+        let overflows = self.params.dialect.full_first && self.is_full_for(bytes);
+        if overflows {
             self.judged = self.table_p_b(class);
-            self.on_drop(now, *packet, DropDecision::Overflow, host);
-            return None;
         }
+        overflows
+    }
+
+    /// Update the averages with an arrival, and the parameters with the averages.
+    #[inline(always)]
+    fn see_arrival(&mut self, now: Time, class: usize) {
         self.update_averages(now, class);
-        let adapts = !self.adaptation.is_none();
-        if adapts {
+        if !self.adaptation.is_none() {
             self.adapt_before_decision(now, class);
         }
-        if self.victim.compares() && self.drop_matches(class, packet, host) {
-            return None;
-        }
-        let decision = self.drop_decision_with_room(class, bytes, host);
-        let accepted = decision == DropDecision::Accept;
-        let dropped = !accepted && self.drop_or_mark_victim(now, class, *packet, decision, host);
-        if adapts {
-            self.adapt_after_decision(now, class, &packet.meta, dropped);
-        }
-        accepted.then_some(class)
     }
 
     /// Compare the arrival with packets of the queue (CHOKe). Drop those that match, and then the arrival. Return whether any
@@ -544,7 +550,7 @@ impl<P: Copy> Red<P> {
             if let Some(slot) = self.queue.draw(&self.victim, &packet.meta, host) {
                 let victim = self.queue.at(slot);
                 self.queue.remove(slot);
-                self.left(self.params.classes.of(victim.meta.header.dscp()), victim.meta.bytes);
+                self.left(&victim.meta);
                 host.dropped(victim, DropReason::EARLY);
                 matched = true;
             }
@@ -565,20 +571,19 @@ impl<P: Copy> Red<P> {
         self.judged = self.table_p_b(class);
     }
 
-    #[cold]
+    #[inline(always)]
     fn adapt_after_decision(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
+        if !self.adaptation.is_none() {
+            self.adapt_by_decision(now, class, meta, dropped);
+        }
+    }
+
+    #[cold]
+    fn adapt_by_decision(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
         self.adaptation.on_decision(now, meta, dropped, self.class_states.len() > 1 && class == 0);
         if self.adaptation.is_due_after_decision(now) {
             self.adapt_by_averages(now);
         }
-    }
-
-    /// Note that a packet leaves the queue, and that its service starts.
-    #[inline(always)]
-    fn note_served(&mut self, now: Time, packet: &Packet<P>) {
-        let class = self.class(packet);
-        self.left(class, packet.meta.bytes);
-        self.serve(now, Some((class, packet.meta.bytes)));
     }
 
     /// Note that the service of a packet of this class and length starts, or that the link becomes idle.
@@ -612,9 +617,7 @@ impl<P: Copy> Red<P> {
 impl<P: Copy> Qdisc<P> for Red<P> {
     #[inline(always)]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        if let Some(class) = self.offer(now, &mut packet, host) {
-            self.accept(class, packet);
-        }
+        self.enqueue_from(now, &mut packet, host);
     }
 
     #[inline(always)]
@@ -623,14 +626,14 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             self.serve(now, None);
             return Dequeue::Empty;
         };
-        self.note_served(now, &packet);
+        Qdisc::<P>::leaves(self, now, &packet.meta);
         Dequeue::Packet(packet)
     }
 
     #[inline(always)]
     fn enqueue_from(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) {
-        if let Some(class) = self.offer(now, packet, host) {
-            self.accept(class, *packet);
+        if self.offer(now, packet, host) {
+            self.accept(*packet);
         }
     }
 
@@ -638,7 +641,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, _host: &mut impl Host<P>) -> bool {
         let is_packet = self.queue.pop_into(packet);
         if is_packet {
-            self.note_served(now, packet);
+            Qdisc::<P>::leaves(self, now, &packet.meta);
         } else {
             self.serve(now, None);
         }
@@ -647,17 +650,12 @@ impl<P: Copy> Qdisc<P> for Red<P> {
 
     #[inline(always)]
     fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        let next = match self.offer(now, packet, host) {
-            Some(class) => Some((class, packet.meta.bytes)),
-            // It may have been marked and accepted.
-            None => self.queue.pop_into(packet).then(|| {
-                let class = self.params.classes.of(packet.meta.header.dscp());
-                self.left(class, packet.meta.bytes);
-                (class, packet.meta.bytes)
-            }),
-        };
-        self.serve(now, next);
-        next.is_some()
+        let passes = self.offer(now, packet, host);
+        if passes {
+            Qdisc::<P>::passes(self, now, &packet.meta);
+        }
+        // It may have been accepted by the search for a victim.
+        passes || self.dequeue_into(now, packet, host)
     }
 
     #[inline]
@@ -725,8 +723,52 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         self.victim.warnings()
     }
 
-    fn departs_in_order(&self) -> bool {
+    fn decides_at_arrival(&self) -> bool {
         self.victim.is_arriving()
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        if self.is_simple {
+            let decision = self.judge_simple(now, meta.bytes, host);
+            return self.verdict(decision, meta);
+        }
+        let class = self.class_of(meta);
+        if self.overflows_first(class, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
+        }
+        self.see_arrival(now, class);
+        let decision = self.drop_decision_with_room(class, meta.bytes, host);
+        let verdict = self.verdict(decision, meta);
+        self.adapt_after_decision(now, class, meta, matches!(verdict, Verdict::Drop(_)));
+        verdict
+    }
+
+    #[inline(always)]
+    fn joins(&mut self, meta: &Meta) {
+        self.waiting.add(meta.bytes);
+        if self.is_simple {
+            return;
+        }
+        let class = self.class_of(meta);
+        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
+            state.waiting.add(meta.bytes);
+        });
+        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
+            *waiting += 1;
+            self.averages[0].is_class_empty = false;
+        }
+    }
+
+    #[inline(always)]
+    fn leaves(&mut self, now: Time, meta: &Meta) {
+        self.left(meta);
+        Qdisc::<P>::passes(self, now, meta);
+    }
+
+    #[inline(always)]
+    fn passes(&mut self, now: Time, meta: &Meta) {
+        self.serve(now, Some((self.class_of(meta), meta.bytes)));
     }
 }
 

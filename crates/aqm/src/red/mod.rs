@@ -47,7 +47,7 @@ mod store;
 pub mod victim;
 
 pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, ForcedAt, IdleWhen};
-pub use discipline::{ClassState, DropDecision, InIntegers, Params, Red};
+pub use discipline::{ClassState, InIntegers, Params, Red};
 pub use part::{PART_KINDS, PartInfo, PartKind};
 
 /// Name of the gauge of the average, in packets; with several classes, that of the last.

@@ -144,7 +144,7 @@ impl<'a> Queue<'a> {
             .with_ttl_initial(record.ttl_initial);
         let meta = Meta { arrival: now, bytes: record.bytes, flow: record.flow, header };
         self.discipline.enqueue(now, Packet { meta, payload: record.packet }, host);
-        let judged = self.red().and_then(|red| red.in_integers(red.class_of(header.dscp())));
+        let judged = self.red().and_then(|red| red.in_integers(red.class_of(&meta)));
         if let Some(judged) = judged {
             at.compare("average", record.average, judged.average)?;
             at.compare("p_b", record.p_b, judged.p_b.unwrap_or(Record::NONE))?;

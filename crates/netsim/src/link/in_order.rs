@@ -1,7 +1,25 @@
-//! A link whose departures follow from the arrivals only.
+//! A link whose discipline decides at the arrival of each packet over a first-in first-out queue, without a queue of packets in it.
+//!
+//! Three facts make this exact, where what is accepted leaves in order as soon as the link is free
+//! ([`Qdisc::decides_at_arrival`]):
+//!
+//! 1. When packet n arrives, at a_n, the start of its service is known, with the transmission time t_n:
+//!    s_n = max(a_n, s_(n-1) + t_(n-1)). It arrives at the far end at s_n + t_n + delay.
+//! 2. What the link counts of a departure is a sum over packets of what depends on a_n, s_n and t_n only, and a sum has no order.
+//!    So departures are counted at the arrival. Two instants need the sum of those that have departed until then: at the end of the
+//!    run departures after it are taken back, and at the end of the warm-up those of the packets that wait are counted
+//!    again, after the counters were reset. A log has an order: a link that keeps one counts each departure in its turn.
+//! 3. A decision depends on the queue by number and bytes of what waits, and by the time since which the link is idle. Who waits follows
+//!    from the starts s_n: those that come before the arrival, by their keys, have left. The link is idle since the end of the last
+//!    service.
+//!
+//! Samples, timers and the end of the warm-up are evaluated before the first arrival that comes after them, with the queue of
+//! their time.
 
-use aqmlab_aqm::{Ecn, Packet};
-use aqmlab_units::Time;
+use std::collections::VecDeque;
+
+use aqmlab_aqm::{Packet, Qdisc, Verdict};
+use aqmlab_units::{Span, Time};
 
 use super::station::Station;
 use crate::attached::Attached;
@@ -10,78 +28,185 @@ use crate::message::Message;
 use crate::paths::Paths;
 use crate::plan::LinkId;
 
-/// A link whose discipline departs in order. The departure of a packet is known at its arrival; the discipline is called later,
-/// with the correct time, before the next event.
+/// A link with a discipline that decides at arrivals. The departure of a packet is known at its arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct InOrder {
-    /// Of a packet the queue holds the number that an event log shows.
+    /// Its discipline knows number and bytes of what waits, and nothing else of the packets.
     pub(super) station: Station<i32>,
     /// When the last packet accepted will have been served.
     free_at: Time,
+    /// Start of the service in progress, or of the last one.
+    serving_since: Time,
+    /// What waits for its service, in order.
+    waiting: VecDeque<Waiter>,
+    /// When the service of the first of them starts; `NEVER` if nothing waits.
+    next_start: Time,
+    /// The last service is over, and the discipline knows.
+    is_idle: bool,
+    /// Departures are counted at the arrival; else, where a log is kept or a marker measures, each in its turn.
+    counts_ahead: bool,
+    /// The warm-up is not over.
+    is_warming_up: bool,
+}
+
+/// A packet that waits, with the number that an event log shows.
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    starts: Time,
+    packet: Packet<i32>,
 }
 
 impl InOrder {
+    /// Create the station of a link whose discipline decides at arrivals.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Self {
-        Self { station: Station::new(id, plan, seed, false), free_at: Time::ZERO }
+        let station = Station::new(id, plan, seed, false);
+        let counts_ahead = station.only_counts;
+        Self {
+            station,
+            free_at: Time::ZERO,
+            serving_since: Time::ZERO,
+            waiting: VecDeque::new(),
+            next_start: Time::NEVER,
+            is_idle: true,
+            counts_ahead,
+            is_warming_up: true,
+        }
     }
 
     /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
-        let now = message.time;
-        self.serve_until(message.key());
-        let transmission = self.station.serializer.transmit(message.bytes);
-        let starts = if self.station.service.is_none() {
-            let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-            if !self.station.enqueue_dequeue(now, &mut packet) {
-                return false;
-            }
-            self.station.serve(now, now + transmission, &packet);
+        let (now, key) = (message.time, message.key());
+        if self.station.next_own_event() <= now {
+            self.handle_events(now);
+        }
+        self.settle(key);
+        let mut packet = Packet { meta: paths.meta(message), payload: message.number };
+        if !self.counts_ahead {
+            self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
-            now
-        } else {
-            let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-            let (fate, mut header) = self.station.admit(now, &mut packet);
-            self.station.measure();
-            if fate.has_dropped {
+        }
+        let verdict = self.station.decide(now, &packet.meta);
+        if verdict != Verdict::Accept {
+            let accepted = self.station.carry_out(verdict, &mut packet);
+            message.rewrite(packet.meta.header);
+            if !accepted {
+                self.reject(&packet);
                 return false;
             }
-            if fate.has_marked {
-                header.set_ecn(Ecn::Ce);
-            }
-            message.rewrite(header);
-            self.free_at
-        };
-        self.free_at = starts + transmission;
+        }
+        let transmission = self.station.serializer.transmit(message.bytes);
+        let starts = if self.is_idle { now } else { self.free_at };
+        if self.counts_ahead {
+            self.station.judged(&packet.meta, Some((starts.since(now), transmission)));
+        }
+        self.accept(Waiter { starts, packet }, transmission);
+        self.station.after_decision(now);
         (message.time, message.cause, message.source) =
             (self.free_at + self.station.delay, starts, self.station.id);
         true
     }
 
+    /// Account for a packet that was dropped.
+    #[inline(never)]
+    fn reject(&mut self, packet: &Packet<i32>) {
+        let now = packet.meta.arrival;
+        if self.counts_ahead {
+            self.station.judged(&packet.meta, None);
+        }
+        if self.is_idle {
+            self.station.become_idle(now);
+        }
+        self.station.after_decision(now);
+    }
+
+    /// An accepted packet is served at once, or waits for its service.
+    #[inline(always)]
+    fn accept(&mut self, accepted: Waiter, transmission: Span) {
+        let Waiter { starts, packet } = accepted;
+        self.free_at = starts + transmission;
+        if self.is_idle {
+            self.is_idle = false;
+            self.serving_since = starts;
+            Qdisc::<i32>::passes(&mut self.station.discipline, starts, &packet.meta);
+            if !self.counts_ahead {
+                self.station.stats.departed(starts, &packet, transmission);
+            }
+            return;
+        }
+        Qdisc::<i32>::joins(&mut self.station.discipline, &packet.meta);
+        self.next_start = self.next_start.min(starts);
+        self.waiting.push_back(accepted);
+        let counters = &mut self.station.stats.counters;
+        counters.max_queue = counters.max_queue.max(self.waiting.len() as u32);
+    }
+
+    /// Return whether the service in progress, which ends at `end`, ends before `key`.
+    #[inline(always)]
+    fn ends_before(&self, end: Time, key: Key) -> bool {
+        Key { time: end, cause: self.serving_since, source: self.station.id }.precedes(key)
+    }
+
+    /// Let packets leave the queue whose services start before `key`, and the link become idle if the last service ends before it.
+    #[inline(always)]
+    fn settle(&mut self, key: Key) {
+        while self.next_start <= key.time
+            && self.ends_before(self.next_start, key)
+            && let Some(Waiter { starts, packet }) = self.waiting.pop_front()
+        {
+            self.serving_since = starts;
+            self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.starts);
+            Qdisc::<i32>::leaves(&mut self.station.discipline, starts, &packet.meta);
+            if !self.counts_ahead {
+                let transmission = self.station.serializer.transmit(packet.meta.bytes);
+                self.station.stats.departed(starts, &packet, transmission);
+            }
+        }
+        if self.next_start == Time::NEVER && !self.is_idle && self.ends_before(self.free_at, key) {
+            self.is_idle = true;
+            self.station.become_idle(self.free_at);
+        }
+    }
+
     /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
-        self.serve_until(Key::start_of(end));
+        self.handle_events(end);
+        self.settle(Key::start_of(end));
+        let Self { waiting, station, .. } = self;
+        for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
+            let transmission = station.serializer.transmit(packet.meta.bytes);
+            station.stats.take_back(*starts, &packet.meta, transmission);
+        }
+        self.station.service = self.service();
         self.station.finish(end);
     }
 
-    /// Ends of service that come before `key`.
-    #[inline(always)]
-    fn serve_until(&mut self, key: Key) {
-        while let Some((cause, time)) = self.station.service
-            && (Key { time, cause, source: self.station.id }).precedes(key)
-        {
-            self.station.advance(time);
-            self.serve_next(time);
+    /// Handle the own events up to `now`, each with the queue of its time.
+    #[cold]
+    fn handle_events(&mut self, now: Time) {
+        while self.station.next_own_event() <= now {
+            let at = self.station.next_own_event();
+            self.settle(Key::start_of(at));
+            self.station.service = self.service();
+            self.station.advance(at);
+            if self.is_warming_up && at >= self.station.warmup() {
+                self.is_warming_up = false;
+                self.count_waiting();
+            }
         }
-        self.station.advance(key.time);
     }
 
-    /// The link is free: the next packet's service starts now.
-    #[inline(always)]
-    fn serve_next(&mut self, now: Time) {
-        let mut packet = Packet::default();
-        if self.station.dequeue(now, &mut packet) {
-            let end = now + self.station.serializer.transmit(packet.meta.bytes);
-            self.station.serve(now, end, &packet);
+    /// Count the departures of what waits, after the counters were reset.
+    fn count_waiting(&mut self) {
+        let Self { waiting, station, .. } = self;
+        for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
+            let transmission = station.serializer.transmit(packet.meta.bytes);
+            station.stats.departs_after_warmup(*starts, &packet.meta, transmission);
         }
+    }
+
+    /// Return start and end of the service in progress.
+    fn service(&self) -> Option<(Time, Time)> {
+        let end = self.waiting.front().map_or(self.free_at, |next| next.starts);
+        (!self.is_idle).then_some((self.serving_since, end))
     }
 }

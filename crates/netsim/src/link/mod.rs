@@ -1,7 +1,6 @@
 //! A link and its queue, as one station.
 
 mod in_order;
-mod plain_red;
 mod queue;
 mod station;
 mod unobserved_drop_tail;
@@ -10,7 +9,6 @@ use aqmlab_aqm::{Backlog, Discipline, Qdisc};
 use aqmlab_units::Time;
 
 pub(crate) use self::in_order::InOrder;
-pub(crate) use self::plain_red::PlainRed;
 pub(crate) use self::queue::Queue;
 pub(crate) use self::station::Station;
 pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;
@@ -26,9 +24,7 @@ use crate::tables::Counting;
 pub(crate) enum Link {
     /// Drop-tail without observation: the departure follows from the time at which the link becomes free.
     UnobservedDropTail(UnobservedDropTail),
-    /// RED without a queue of packets: departures are known and counted at the arrival.
-    PlainRed(Box<PlainRed>),
-    /// The departure is known at the arrival.
+    /// The discipline decides at the arrival, and the departure is known then.
     InOrder(Box<InOrder>),
     /// The departure is known only at the end of the previous service.
     Queue(Box<Queue>),
@@ -48,9 +44,7 @@ impl Link {
             return Self::UnobservedDropTail(UnobservedDropTail::new(id, plan, limit));
         }
         let discipline: Discipline<()> = link.queue.build();
-        if PlainRed::fits(id, plan, &discipline) {
-            Self::PlainRed(Box::new(PlainRed::new(id, plan, seed)))
-        } else if discipline.departs_in_order() {
+        if discipline.decides_at_arrival() {
             Self::InOrder(Box::new(InOrder::new(id, plan, seed)))
         } else {
             Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
@@ -66,7 +60,6 @@ impl Link {
     pub fn finish(&mut self, id: LinkId, end: Time) {
         match self {
             Self::UnobservedDropTail(link) => link.finish(id, end),
-            Self::PlainRed(link) => link.finish(end),
             Self::InOrder(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),
         }
@@ -75,7 +68,6 @@ impl Link {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::UnobservedDropTail(_) => Vec::new(),
-            Self::PlainRed(link) => link.station.discipline.warnings(),
             Self::InOrder(link) => link.station.discipline.warnings(),
             Self::Queue(link) => link.station.discipline.warnings(),
         }
@@ -86,7 +78,6 @@ impl Counting for Link {
     fn counters(&self) -> LinkCounters {
         match self {
             Self::UnobservedDropTail(link) => link.counters(),
-            Self::PlainRed(link) => link.station.stats.counters,
             Self::InOrder(link) => link.station.stats.counters,
             Self::Queue(link) => link.station.stats.counters,
         }
@@ -95,7 +86,6 @@ impl Counting for Link {
     fn drops(&self) -> Option<&Drops> {
         match self {
             Self::UnobservedDropTail(link) => link.drops(),
-            Self::PlainRed(link) => Some(&link.station.stats.drops),
             Self::InOrder(link) => Some(&link.station.stats.drops),
             Self::Queue(link) => Some(&link.station.stats.drops),
         }
@@ -104,7 +94,6 @@ impl Counting for Link {
     fn observation(&self) -> Option<&Observation> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::PlainRed(link) => link.station.stats.observation.as_deref(),
             Self::InOrder(link) => link.station.stats.observation.as_deref(),
             Self::Queue(link) => link.station.stats.observation.as_deref(),
         }
@@ -113,7 +102,6 @@ impl Counting for Link {
     fn markers(&self) -> Option<&Markers> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::PlainRed(link) => link.station.markers(),
             Self::InOrder(link) => link.station.markers(),
             Self::Queue(link) => link.station.markers(),
         }
@@ -122,7 +110,6 @@ impl Counting for Link {
     fn backlog(&self) -> Backlog {
         match self {
             Self::UnobservedDropTail(link) => link.backlog(),
-            Self::PlainRed(link) => link.station.discipline.backlog(),
             Self::InOrder(link) => link.station.discipline.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
         }

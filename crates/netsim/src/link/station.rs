@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use aqmlab_aqm::red::DropDecision;
-use aqmlab_aqm::{Discipline, Header, Meta, Packet, Qdisc};
+use aqmlab_aqm::{Discipline, Meta, Packet, Qdisc, Verdict};
 use aqmlab_units::{Serializer, Span, Stream, Time};
 
 use crate::attached::Attached;
-use crate::link_stats::{Fate, LinkHost, LinkStats, Numbered};
+use crate::link_stats::{LinkHost, LinkStats, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::{self, Change, LinkId};
@@ -68,16 +67,13 @@ impl<P: Numbered> Station<P> {
         self.markers.as_deref()
     }
 
-    /// Enqueue a packet. Return its fate and its header, which a marker may have changed.
+    /// Enqueue a packet.
     #[inline(always)]
-    pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) -> (Fate, Header) {
+    pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) {
         self.offered(now, packet);
-        let header = packet.meta.header;
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue_from(now, packet, &mut host);
-        let fate = host.fate;
         self.after_decision(now);
-        (fate, header)
     }
 
     /// Enqueue a packet while the link is free, and dequeue at once. Return whether there is a packet to transmit; it is then in
@@ -91,28 +87,24 @@ impl<P: Numbered> Station<P> {
         passes
     }
 
-    /// Let a plain RED queue decide about a packet that the average has seen; see [`Red::judge`](aqmlab_aqm::red::Red::judge).
+    /// Let a discipline that decides at arrivals decide about a packet.
     #[inline(always)]
-    pub fn judge(&mut self, now: Time, bytes: u32) -> DropDecision {
-        let Self { discipline: Discipline::Red(red), rng, stats, .. } = self else {
-            unreachable!("the queue is plain RED");
-        };
-        red.judge(bytes, &mut LinkHost::new(rng, stats, now, None))
+    pub fn decide(&mut self, now: Time, meta: &Meta) -> Verdict {
+        self.discipline.decide(now, meta, &mut LinkHost::<P>::new(&mut self.rng, &mut self.stats, now, None))
     }
 
-    /// Carry out what a plain RED queue has decided about a packet, by this average, other than to accept it. Return whether it is
-    /// accepted all the same, marked.
-    pub fn carry_out(&mut self, decision: DropDecision, average: f64, packet: &mut Packet<P>) -> bool {
-        let Self { discipline: Discipline::Red(red), rng, stats, .. } = self else {
-            unreachable!("the queue is plain RED");
-        };
-        let mut host = LinkHost::new(rng, stats, packet.meta.arrival, None);
-        let is_marked = red.carry_out(decision, packet, &mut host);
-        if !is_marked {
-            let Meta { arrival, bytes, header, .. } = packet.meta;
-            stats.judged(arrival, (header.dscp(), bytes), average, None);
-        }
-        is_marked
+    /// Mark or drop the packet that arrives. Return whether it is accepted.
+    #[inline(never)]
+    pub fn carry_out(&mut self, verdict: Verdict, packet: &mut Packet<P>) -> bool {
+        let now = packet.meta.arrival;
+        verdict.carry_out(packet, &mut LinkHost::new(&mut self.rng, &mut self.stats, now, None))
+    }
+
+    /// Count a packet about which was decided, where nothing is logged, and if it is accepted its departure too; see
+    /// [`LinkStats::judged`].
+    #[inline(always)]
+    pub fn judged(&mut self, meta: &Meta, accepted: Option<(Span, Span)>) {
+        self.stats.judged(meta.arrival, (meta.header.dscp(), meta.bytes), accepted);
     }
 
     /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
@@ -123,24 +115,29 @@ impl<P: Numbered> Station<P> {
             return false;
         }
         let Discipline::Red(red) = &mut self.discipline else { return false };
-        let Some(average) = red.passes_below_min_th(now, idle_since, meta) else { return false };
+        if !red.passes_below_min_th(now, idle_since, meta) {
+            return false;
+        }
         let transmission = self.serializer.transmit(meta.bytes);
         self.service = Some((now, now + transmission));
         let seen = (meta.header.dscp(), meta.bytes);
-        self.stats.judged(now, seen, average, Some((Span::ZERO, transmission)));
+        self.stats.judged(now, seen, Some((Span::ZERO, transmission)));
+        self.after_decision(now);
         true
     }
 
+    /// A packet is offered to the queue: markers see it, and its arrival is counted.
     #[inline(always)]
-    fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
+    pub fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
         if let Some(markers) = &mut self.markers {
             markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta);
         }
         self.stats.arrived(now, packet);
     }
 
+    /// Observe a decision, and the timer of the discipline.
     #[inline(always)]
-    fn after_decision(&mut self, now: Time) {
+    pub fn after_decision(&mut self, now: Time) {
         if let Some(observation) = &mut self.stats.observation {
             observation.after_decision(now, &self.discipline);
         }

@@ -52,6 +52,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
     let probe = Probe {
         links: if observed { vec![2] } else { Vec::new() },
         queue_interval: Some(Span(7 * TICK)),
+        discipline_interval: Some(Span(5 * TICK)),
         delay_histogram: true,
         losses: true,
         ..Probe::default()
@@ -123,7 +124,6 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
         let mut message = *message;
         let accepted = match link {
             Link::UnobservedDropTail(link) => link.arrive(2, paths, &mut message),
-            Link::PlainRed(link) => link.arrive(paths, &mut message),
             Link::InOrder(link) => link.arrive(paths, &mut message),
             Link::Queue(queue) => {
                 serve(queue, message.key(), &mut out);
@@ -147,7 +147,12 @@ fn books(link: &Link) -> String {
     let observed = link.observation().map(|o| {
         let code_points: Vec<_> = o.code_points().collect();
         let (delays, averages): (Vec<_>, _) = (o.delays().collect(), o.averages());
-        format!("{:?} {:?} {averages:?} {code_points:?} {delays:?}", o.samples(), o.losses())
+        let (samples, of_discipline) = (o.samples(), o.discipline_samples());
+        let events: Vec<_> = o.events().iter().map(|e| (e.time, e.kind, e.number, e.ecn)).collect();
+        format!(
+            "{samples:?} {of_discipline:?} {:?} {averages:?} {code_points:?} {delays:?} {events:?}",
+            o.losses()
+        )
     });
     let drops = link
         .drops()
@@ -169,6 +174,42 @@ fn check(plan: &Plan, arrivals: &[Arrival], kind: fn(&Link) -> bool) {
     assert_eq!(fast.1, reference.1);
 }
 
+/// Values by which a discipline acts within a few packets.
+fn quick(preset: &str) -> Vec<(&'static str, Value)> {
+    let number = |key, value| (key, Value::Number(value));
+    let ticks = |key, count: f64| (key, Value::Seconds(count * 125e-6));
+    match preset {
+        "pie" => vec![
+            ticks("target", 2.0),
+            ticks("t_update", 3.0),
+            ticks("max_burst", 0.0),
+            ("mean_packet", Value::Bytes(125)),
+        ],
+        "pi" => vec![
+            number("a", 0.2),
+            number("b", 0.1),
+            ("q_ref", Value::Packets(1.0)),
+            number("sampling", 3000.0),
+        ],
+        "blue" => vec![ticks("freeze_time", 4.0), number("d1", 0.3), number("d2", 0.1)],
+        "rem" => vec![
+            ticks("update_time", 3.0),
+            ("target", Value::Packets(1.0)),
+            number("gamma", 0.5),
+            number("phi", 1.5),
+        ],
+        "avq" => vec![number("virtual_limit", 0.5)],
+        "sred" => vec![number("zombies", 2.0)],
+        "sfb" => vec![
+            number("increment", 0.3),
+            number("bin_size", 2.0),
+            ticks("rehash", 30.0),
+            ticks("warmup", 10.0),
+        ],
+        _ => Vec::new(),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
@@ -181,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn plain_red_is_a_function_of_what_waits(
+    fn red_of_one_class_is_a_function_of_what_waits(
         arrivals in arrivals(), warmup in 0u64..100, rest in 1u64..200, observed in any::<bool>(),
         preset in prop::sample::select(vec!["red", "gentle-red", "mred", "nlred"]),
         dialect in prop::sample::select(vec!["floyd93", "ns2-2.35", "linux", "as-printed"]),
@@ -196,15 +237,24 @@ proptest! {
             set.push(("mode", word("bytes")));
         }
         let plan = plan(preset, &set, observed, (warmup, warmup + rest));
-        check(&plan, &arrivals, |link| matches!(link, Link::PlainRed(_)));
+        check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
     }
 
     #[test]
     fn departures_in_order_follow_from_arrivals(
         arrivals in arrivals(), warmup in 0u64..100, rest in 1u64..200,
-        preset in prop::sample::select(vec!["drop-tail", "adaptive-red", "rio"]),
+        preset in prop::sample::select(vec![
+            "drop-tail", "adaptive-red", "rio", "pie", "pi", "blue", "rem", "avq", "sred", "sfb",
+        ]),
+        (ecn, logs) in any::<(bool, bool)>(), limit in 2u32..30,
     ) {
-        let plan = plan(preset, &[], true, (warmup, warmup + rest));
+        let mut set = vec![("limit", Value::Packets(limit.into()))];
+        if preset != "drop-tail" {
+            set.push(("ecn", Value::Flag(ecn)));
+        }
+        set.extend(quick(preset));
+        let mut plan = plan(preset, &set, true, (warmup, warmup + rest));
+        plan.probe.events = logs;
         check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
     }
 }

@@ -16,8 +16,7 @@ use crate::paths::Next;
 /// (benches/JOURNAL.md).
 const INPUT: f64 = 50.0;
 const UNOBSERVED_DROP_TAIL: f64 = 50.0;
-const PLAIN_RED: f64 = 250.0;
-const IN_ORDER: f64 = 300.0;
+const IN_ORDER: f64 = 250.0;
 const QUEUE: f64 = 500.0;
 const SOURCE: f64 = 250.0;
 const SINK: f64 = 100.0;
@@ -130,7 +129,6 @@ fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
                 Next::Link(link) => {
                     let of_data = match network.fabric.links[link as usize] {
                         Link::UnobservedDropTail(_) => UNOBSERVED_DROP_TAIL,
-                        Link::PlainRed(_) => PLAIN_RED,
                         Link::InOrder(_) => IN_ORDER,
                         Link::Queue(_) => QUEUE,
                     };

@@ -155,8 +155,4 @@ impl<P: Copy + Default> Qdisc<P> for CoDel<P> {
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.control.gauges(out);
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }

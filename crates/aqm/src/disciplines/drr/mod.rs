@@ -183,8 +183,4 @@ impl<P: Copy + Default> Qdisc<P> for Drr<P> {
             Self::Classes(classes) => classes.warnings(),
         }
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }

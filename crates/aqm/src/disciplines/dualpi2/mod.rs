@@ -221,10 +221,6 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
         out(Gauge::State("l_packets"), f64::from(self.l.backlog().packets));
         out(Gauge::State("c_packets"), f64::from(self.c.backlog().packets));
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -38,11 +38,11 @@ pub(crate) use control::{Base, Gains, head_delay};
 use aqmlab_units::{Span, Time};
 
 use super::pie::{ALPHA, BETA, T_UPDATE, TARGET};
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Parameter, ParameterError, Qdisc,
+    Room, ValueKind, Verdict,
 };
 
 /// Presets.
@@ -146,35 +146,29 @@ impl<P: Copy> Pi2<P> {
         if is_scalable { (self.params.coupling * self.base.p).min(1.0) } else { self.base.p * self.base.p }
     }
 
-    /// Decide about a packet outside the queue; return it unless it was dropped.
-    fn decide(&self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
+    /// Decide about a packet outside the queue.
+    fn verdict(&self, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
         let is_spared = self.queue.backlog().bytes < self.params.spared;
-        let p = self.probability(packet.meta.header.ecn());
+        let p = self.probability(meta.header.ecn());
         let is_hit = !is_spared && p > 0.0 && host.uniform() < p;
-        if !is_hit || marks(self.params.ecn, &mut packet, DropReason::EARLY, host) {
-            return Some(packet);
-        }
-        host.dropped(packet, DropReason::EARLY);
-        None
+        if is_hit { Verdict::signal(DropReason::EARLY, self.params.ecn, meta) } else { Verdict::Accept }
     }
 }
 
 impl<P: Copy> Qdisc<P> for Pi2<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         self.catch_up(now);
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
             return host.dropped(packet, DropReason::OVERFLOW);
         }
-        let decided = if self.params.at_arrival { self.decide(packet, host) } else { Some(packet) };
-        if let Some(packet) = decided {
+        if !self.params.at_arrival || self.verdict(&packet.meta, host).carry_out(&mut packet, host) {
             self.queue.push(packet);
         }
     }
 
     fn dequeue(&mut self, _now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(packet) = self.queue.pop() {
-            let decided = if self.params.at_arrival { Some(packet) } else { self.decide(packet, host) };
-            if let Some(packet) = decided {
+        while let Some(mut packet) = self.queue.pop() {
+            if self.params.at_arrival || self.verdict(&packet.meta, host).carry_out(&mut packet, host) {
                 return Dequeue::Packet(packet);
             }
         }
@@ -196,10 +190,6 @@ impl<P: Copy> Qdisc<P> for Pi2<P> {
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p_c"), self.probability(Ecn::NotEct));
         self.base.gauges(out);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        false
     }
 }
 

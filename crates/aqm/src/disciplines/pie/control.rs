@@ -2,8 +2,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use super::super::marks;
-use crate::{Backlog, DropReason, Gauge, Host, Packet};
+use crate::{Backlog, DropReason, Gauge, Host, Meta, Verdict};
 
 /// How the queueing delay is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,22 +131,20 @@ impl Control {
         }
     }
 
-    /// Decide about an arriving packet; return it unless it was dropped.
-    pub fn admit<P>(
+    /// Decide about an arriving packet, for which there is room.
+    #[inline]
+    pub fn decide<P>(
         &mut self,
         law: &ControlLaw,
-        mut packet: Packet<P>,
+        meta: &Meta,
         before: Backlog,
         host: &mut impl Host<P>,
-    ) -> Option<Packet<P>> {
-        let may_mark = law.mark_up_to.is_some_and(|up_to| self.p <= up_to);
-        if !self.hits(law, packet.meta.bytes, before, host)
-            || marks(may_mark, &mut packet, DropReason::EARLY, host)
-        {
-            return Some(packet);
+    ) -> Verdict {
+        if !self.hits(law, meta.bytes, before, host) {
+            return Verdict::Accept;
         }
-        host.dropped(packet, DropReason::EARLY);
-        None
+        let may_mark = law.mark_up_to.is_some_and(|up_to| self.p <= up_to);
+        Verdict::signal(DropReason::EARLY, may_mark, meta)
     }
 
     /// Return whether an arriving packet must be dropped or marked.
@@ -188,11 +185,11 @@ impl Control {
     }
 
     /// A packet leaves.
-    pub fn departed<P>(&mut self, law: &ControlLaw, now: Time, packet: &Packet<P>, left: Backlog) {
+    pub fn departed(&mut self, law: &ControlLaw, now: Time, meta: &Meta, left: Backlog) {
         match law.delay {
             Delay::Timestamp if left.packets == 0 => self.delay = 0.0,
-            Delay::Timestamp => self.delay = now.since(packet.meta.arrival).secs(),
-            Delay::DepartureRate => self.departures.departed(now, u64::from(packet.meta.bytes), left),
+            Delay::Timestamp => self.delay = now.since(meta.arrival).secs(),
+            Delay::DepartureRate => self.departures.departed(now, u64::from(meta.bytes), left),
         }
     }
 
@@ -240,6 +237,7 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Packet;
     use proptest::prelude::*;
 
     const LAW: ControlLaw = ControlLaw {

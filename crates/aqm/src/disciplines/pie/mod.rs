@@ -44,8 +44,8 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
+    Verdict,
 };
 
 /// Presets.
@@ -192,57 +192,49 @@ pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
 }
 
 /// The discipline; see the module text.
+pub type Pie<P> = OverFifo<P, Controller>;
+
+/// The controller with its parameters.
 #[derive(Clone, Debug)]
-pub struct Pie<P> {
+pub struct Controller {
     params: Params,
-    queue: Fifo<P>,
     control: Control,
 }
 
 impl<P: Copy> Pie<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        Self { params: params.clone(), queue: Fifo::default(), control: Control::new(&params.law) }
+        Self::of(Controller { params: params.clone(), control: Control::new(&params.law) })
     }
 }
 
-impl<P: Copy> Qdisc<P> for Pie<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        let Self { params: Params { room, law }, queue, control } = self;
-        let before = queue.backlog();
-        control.catch_up(law, now, before);
-        if room.is_full_for(before, packet.meta.bytes) {
+impl Decide for Controller {
+    #[inline]
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        let Self { params: Params { room, law }, control } = self;
+        control.catch_up(law, now, waiting);
+        if room.is_full_for(waiting, meta.bytes) {
             control.overflowed();
-            return host.dropped(packet, DropReason::OVERFLOW);
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
-        if let Some(packet) = control.admit(law, packet, before, host) {
-            queue.push(packet);
-        }
+        control.decide(law, meta, waiting, host)
     }
 
-    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Some(packet) = self.queue.pop() else { return Dequeue::Empty };
-        self.control.departed(&self.params.law, now, &packet, self.queue.backlog());
-        Dequeue::Packet(packet)
+    #[inline]
+    fn leaves(&mut self, now: Time, meta: &Meta, left: Backlog) {
+        self.control.departed(&self.params.law, now, meta, left);
     }
 
-    fn next_timer(&self) -> Option<Time> {
-        self.control.next_update(self.queue.backlog())
+    #[inline]
+    fn next_timer(&self, waiting: Backlog) -> Option<Time> {
+        self.control.next_update(waiting)
     }
 
-    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
-        self.control.catch_up(&self.params.law, now, self.queue.backlog());
+    fn on_timer(&mut self, now: Time, waiting: Backlog) {
+        self.control.catch_up(&self.params.law, now, waiting);
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         self.control.gauges(out);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }

@@ -280,10 +280,6 @@ impl<P: Copy + Default> Qdisc<P> for Scheduler<P> {
     fn warnings(&self) -> Vec<String> {
         self.queues.iter().flat_map(Qdisc::<P>::warnings).collect()
     }
-
-    fn departs_in_order(&self) -> bool {
-        false
-    }
 }
 
 /// Names of the gauges of each class.

@@ -1,7 +1,8 @@
+use std::collections::VecDeque;
+
 use aqmlab_units::Probability;
 
 use super::super::flow_queues::mix;
-use crate::Fifo;
 
 /// Most levels.
 pub(super) const MAX_LEVELS: usize = 8;
@@ -89,10 +90,10 @@ impl Bins {
     }
 
     /// Restart with another hash and the packets waiting now.
-    pub fn restart<P: Copy>(&mut self, shape: &Shape, salt: u64, queue: &Fifo<P>) {
+    pub fn restart(&mut self, shape: &Shape, salt: u64, waiting: &VecDeque<u32>) {
         self.salt = salt;
         self.bins.fill(Bin::default());
-        queue.iter().for_each(|packet| self.add(shape, packet.meta.flow));
+        waiting.iter().for_each(|&flow| self.add(shape, flow));
     }
 
     /// Return the share of bins of the first level with probability 1.
@@ -130,7 +131,6 @@ impl PenaltyBox {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::packet;
     use super::*;
     use proptest::prelude::*;
 
@@ -176,25 +176,25 @@ mod tests {
             ops in prop::collection::vec((0u8..3, 0u32..20, 0u64..5), 1..200),
         ) {
             let mut bins = Bins::new(&SHAPE, 0);
-            let mut queue = Fifo::default();
-            for (i, (op, flow, salt)) in ops.into_iter().enumerate() {
+            let mut queue = VecDeque::new();
+            for (op, flow, salt) in ops {
                 match op {
                     0 => {
-                        queue.push(packet(i as u32, flow, 1000));
+                        queue.push_back(flow);
                         bins.learn(&SHAPE, flow);
                         bins.add(&SHAPE, flow);
                     }
-                    1 => if let Some(gone) = queue.pop() {
-                        bins.take(&SHAPE, gone.meta.flow);
+                    1 => if let Some(gone) = queue.pop_front() {
+                        bins.take(&SHAPE, gone);
                     },
                     _ => bins.restart(&SHAPE, salt, &queue),
                 }
                 let mut recount = Bins::new(&SHAPE, bins.salt);
-                queue.iter().for_each(|packet| recount.add(&SHAPE, packet.meta.flow));
+                queue.iter().for_each(|&flow| recount.add(&SHAPE, flow));
                 let packets = |bins: &Bins| bins.bins.iter().map(|bin| bin.packets).collect::<Vec<_>>();
                 prop_assert_eq!(packets(&bins), packets(&recount));
                 let of_level = bins.bins.chunks(4).map(|level| level.iter().map(|b| b.packets).sum::<u32>());
-                prop_assert!(of_level.into_iter().all(|n| n == queue.backlog().packets));
+                prop_assert!(of_level.into_iter().all(|n| n as usize == queue.len()));
                 prop_assert!(bins.bins.iter().all(|bin| (0.0..=1.0).contains(&bin.p_m)));
             }
         }

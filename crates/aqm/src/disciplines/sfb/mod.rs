@@ -43,14 +43,16 @@
 
 mod bins;
 
+use std::collections::VecDeque;
+
 use aqmlab_units::{Span, Time};
 
-use super::{Named, ParameterReader, marks};
+use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
-    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, ValueKind,
+    Backlog, Decide, DropClass, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room,
+    ValueKind, Verdict,
 };
 
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
@@ -185,10 +187,14 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
 }
 
 /// The discipline; see the module text.
+pub type Sfb<P> = OverFifo<P, FairBlue>;
+
+/// The bins and the penalty box.
 #[derive(Clone, Debug)]
-pub struct Sfb<P> {
+pub struct FairBlue {
     params: Params,
-    queue: Fifo<P>,
+    /// Flows of the packets waiting, in order.
+    flows: VecDeque<u32>,
     /// The set that judges, and the one that will be next.
     sets: [Bins; 2],
     /// How often the hash has changed.
@@ -203,17 +209,19 @@ impl<P: Copy> Sfb<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         let sets = [0, 1].map(|salt| Bins::new(&params.shape, salt));
-        Self {
+        Self::of(FairBlue {
             params: params.clone(),
-            queue: Fifo::default(),
+            flows: VecDeque::new(),
             sets,
             changes: 0,
             penalty: PenaltyBox::new(params.penalty_burst),
             p_min: 0.0,
             penalized: 0,
-        }
+        })
     }
+}
 
+impl FairBlue {
     /// Changes the hash where it is time to. Whether the next bins are being taught.
     fn change_hash(&mut self, now: Time) -> bool {
         let Params { shape, rehash, warmup, .. } = &self.params;
@@ -223,26 +231,21 @@ impl<P: Copy> Sfb<P> {
             // Of several changes at once only the last two count.
             self.changes = (self.changes + 1).max(due - 1);
             self.sets.swap(0, 1);
-            self.sets[1].restart(shape, self.changes + 1, &self.queue);
+            self.sets[1].restart(shape, self.changes + 1, &self.flows);
         }
         rehash - now.0 % rehash <= warmup.0
     }
+}
 
-    /// Why an arrival is dropped, if it is.
-    fn drop_decision(
-        &mut self,
-        now: Time,
-        packet: &mut Packet<P>,
-        host: &mut impl Host<P>,
-    ) -> Option<DropReason> {
+impl Decide for FairBlue {
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
         let teaches = self.change_hash(now);
         let Self { params, sets: [bins, next], .. } = self;
-        let flow = packet.meta.flow;
-        bins.learn(&params.shape, flow);
-        let state = bins.state_of(&params.shape, flow);
+        bins.learn(&params.shape, meta.flow);
+        let state = bins.state_of(&params.shape, meta.flow);
         self.p_min = state.p_min;
-        if params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            return Some(DropReason::OVERFLOW);
+        if params.room.is_full_for(waiting, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
         }
         let is_full = match params.full_bin {
             FullBin::All => state.full == params.shape.levels,
@@ -250,49 +253,37 @@ impl<P: Copy> Sfb<P> {
             FullBin::Never => false,
         };
         if is_full {
-            return Some(FULL_BIN);
+            return Verdict::Drop(FULL_BIN);
         }
         if state.p_min >= 1.0 {
             if teaches {
-                next.learn(&params.shape, flow);
+                next.learn(&params.shape, meta.flow);
             }
             self.penalized += 1;
             let now = now.since(Time::ZERO).secs();
             let passes = self.penalty.passes(now, params.penalty_rate, params.penalty_burst);
-            return (!passes).then_some(PENALTY_BOX);
+            return if passes { Verdict::Accept } else { Verdict::Drop(PENALTY_BOX) };
         }
-        let is_picked = host.uniform() < state.p_min;
-        (is_picked && !marks(params.ecn, packet, DropReason::EARLY, host)).then_some(DropReason::EARLY)
-    }
-}
-
-impl<P: Copy> Qdisc<P> for Sfb<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        if let Some(reason) = self.drop_decision(now, &mut packet, host) {
-            return host.dropped(packet, reason);
+        if host.uniform() < state.p_min {
+            return Verdict::signal(DropReason::EARLY, params.ecn, meta);
         }
-        self.sets.iter_mut().for_each(|set| set.add(&self.params.shape, packet.meta.flow));
-        self.queue.push(packet);
+        Verdict::Accept
     }
 
-    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Some(packet) = self.queue.pop() else { return Dequeue::Empty };
-        self.sets.iter_mut().for_each(|set| set.take(&self.params.shape, packet.meta.flow));
-        Dequeue::Packet(packet)
+    fn joins(&mut self, meta: &Meta) {
+        self.flows.push_back(meta.flow);
+        self.sets.iter_mut().for_each(|set| set.add(&self.params.shape, meta.flow));
     }
 
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+    fn leaves(&mut self, _now: Time, meta: &Meta, _left: Backlog) {
+        self.flows.pop_front();
+        self.sets.iter_mut().for_each(|set| set.take(&self.params.shape, meta.flow));
     }
 
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         out(Gauge::State("p_min"), self.p_min);
         out(Gauge::State("closed_bins"), self.sets[0].closed(&self.params.shape));
         out(Gauge::State("penalized"), self.penalized as f64);
-    }
-
-    fn departs_in_order(&self) -> bool {
-        true
     }
 }
 
@@ -300,7 +291,7 @@ impl<P: Copy> Qdisc<P> for Sfb<P> {
 mod tests {
     use super::super::testing::{TestHost, packet};
     use super::*;
-    use crate::Spec;
+    use crate::{Dequeue, Qdisc, Spec};
 
     fn build(set: &[(&str, crate::Value)]) -> Sfb<u32> {
         let mut spec = Spec::new("sfb").expect("a preset");
@@ -317,8 +308,8 @@ mod tests {
 
     #[test]
     fn a_bin_has_half_more_than_its_share() {
-        assert_eq!(build(&[]).params.shape.bin_size, 7);
-        assert_eq!(build(&[("limit", crate::Value::Packets(200.0))]).params.shape.bin_size, 14);
+        assert_eq!(build(&[]).rule.params.shape.bin_size, 7);
+        assert_eq!(build(&[("limit", crate::Value::Packets(200.0))]).rule.params.shape.bin_size, 14);
     }
 
     #[test]
@@ -335,7 +326,7 @@ mod tests {
             now += Span::from_millis(1);
         }
         // Three fill a bin, the fourth is above it, the fifth is lucky; at p = 1 the box lets a burst of 20 pass.
-        assert_eq!(queue.p_min, 1.0);
+        assert_eq!(queue.rule.p_min, 1.0);
         let passed = 60 - host.dropped.len();
         assert_eq!(passed, 5 + 20, "{:?}", host.dropped);
         queue.enqueue(now, packet(60, 2, 1000), &mut host);
@@ -348,11 +339,11 @@ mod tests {
             build(&[("increment", crate::Value::Number(0.5)), ("bins", crate::Value::Number(50.0))]);
         let mut host = TestHost::with_draws(&[0.999; 100]);
         (0..60).for_each(|n| queue.enqueue(Time::ZERO, packet(n, 1, 1000), &mut host));
-        assert_eq!((queue.p_min, queue.penalized), (1.0, 0));
+        assert_eq!((queue.rule.p_min, queue.rule.penalized), (1.0, 0));
         assert_eq!(60 - host.dropped.len(), 4, "three fill a bin, and one is above");
         while !matches!(queue.dequeue(Time::ZERO, &mut host), Dequeue::Empty) {}
         queue.enqueue(Time::ZERO, packet(60, 1, 1000), &mut host);
-        assert_eq!((queue.p_min, queue.penalized), (0.999, 0), "an empty bin forgives a little");
+        assert_eq!((queue.rule.p_min, queue.rule.penalized), (0.999, 0), "an empty bin forgives a little");
     }
 
     #[test]
@@ -370,17 +361,17 @@ mod tests {
         for (n, at) in [0.0, 1.0, 2.0, 3.0, 7.8, 7.9, 8.0, 9.0].into_iter().enumerate() {
             queue.enqueue(Time::from_secs(at), packet(n as u32, 1, 1000), &mut host);
         }
-        assert_eq!((queue.p_min, queue.penalized), (1.0, 3));
+        assert_eq!((queue.rule.p_min, queue.rule.penalized), (1.0, 3));
         for (n, at) in [9.0, 9.1, 9.2, 9.3].into_iter().enumerate() {
             queue.enqueue(Time::from_secs(at), packet(10 + n as u32, 2, 1000), &mut host);
         }
-        assert_eq!(queue.p_min, 0.5, "a second flow, which answers for all that is known");
+        assert_eq!(queue.rule.p_min, 0.5, "a second flow, which answers for all that is known");
         queue.enqueue(Time::from_secs(10.85), packet(20, 1, 1000), &mut host);
-        assert_eq!(queue.p_min, 0.75, "two in the warm-up were sent to the box, and this one");
+        assert_eq!(queue.rule.p_min, 0.75, "two in the warm-up were sent to the box, and this one");
         queue.enqueue(Time::from_secs(10.9), packet(21, 2, 1000), &mut host);
-        assert_eq!(queue.p_min, 0.25, "no packet has updated the second flow's");
+        assert_eq!(queue.rule.p_min, 0.25, "no packet has updated the second flow's");
         queue.enqueue(Time::from_secs(55.0), packet(22, 1, 1000), &mut host);
-        assert_eq!(queue.p_min, 0.25, "nor these bins");
-        assert_eq!(queue.changes, 5);
+        assert_eq!(queue.rule.p_min, 0.25, "nor these bins");
+        assert_eq!(queue.rule.changes, 5);
     }
 }

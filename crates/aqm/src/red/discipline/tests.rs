@@ -64,7 +64,7 @@ proptest! {
             let mut now = Time::ZERO;
             for (number, &(arrives, gap, flow, length, ttl)) in (0..).zip(&steps) {
                 now += Span::from_millis(gap);
-                let header = crate::Header::default().with_ttl_initial(64).with_ttl(ttl).with_ecn(Ecn::Ect);
+                let header = crate::Header::default().with_ttl_initial(64).with_ttl(ttl).with_ecn(crate::Ecn::Ect);
                 let header = header.with_class((flow % 2) as u8);
                 let mut packet =
                     Packet { meta: Meta { arrival: now, bytes: 500 * length, flow, header }, payload: number };

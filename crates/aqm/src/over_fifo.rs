@@ -1,0 +1,153 @@
+use aqmlab_units::Time;
+
+use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc};
+
+/// The decision about an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is accepted.
+    Accept,
+    /// It is accepted with its ECN field set to CE, in place of a drop for this reason (RFC 3168).
+    Mark(DropReason),
+    /// It is dropped.
+    Drop(DropReason),
+}
+
+impl Verdict {
+    /// Signal congestion for a reason: mark the packet if `ecn` is on and the packet is ECN-capable, else drop it.
+    #[inline]
+    pub fn signal(reason: DropReason, ecn: bool, meta: &Meta) -> Self {
+        if ecn && meta.header.ecn() != Ecn::NotEct { Self::Mark(reason) } else { Self::Drop(reason) }
+    }
+
+    /// Carry the decision out: mark the packet or report its drop. Return whether it is accepted.
+    #[inline]
+    pub fn carry_out<P: Copy>(self, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
+        match self {
+            Self::Accept => true,
+            Self::Mark(reason) => {
+                packet.meta.header.set_ecn(Ecn::Ce);
+                host.marked(packet, reason);
+                true
+            }
+            Self::Drop(reason) => {
+                host.dropped(*packet, reason);
+                false
+            }
+        }
+    }
+}
+
+/// A rule that decides about each packet at its arrival. What it accepts waits in a first-in first-out queue, which the rule does
+/// not see but by the packets and bytes waiting.
+pub trait Decide {
+    /// Decide about a packet that arrives at `now` and finds `waiting`. Random numbers come from the host; nothing is reported to it.
+    fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict;
+
+    /// Note that an accepted packet joins the queue.
+    fn joins(&mut self, _meta: &Meta) {}
+
+    /// Note that a packet leaves the queue at `now`, since its service starts; `left` is what still waits.
+    fn leaves(&mut self, _now: Time, _meta: &Meta, _left: Backlog) {}
+
+    /// Note that the link is idle from `now` on.
+    fn on_idle(&mut self, _now: Time) {}
+
+    /// Return the time of the next call of [`Decide::on_timer`], if any, while so much waits.
+    fn next_timer(&self, _waiting: Backlog) -> Option<Time> {
+        None
+    }
+
+    /// Handle the timer, while so much waits.
+    fn on_timer(&mut self, _now: Time, _waiting: Backlog) {}
+
+    /// Publish the gauges; see [`Qdisc::gauges`].
+    fn gauges(&self, out: &mut dyn FnMut(Gauge, f64));
+}
+
+/// A discipline of a rule and a first-in first-out queue.
+#[derive(Clone, Debug)]
+pub struct OverFifo<P, D> {
+    pub(crate) rule: D,
+    /// Empty where the caller keeps the packets; see [`Qdisc::decide`].
+    queue: Fifo<P>,
+    waiting: Backlog,
+}
+
+impl<P: Copy, D: Decide> OverFifo<P, D> {
+    /// Create an empty queue.
+    pub fn of(rule: D) -> Self {
+        Self { rule, queue: Fifo::default(), waiting: Backlog::default() }
+    }
+}
+
+impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        let verdict = self.rule.decide(now, &packet.meta, self.waiting, host);
+        if verdict.carry_out(&mut packet, host) {
+            Qdisc::<P>::joins(self, &packet.meta);
+            self.queue.push(packet);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        let Some(packet) = self.queue.pop() else {
+            self.rule.on_idle(now);
+            return Dequeue::Empty;
+        };
+        Qdisc::<P>::leaves(self, now, &packet.meta);
+        Dequeue::Packet(packet)
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.rule.on_idle(now);
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Option<Time> {
+        self.rule.next_timer(self.waiting)
+    }
+
+    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.rule.on_timer(now, self.waiting);
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.waiting
+    }
+
+    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        self.rule.gauges(out);
+    }
+
+    fn decides_at_arrival(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        self.rule.decide(now, meta, self.waiting, host)
+    }
+
+    #[inline]
+    fn joins(&mut self, meta: &Meta) {
+        self.waiting.add(meta.bytes);
+        self.rule.joins(meta);
+    }
+
+    #[inline]
+    fn leaves(&mut self, now: Time, meta: &Meta) {
+        self.waiting.take(meta.bytes);
+        self.rule.leaves(now, meta, self.waiting);
+    }
+
+    #[inline]
+    fn passes(&mut self, now: Time, meta: &Meta) {
+        self.rule.joins(meta);
+        self.rule.leaves(now, meta, self.waiting);
+    }
+}
