@@ -17,6 +17,7 @@ from aqmlab.reproduction.papers.adaptive_rio import PAPER, delays, measure, plan
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.reproduction.papers.common import BASE
 from aqmlab.reproduction.papers.common.figures import table_of, throughput
+from paper_intervals import assert_possible
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -288,6 +289,10 @@ def test_all_claims_have_a_verdict(reproduction):
         "not engaged",
         "",
     }
+
+
+def test_no_interval_is_impossible(reproduction):
+    assert_possible(reproduction.report.parent)
 
 
 def test_files_beside_the_page(reproduction):
