@@ -350,3 +350,9 @@ def test_classes_of_htb_that_are_sure_of_more_than_their_parent_are_named() -> N
     )
     note = "htb: the classes below 1:1 are sure of 7Mbps in all, and Linux sends that; the link has 5Mbps"
     assert any(note in one for one in found.notes)
+
+
+def test_a_byte_order_mark_hides_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text(f"\ufeff{add('tbf rate 5mbit burst 1600 limit 30000')}\n", encoding="utf-8")
+    assert aqmlab.import_scenario(path).scenario.link("bottleneck").rate_bps == 5e6

@@ -133,7 +133,7 @@ class _Writer:
         return self._service.schedulers[name]
 
     def _rate(self, port: Port | None, schedulers: list[Scheduler]) -> float | None:
-        """Return the rate of the interface, or of the only scheduler; its transmit-rate is a limit only if ``exact``."""
+        """Return the rate of the interface, or of the only scheduler; a transmit-rate limits only if ``exact``."""
         rates = [port.shaped_bps] if port is not None and port.shaped_bps else []
         every = schedulers or list(self._service.schedulers.values())
         if len(every) == 1:

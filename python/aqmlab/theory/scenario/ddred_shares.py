@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.results.metrics import Metric
-from aqmlab.results.metrics import NOT_NEGATIVE, SHARE
+from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import solve

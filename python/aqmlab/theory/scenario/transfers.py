@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import Metric
-from aqmlab.results.metrics import NOT_NEGATIVE
+from aqmlab.results.metrics import NOT_NEGATIVE, Metric
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.model import FluidModel
