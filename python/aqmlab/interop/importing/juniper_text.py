@@ -123,10 +123,10 @@ def _scheduler(service: Service, one: Statement) -> bool:
     own = service.schedulers.setdefault(one.path[2], Scheduler(one.path[2], one.line))
     word, rest = one.path[3], one.path[4:]
     if word == "transmit-rate" and rest and rest[0] not in ("exact", "rate-limit"):
-        words = 2 if rest[0] == "percent" else 1
-        own.share = _amount(word, rest[:words])
-        own.is_exact = rest[words:] in (("exact",), ("rate-limit",))
-        return len(rest) == words or (own.is_exact and own.share[1] == "bit")
+        length = 2 if rest[0] == "percent" else 1
+        own.share = _amount(word, rest[:length])
+        own.is_exact = rest[length:] in (("exact",), ("rate-limit",))
+        return len(rest) == length or (own.is_exact and own.share[1] == "bit")
     if word == "buffer-size" and rest:
         is_time = rest[0] == "temporal"
         own.buffer = (temporal(" ".join(rest[1:])), "s") if is_time else _amount(word, rest[:2])
