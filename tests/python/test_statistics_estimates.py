@@ -15,6 +15,7 @@ from scipy import stats
 from aqmlab.interop.crosscheck import agreement as crosscheck
 from aqmlab.interop.crosscheck.page import mean_text
 from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.rfc7928 import collected, tables
 from aqmlab.statistics import Method, interval, mean_interval
 from aqmlab.statistics.estimate import mean_difference, skewness
 from aqmlab.statistics.quantiles import quantile_interval
@@ -230,3 +231,10 @@ def test_intervals_of_crosschecks_stay_within_what_the_measures_can_be():
         certain=False,
     )
     assert line.ours.high == line.theirs.high == 1
+
+
+def test_files_of_rfc_7928_have_both_ends_of_an_interval():
+    """Half of an asymmetric interval around the mean would reach below 0."""
+    row = tables.with_ends({"loss": collected.mean_of([0.0, 0.0, 0.03], "loss")})
+    assert (row["loss low"], row["loss"]) == (0.0, pytest.approx(0.01))
+    assert row["loss high"] > 2 * row["loss"]
