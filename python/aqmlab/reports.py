@@ -18,7 +18,6 @@ from aqmlab.reproduction.reproduction import overview_of, page_of
 from aqmlab.results.result import Result
 from aqmlab.storage import folders
 from aqmlab.storage.folders import guarded, write_file
-from aqmlab.storage.outputs import save_output
 from aqmlab.sweeps.sweep import Study
 
 __all__ = ["page_for", "report"]
@@ -74,8 +73,7 @@ def report(
     if laboratory:
         guarded(target.parent, lambda: target.parent.mkdir(parents=True, exist_ok=True))
         guarded(target.parent, lambda: write_file(beside, laboratory.encode()))
-    save = write_file if out is None else save_output
-    return page.write(target.parent, pictures=pictures, name=target.name, progress=progress, save=save)
+    return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 
 
 def live_page(page: Path) -> Path:

@@ -237,16 +237,14 @@ class Page:
         name: str = "report.html",
         progress: bool = False,
         workers: Workers | None = None,
-        save: Callable[[Path, bytes], None] = write_file,
     ) -> Path:
         """Write the page under a name and, beside it, the figures as PNG and SVG in ``figures/``.
 
-        The figures are drawn by `workers`, or else here one after the other. `save` writes the page: a page that a
-        user names is written by `save_output`.
+        The figures are drawn by `workers`, or else here one after the other.
         """
         path = folder / name
         guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
-        guarded(folder, lambda: save(path, self.html().encode(errors="backslashreplace")))
+        guarded(folder, lambda: write_file(path, self.html().encode(errors="backslashreplace")))
         if pictures:
             figures = folder / "figures"
             drawn = [_Picture(figures / plots.file_stem(key), paint, size_in) for key, paint, size_in in self._figures]
