@@ -299,13 +299,18 @@ def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
     say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _show(found: Tuned, *, details: bool) -> None:
     from aqmlab.tuning.outcome import short
 
     bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
     say(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
-    print(f"{len(found.trials)} trials on {trial} seeds at {len(found.points)} points, the best again on {choice}\n")
+    tried, per_trial = _count(len(found.trials), "trial"), _count(trial, "seed")
+    print(f"{tried} on {per_trial} at {len(found.points)} points, the best again on {_count(choice, 'seed')}\n")
     print(found.scenario_text + "\n")
     points = len(found.points) + len(found.fresh_points)
     title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new; 95 % intervals"
