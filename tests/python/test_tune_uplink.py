@@ -123,6 +123,8 @@ def test_the_last_lines_are_commands_to_paste(answer: tuple[Path, str, str]) -> 
     up, down = (int(line.split(" limit ")[1].split()[0]) for line in (lines[1], lines[7]))
     assert down == 5 * up
     assert "Note: the shaper has 95% of the link's rate" in out
+    assert "The scenario that was tuned, for run, check and export: " in out
+    assert "Note: live has no calls and web pages" in out
 
 
 def test_the_commands_are_read_back_as_the_queue_that_was_tuned(answer: tuple[Path, str, str], tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_the_scenario_that_was_tuned_is_a_file_for_every_command(
     answer: tuple[Path, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, out, _ = answer
-    path = Path(out.rsplit("check, export and live: ")[1].strip())
+    path = Path(out.rsplit("check and export: ")[1].strip())
     assert path.parent.parent == folder
     assert main(["check", str(path)]) == 0
     assert main(["export", str(path), "--to", "tc", "--out", str(tmp_path / "job.sh")]) == 0

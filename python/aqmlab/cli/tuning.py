@@ -244,6 +244,7 @@ def _answers(
 
 def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     """Print the verdict against drop-tail, and the commands to paste."""
+    from aqmlab.interop.tc.program import applications_of
     from aqmlab.tuning.recommendation import best_of, recommend
 
     written = []
@@ -267,7 +268,11 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     for line in made.notes:
         print(f"Note: {line}")
     if best.folder is not None:
-        print(f"The scenario that was tuned, for run, check, export and live: {best.folder / 'tuned.toml'}")
+        has_applications = bool(applications_of(best.tuned))
+        uses = "run, check and export" if has_applications else "run, check, export and live"
+        if has_applications:
+            print("Note: live has no calls and web pages: delete these flows from the file for a live run")
+        say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
 
 
 def _warn_of_points(*texts: str | None) -> None:
