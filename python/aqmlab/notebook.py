@@ -55,7 +55,7 @@ def _(result: Result) -> str:
     title = f"{result.name}: link {result.bottleneck}, {count} seed{'' if count == 1 else 's'}"
     table = result.summary()
     table["metric"] = [metric(key).title for key in table["metric"]]
-    return _page(title, _queue_of(result), table, level_words(count, result.level))
+    return _page(title, _queue_of(result), table, level_words(count, result.level, distinct=result.distinct_runs))
 
 
 @html.register

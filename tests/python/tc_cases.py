@@ -126,7 +126,7 @@ CLASSES = {
     "rate 20kbit burst 1000": "",
     "rate 20Kbit mpu 64": "htb mpu 64",
     "rate 20Kbit prio 1": "",
-    "rate 20Kbit ceil 10Kbit": "",
+    "rate 30Kbit ceil 20Kbit": "",
     "rate 20Kbit cburst 2000": "htb cburst 2000",
     "rate 20Kbit mtu 2048": "",
     "rate 20Kbit quantum 2048": "",

@@ -17,6 +17,7 @@ from aqmlab.reproduction.papers.adaptive_rio import PAPER, delays, measure, plan
 from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.reproduction.papers.common import BASE
 from aqmlab.reproduction.papers.common.figures import table_of, throughput
+from paper_intervals import assert_possible
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -143,7 +144,7 @@ def finding(*tables):
 def test_the_finding_is_about_each_number_of_flows():
     found = finding(made_up(assured=3.94, at_max_u=4.06), beside(3.32, 3.29))
     assert found.verdict == "holds"
-    assert "beside 4 and 10 best-effort flows: 4.059997 ± 0.000086" in found.shows
+    assert "beside 4 and 10 best-effort flows: 4.059997 (4.059910 to 4.060117) and 3.319997" in found.shows
     assert finding(made_up(assured=3.94, at_max_u=4.06), beside(3.0, 3.29)).verdict == "fails"
 
 
@@ -288,6 +289,10 @@ def test_all_claims_have_a_verdict(reproduction):
         "not engaged",
         "",
     }
+
+
+def test_no_interval_is_impossible(reproduction):
+    assert_possible(reproduction.report.parent)
 
 
 def test_files_beside_the_page(reproduction):

@@ -282,6 +282,20 @@ def _tables(*rows: tuple[str, str, float, float, str]) -> tuple[pd.DataFrame, pd
     return pd.DataFrame(means), pd.DataFrame(differences)
 
 
+def test_the_legend_of_one_run_says_what_to_do():
+    none = float("nan")
+    matrix = matrix_of(*_tables(("red", "loss", 0.02, none, ""), ("mred", "loss", 0.03, none, "undecided")))
+    said = legend(matrix, level=0.95, tests=0)
+    assert "--seeds 10" in said
+    assert "0 tests" not in said
+
+
+def test_titles_tell_equal_runs_from_one_run(shell):
+    fixed = ("small.toml", "--set", "flow.tcp.start=0s", "--set", "queue.bottleneck={ aqm = 'codel' }")
+    assert "small: link bottleneck, 2 seeds, equal runs have no interval" in shell("run", *fixed, "--seeds", "2").out
+    assert "small: link bottleneck, 1 seed, one run has no interval" in shell("run", *fixed, "--seeds", "1").out
+
+
 def test_the_matrix_has_an_arrow_where_a_difference_is_decided():
     means, differences = _tables(
         ("red", "loss", 0.02, 0.001, ""),

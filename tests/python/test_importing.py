@@ -340,6 +340,9 @@ def test_output_of_tc_is_read_too(tmp_path):
         ("tc qdisc add dev eth0 root tbf rate fast", '"fast" is no rate of tc'),
         ("tc qdisc add dev eth0 root red limit", '"limit" has no value'),
         ("hello", "is neither an ns-2 study"),
+        ("", "lines.txt: is empty"),
+        ('[{"kind":"fq_codel","handle":"0:","dev":"eth0","root":true}]', "JSON of tc is not read; import what `tc -d "),
+        ('[ {"class":"htb","handle":"1:1","root":true} ]', "JSON of tc is not read; import what `tc -d "),
     ],
 )
 def test_values_that_tc_rejects_are_an_error_of_one_line(tmp_path, line, message):

@@ -329,3 +329,61 @@ def test_a_weight_that_a_tool_cannot_have_is_named(tool: str) -> None:
     found = next(one for one in dialects_of(plan, "bottleneck") if one.name == tool)
     assert "0.5" in found.effective["w_q"]
     assert any("w_q" in note and "1 becomes 0.5" in note for note in found.notes)
+
+
+UNDONE = """\
+policy-map wan
+ class class-default
+  shape average 8000000
+  random-detect
+  random-detect precedence 0 20 40 10
+  {0}
+interface e0
+ service-policy output wan
+ {1}
+{2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "number"),
+    [
+        (("no random-detect", "!", "!"), 6),
+        (("no random-detect precedence 0 20 40 10", "!", "!"), 6),
+        (("no shape average 8000000", "!", "!"), 6),
+        (("!", "no service-policy output wan", "!"), 9),
+        (("!", "no random-detect", "!"), 9),
+        (("!", "!", "no policy-map wan"), 10),
+    ],
+)
+def test_a_line_that_takes_back_another_is_rejected(tmp_path: Path, lines: tuple[str, ...], number: int) -> None:
+    with pytest.raises(InputError, match=rf":{number}: no .*: is not read; remove it and the line"):
+        imported(tmp_path, UNDONE.format(*lines))
+
+
+def test_lines_with_no_that_routers_print_are_read_over(tmp_path: Path) -> None:
+    found = imported(tmp_path, UNDONE.format("!", "no ip address", "no ip http server"))
+    assert found.scenario.link("bottleneck").aqm == "red"
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_bps", "note"),
+    [
+        # A transmit-rate is what a queue is sure of; the only queue has the whole link.
+        (JUNOS.replace("    schedulers", "    interfaces { e { shaping-rate 100m; } }\n    schedulers"), 100e6, ""),
+        (JUNOS.replace("20m;", "20m exact;"), 20e6, ""),
+        (JUNOS, 20e6, "no shaping-rate is given: transmit-rate 20Mbps is read as the link's"),
+    ],
+)
+def test_the_rate_of_a_junos_link(tmp_path: Path, text: str, rate_bps: float, note: str) -> None:
+    found = imported(tmp_path, text)
+    assert found.scenario.link("bottleneck").rate_bps == rate_bps
+    assert any("transmit-rate" in one for one in found.notes) == bool(note)
+    assert note in "\n".join(found.notes)
+
+
+@pytest.mark.parametrize("words", ["loss-priority high protocol any", "loss-priority any protocol non-tcp"])
+def test_a_drop_profile_of_some_packets_is_named(tmp_path: Path, words: str) -> None:
+    found = imported(tmp_path, JUNOS.replace("loss-priority any protocol any", words))
+    text = words.replace(" protocol", ", protocol")
+    assert any(f"drop-profile steep is of {text}: it is read as that of all packets" in one for one in found.notes)

@@ -320,3 +320,39 @@ def test_a_line_that_takes_the_place_of_another_is_named() -> None:
     assert "line 1: codel: line 2 replaces it by pie" in found.notes
     again = found_in("tc qdisc add dev e root codel target 5ms", "tc qdisc change dev e root codel target 9ms")
     assert not any("replaces" in note for note in again.notes)
+
+
+PARENT = "tc class add dev eth0 parent 1: classid 1:1 htb rate 5mbit"
+
+
+@pytest.mark.parametrize(
+    ("parent", "words", "rate_bps"),
+    [
+        (PARENT, "rate 10mbit", 10e6),  # a class may send at its rate whatever its parent's is
+        (PARENT, "rate 10mbit ceil 20mbit", 10e6),
+        (PARENT, "rate 10mbit ceil 4mbit", 4e6),
+        (PARENT, "rate 2mbit ceil 20mbit", 5e6),
+        (f"{PARENT} ceil 3mbit", "rate 1mbit ceil 20mbit", 3e6),
+    ],
+)
+def test_a_class_of_htb_has_the_rate_that_linux_gives_it(parent: str, words: str, rate_bps: float) -> None:
+    lines = (add("htb default 10"), parent, f"tc class add dev eth0 parent 1:1 classid 1:10 htb {words}")
+    assert found_in(*lines).rate_bps == rate_bps
+
+
+def test_classes_of_htb_that_are_sure_of_more_than_their_parent_are_named() -> None:
+    found = found_in(
+        add("htb default 10"),
+        PARENT,
+        "tc class add dev eth0 parent 1:1 classid 1:10 htb rate 4mbit",
+        "tc class add dev eth0 parent 1:1 classid 1:20 htb rate 3mbit ceil 5mbit",
+        "tc filter add dev eth0 parent 1: protocol ip u32 match ip tos 0xb8 0xfc flowid 1:20",
+    )
+    note = "htb: the classes below 1:1 are sure of 7Mbps in all, and Linux sends that; the link has 5Mbps"
+    assert any(note in one for one in found.notes)
+
+
+def test_a_byte_order_mark_hides_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text(f"\ufeff{add('tbf rate 5mbit burst 1600 limit 30000')}\n", encoding="utf-8")
+    assert aqmlab.import_scenario(path).scenario.link("bottleneck").rate_bps == 5e6

@@ -242,3 +242,40 @@ def test_results_that_hold_a_pipe_are_an_error_and_hang_nothing(name, tmp_path, 
     os.mkfifo(path)
     assert main(["report", str(folder)]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_pictures_replace_links_and_keep_what_they_lead_to(tmp_path):
+    """Results from elsewhere may hold links to any file in place of pictures."""
+    own = tmp_path / "own"
+    own.write_text("precious")
+    for name in ("topology", "drop-curve"):
+        (tmp_path / f"dumbbell-red-{name}.png").symlink_to(own)
+    aqmlab.draw(SMALL, out=tmp_path, png=True)
+    assert own.read_text() == "precious"
+    assert (tmp_path / "dumbbell-red-topology.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_drawing_without_png_keeps_earlier_pictures(tmp_path):
+    aqmlab.draw(SMALL, out=tmp_path, png=True)
+    files = aqmlab.draw(SMALL, out=tmp_path)
+    assert {path.suffix for path in files} == {".svg"}
+    assert len(list(tmp_path.glob("*.png"))) == 2
+
+
+def test_a_figure_that_the_user_names_keeps_links_and_devices(tmp_path, results, device):
+    link, target = tmp_path / "curve.svg", tmp_path / "real.svg"
+    link.symlink_to(target)
+    (tmp_path / "null.svg").hardlink_to(device)
+    for out in (link, tmp_path / "null.svg"):
+        assert main(["report", str(results), "--quiet", "--figure", "drop-curve", "--out", str(out)]) == 0
+    assert link.is_symlink()
+    assert target.stat().st_size > 100
+    assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_scripts_of_other_programs_replace_a_file_that_is_not_utf_8(tmp_path):
+    from aqmlab.interop.crosscheck.running import write_files
+
+    (tmp_path / "s.tcl").write_bytes(b"\xff")
+    write_files({"s.tcl": "new"}, tmp_path)
+    assert (tmp_path / "s.tcl").read_bytes() == b"new"

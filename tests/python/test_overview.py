@@ -12,6 +12,7 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.reproduction import reproduction
+from paper_intervals import assert_possible
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -29,6 +30,11 @@ def test_every_claim_of_every_paper_is_there(overview):
     }
     assert overview.claims["own"].any()
     assert (overview.report.parent / "claims.csv").exists()
+
+
+def test_no_interval_is_impossible(overview):
+    for one in overview.papers:
+        assert_possible(one.report.parent)
 
 
 def test_every_link_leads_somewhere(overview):

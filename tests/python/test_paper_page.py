@@ -64,7 +64,7 @@ def test_rows_come_in_the_order_of_the_runs_or_as_stated():
     assert found["n"].tolist() == [9, 5]
     assert found["mean"].tolist() == pytest.approx([0.905, 0.505])
     assert found["seeds"].tolist() == [2, 2]
-    assert list(found.columns) == ["n", "seeds", "mean", "± mean"]
+    assert list(found.columns) == ["n", "seeds", "mean", "mean low", "mean high"]
     stated = table(rows={"n": "flows"}, of={"n": [5, 9], "case": "a", "discipline": "RED"}, columns=columns)
     assert stated["flows"].tolist() == [5, 9]
 
@@ -79,7 +79,8 @@ def test_columns_over_values_and_differences_by_seed():
     }
     found = table(rows=["n"], columns=columns).iloc[0]
     assert [found["alone"], found["with UDP"]] == pytest.approx([0.905, 0.905])
-    assert (found["less"], found["± less"]) == pytest.approx((-0.45, math.nan), nan_ok=True)
+    ends = found["less"], found["less low"], found["less high"]
+    assert ends == pytest.approx((-0.45, math.nan, math.nan), nan_ok=True)
     assert (found["%"], found["share"]) == pytest.approx((0.0, 1.0))
 
 

@@ -18,6 +18,7 @@ from aqmlab.reproduction.papers.pc_red.rows import claim_rows
 from aqmlab.storage import folders
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
+from paper_intervals import assert_possible
 
 pytestmark = pytest.mark.slow
 
@@ -413,6 +414,14 @@ def test_every_printed_cell_is_beside_a_measured_one(short):
         assert len(printed) >= sum(c.table == number for c in plan.FILES.cells())
         in_numbers = printed[~printed["quantity"].str.startswith(tables.CROSSING)]
         assert in_numbers["measured"].notna().all()
+
+
+def test_no_interval_is_impossible(short, tmp_path):
+    folder = tmp_path / "pc-red"
+    folder.mkdir()
+    for name, table in short[0].tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    assert_possible(folder)
 
 
 def test_files_beside_the_page(short):

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from aqmlab.interop.crosscheck import agreement as crosscheck
+from aqmlab.interop.crosscheck.page import mean_text
+from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.rfc7928 import collected, tables
 from aqmlab.statistics import Method, interval, mean_interval
 from aqmlab.statistics.estimate import mean_difference, skewness
 from aqmlab.statistics.quantiles import quantile_interval
 from aqmlab.statistics.skewed import hall_mean
 from aqmlab.statistics.warmup import mser5
+from aqmlab.theory.scenario import agreement
 
 spread = st.lists(st.floats(-1e3, 1e3), min_size=12, max_size=30).filter(lambda x: np.std(x) > 1e-3)
 
@@ -199,3 +206,35 @@ def test_mser5_stays_inside_and_ignores_an_incomplete_batch(series):
     assert found is not None
     assert 0 <= found.samples < len(series)
     assert found == mser5(series[: len(series) // 5 * 5])
+
+
+def test_intervals_of_theory_stay_within_what_the_quantities_can_be():
+    """An analysis shows simulated quantities beside theory's, with the intervals that `run` gives them."""
+    keys = [one.key for one in agreement.QUANTITIES[1:]]
+    runs = pd.DataFrame({key: [0.0, 0.0, 0.999] for key in [*keys, "loss"]} | {"marks": [0.0, 0.0, 0.0]})
+    runs["utilization"] = [1.0, 1.0, 0.9]
+    model = SimpleNamespace(link=SimpleNamespace(name="bottleneck"), curve=SimpleNamespace(unit=1.0))
+    found = agreement.of_result(model, SimpleNamespace(metrics=lambda link: runs)).values
+    for key, one in found.items():
+        assert one.low >= 0, key
+        assert one.high <= (1 if key in ("utilization", "p") else math.inf), key
+    assert found["utilization"].high == 1
+
+
+def test_intervals_of_crosschecks_stay_within_what_the_measures_can_be():
+    losses = crosscheck.mean_of(Measure.LOSS, [0.0, 0.0, 0.03])
+    assert (losses.low, round(losses.mean, 3)) == (0.0, 0.01)
+    assert mean_text(losses, 100.0) == "1.0 (0.0 to 5.3)"
+    (line,) = crosscheck.agreement(
+        {seed: {(Measure.UTILIZATION, "a"): value} for seed, value in enumerate([1.0, 1.0, 0.9])},
+        {seed: {(Measure.UTILIZATION, "a"): value} for seed, value in enumerate([1.0, 0.95, 1.0])},
+        certain=False,
+    )
+    assert line.ours.high == line.theirs.high == 1
+
+
+def test_files_of_rfc_7928_have_both_ends_of_an_interval():
+    """Half of an asymmetric interval around the mean would reach below 0."""
+    row = tables.with_ends({"loss": collected.mean_of([0.0, 0.0, 0.03], "loss")})
+    assert (row["loss low"], row["loss"]) == (0.0, pytest.approx(0.01))
+    assert row["loss high"] > 2 * row["loss"]

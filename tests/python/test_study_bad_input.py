@@ -160,6 +160,11 @@ def test_a_damaged_parquet_file(shell, filled):
 
 
 def test_names_that_are_not_there(shell, filled):
+    shell("run", "small.toml", "--seeds", "1", "--out", "runs-only")
+    for name in ([], ["small"]):
+        refused(
+            shell("results", "show", "runs-only", *name), r"runs-only: has no study \(aqmlab results ls runs-only .*"
+        )
     refused(shell("results", "show", "store", "smal"), r'store: unknown study "smal" .*did you mean small.*')
     refused(shell("results", "export", "store", "--out", "runs.xls"), r'runs\.xls: unknown format "xls" .*')
     refused(shell("results", "export", "store", "--table", "link"), r'unknown table "link" .*did you mean links.*')

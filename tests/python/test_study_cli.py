@@ -80,7 +80,7 @@ def test_points_beyond_the_shown_ones_are_counted_with_the_command_that_gives_th
 def test_a_sweep_without_randomness_says_so(capsys):
     print_study(_study(2, 4, [0.01] * 4 + [0.02] * 4))
     out, err = capsys.readouterr()
-    assert "2 points, 8 runs, one run has no interval" in out
+    assert "2 points, 8 runs, equal runs have no interval" in out
     assert "±" not in out
     assert "one distinct run: nothing in this scenario is random" in err
 

@@ -300,7 +300,7 @@ def test_disciplines_that_control_the_delay(
     assert str(found.body["target"]).endswith("ms")
     compared = {one.reference.name for one in found.against}
     assert "file" in compared
-    assert "defaults" in compared or found.notes == ["the answer is defaults itself"]
+    assert "defaults" in compared or found.notes == ["the answer has the same settings as defaults"]
     assert AUTOMATIC not in compared
     words = [one.text.partition(" limit ")[0] for one in found.dialects]
     assert words == ([] if text is None else [f"tc qdisc replace dev DEV root {text}"])

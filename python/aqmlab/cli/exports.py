@@ -12,11 +12,14 @@ from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
+from aqmlab.scenario.file import unknown
 
 KERNEL = "kernel"
 """The format of sources of a module for Linux."""
 BPF = "bpf"
 """The format of sources of a BPF queueing discipline for Linux."""
+SCENARIO_FORMATS = ["ns2", "ns3", "tc", KERNEL, BPF]
+ROUTERS = ("cisco", "juniper", "ios", "junos")
 
 
 @command("aqmlab export results/my-12ab34cd --to csv --out links.csv --table links", "aqmlab export my.toml --to tc")
@@ -77,6 +80,9 @@ def export(
                 raise InputError(f"{option}: is for results, and {what} is no results folder")
         if name is not None and to not in (KERNEL, BPF):
             raise InputError("--name: is for --to kernel and --to bpf")
+        if to not in SCENARIO_FORMATS:
+            routers = "; Cisco and Juniper: aqmlab tune --details prints their text" if to in ROUTERS else ""
+            raise InputError(unknown("format", to, SCENARIO_FORMATS) + routers)
         if to == KERNEL:
             _export_module(what, link, out, name, set_, as_json)
         elif to == BPF:

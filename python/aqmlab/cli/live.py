@@ -212,7 +212,7 @@ def _print(found: LiveRuns, page: Path | None) -> None:
     result, agreement = found.result, found.agreement
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} run{'' if n == 1 else 's'}"
-    print_table(result.summary(), title=f"{title}, {level_words(result.distinct_runs, result.level)}")
+    print_table(result.summary(), title=f"{title}, {level_words(n, result.level, distinct=result.distinct_runs)}")
     if agreement is not None:
         print_table(agreement.table(), title="Simulation beside reality; differences relative to the live mean")
     for seed, one in found.certificates.items():

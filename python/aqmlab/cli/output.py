@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import textwrap
 from typing import Any
@@ -12,6 +14,9 @@ from aqmlab.execution.progress import is_quiet
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.statistics.sequential import Stopping
 from aqmlab.storage import folders
+
+EDGES, GAP = 2, 3
+"""Width of both edges of a table, and of what stands between two columns."""
 
 
 def say(line: object) -> None:
@@ -68,20 +73,75 @@ def print_wrapped(text: str) -> None:
 
 
 def print_rows(columns: list[str], rows: list[list[str]]) -> None:
-    """Print rows under column heads, numbers to the right."""
+    """Print rows under column heads, numbers to the right.
+
+    A table that is too wide wraps its text at spaces and stands closer; if that is not enough, its columns go on in
+    further blocks, each of which repeats the first column. No cell is shortened.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, column in enumerate(columns):
-        numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
-        table.add_column(column, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    console.print(table)
+    cells = [[one_line(cell) for cell in row] for row in (columns, *rows)]
+    least = [_least_width([row[index] for row in cells]) for index in range(len(columns))]
+    most = [max(len(row[index]) for row in cells) for index in range(len(columns))]
+    width = _width()
+    tight = EDGES + sum(least) + GAP * (len(least) - 1) > width
+    gap, edges = (GAP - 1, 0) if tight else (GAP, EDGES)
+    for block in _blocks(least, width - edges, gap):
+        widths = _shrunk([least[i] for i in block], [most[i] for i in block], width - edges - gap * (len(block) - 1))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=not tight, padding=(0, 1, 0, 0 if tight else 1))
+        for index, room in zip(block, widths, strict=True):
+            numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
+            table.add_column(Text(cells[0][index]), justify="right" if numeric else "left", width=room)
+        for row in cells[1:]:
+            table.add_row(*(Text(row[index]) for index in block))
+        # One word that is wider than the screen goes on beyond its edge.
+        room = max(width, edges + sum(widths) + gap * (len(block) - 1))
+        Console(width=room, highlight=False).print(table)
+        if tight:
+            print()
+
+
+def _width() -> int:
+    """Return the width of tables: of the terminal, else of ``COLUMNS``, else 160."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdecimal() and int(asked) > 0 else 160
+
+
+def _least_width(cells: list[str]) -> int:
+    """Return the width below which a column would break a word or an estimate such as ``9.99 ± 0.11``."""
+    return max((len(word) for cell in cells for word in ([cell] if _is_estimate(cell) else cell.split())), default=1)
+
+
+def _blocks(least: list[int], room: int, gap: int) -> list[list[int]]:
+    """Divide columns, given their least widths, into blocks that have room; the first column begins each.
+
+    >>> _blocks([5, 4, 4, 4], 40, 2), _blocks([5, 4, 4, 4], 18, 2)
+    ([[0, 1, 2, 3]], [[0, 1, 2], [0, 3]])
+    """
+    blocks = [[0] if least else []]
+    for index in range(1, len(least)):
+        if sum(least[i] + gap for i in blocks[-1]) + least[index] > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+        blocks[-1].append(index)
+    return blocks
+
+
+def _shrunk(least: list[int], most: list[int], room: int) -> list[int]:
+    """Return widths between the least and the most that have room together, where that is possible.
+
+    >>> _shrunk([3, 5, 5], [3, 20, 12], 28), _shrunk([9], [12], 5)
+    ([3, 13, 12], [9])
+    """
+    widths = list(most)
+    while sum(widths) > room and widths != least:
+        widest = max((index for index in range(len(widths)) if widths[index] > least[index]), key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths
 
 
 def text_of(value: object) -> str:
@@ -99,3 +159,7 @@ def _is_number(text: str) -> bool:
     return (
         text in ("", "-") or text.lstrip("+-").replace(".", "", 1).replace("e-", "", 1).replace("e+", "", 1).isdigit()
     )
+
+
+def _is_estimate(text: str) -> bool:
+    return "±" in text

@@ -84,7 +84,7 @@ def run(
     print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
-    print_table(summary, title=f"{title}, {level_words(result.distinct_runs, result.level)}")
+    print_table(summary, title=f"{title}, {level_words(n, result.level, distinct=result.distinct_runs)}")
     for line in settled.lines() if settled is not None else ():
         print(line)
     print_stopping(result.stopping)
@@ -256,7 +256,7 @@ def _show_details(found: Comparison) -> None:
     from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
     from aqmlab.results.summary import level_words
 
-    words = level_words(found.distinct_runs, found.level)
+    words = level_words(len(found.seeds), found.level, distinct=found.distinct_runs)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
     title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over {found.tests} tests"
     print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)

@@ -121,7 +121,7 @@ def print_study(study: Study) -> None:
     if len(points):
         shown = points_text(study, points.head(SHOWN_POINTS), [*SHOWN_METRICS, *APPLICATIONS])
         columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
-        words = level_words(len(study.seeds) if varies else 1, LEVEL)
+        words = level_words(len(study.seeds), LEVEL, distinct=len(study.seeds) if varies else 1)
         title = f"{study.name}: {len(points)} points, {len(study.runs)} runs, {words}"
         print_table(shown.rename(columns=columns), title=title)
     if not varies:

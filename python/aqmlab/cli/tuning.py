@@ -244,6 +244,7 @@ def _answers(
 
 def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     """Print the verdict against drop-tail, and the commands to paste."""
+    from aqmlab.interop.tc.program import applications_of
     from aqmlab.tuning.recommendation import best_of, recommend
 
     written = []
@@ -267,7 +268,11 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     for line in made.notes:
         print(f"Note: {line}")
     if best.folder is not None:
-        print(f"The scenario that was tuned, for run, check, export and live: {best.folder / 'tuned.toml'}")
+        has_applications = bool(applications_of(best.tuned))
+        uses = "run, check and export" if has_applications else "run, check, export and live"
+        if has_applications:
+            print("Note: live has no calls and web pages: delete these flows from the file for a live run")
+        say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
 
 
 def _warn_of_points(*texts: str | None) -> None:
@@ -299,13 +304,18 @@ def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
     say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _show(found: Tuned, *, details: bool) -> None:
     from aqmlab.tuning.outcome import short
 
     bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
     say(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
-    print(f"{len(found.trials)} trials on {trial} seeds at {len(found.points)} points, the best again on {choice}\n")
+    tried, per_trial = _count(len(found.trials), "trial"), _count(trial, "seed")
+    print(f"{tried} on {per_trial} at {len(found.points)} points, the best again on {_count(choice, 'seed')}\n")
     print(found.scenario_text + "\n")
     points = len(found.points) + len(found.fresh_points)
     title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new; 95 % intervals"

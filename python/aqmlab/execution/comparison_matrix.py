@@ -280,7 +280,9 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     equal = "; =: equal in every run" if EQUAL in signs else ""
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
-    interval = f" ±: half-width of the {name}." if any(spreads) else " One run has no interval."
+    if not tests and not any(spreads) and not signs & {EQUAL, NOT_TESTED}:
+        return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
+    interval = f" ±: half-width of the {name}." if any(spreads) else ""
     if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
     if NOT_TESTED in signs:

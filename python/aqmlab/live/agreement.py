@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import metric
+from aqmlab.results.metrics import NOT_NEGATIVE, metric
 from aqmlab.results.result import Result
-from aqmlab.statistics import Verdict, interval, verdict_between, welch
-from aqmlab.statistics.intervals import Interval
+from aqmlab.statistics import Verdict, mean_interval, verdict_between, welch
+from aqmlab.statistics.intervals import Bounds, Interval
 
 GOODPUT_WITHIN = 0.03
 """Simulated goodput may differ from the live one by so much, relative to it."""
@@ -107,15 +107,15 @@ def _lines(live: Result, simulated: Result) -> Iterator[Line]:
     groups = group_goodput(live)
     for group in groups.columns:
         if group in (beside := group_goodput(simulated)).columns:
-            yield _line(f"goodput of {group}", "Mb/s", groups[group], beside[group], GOODPUT_WITHIN)
+            yield _line(f"goodput of {group}", "Mb/s", groups[group], beside[group], GOODPUT_WITHIN, NOT_NEGATIVE)
     one, other = live.metrics(), simulated.metrics()
     if "goodput_mbps" in one.columns and len(groups.columns) > 1:
-        yield _line("TCP goodput", "Mb/s", one["goodput_mbps"], other["goodput_mbps"], GOODPUT_WITHIN)
+        yield _line("TCP goodput", "Mb/s", one["goodput_mbps"], other["goodput_mbps"], GOODPUT_WITHIN, NOT_NEGATIVE)
     for key in ("mean_delay_ms", *(key for key in COMPARED if key != "mean_delay_ms")):
         if key in one.columns and key in other.columns:
             what = metric(key)
             within = DELAY_WITHIN if key == "mean_delay_ms" else None
-            yield _line(what.title, what.unit, one[key], other[key], within)
+            yield _line(what.title, what.unit, one[key], other[key], within, what.bounds)
 
 
 def group_goodput(result: Result) -> pd.DataFrame:
@@ -127,7 +127,14 @@ def group_goodput(result: Result) -> pd.DataFrame:
     return (sums.loc[result.seeds] * 8 / 1e6).div(measured, axis="index")
 
 
-def _line(what: str, unit: str, live: pd.Series[float], simulated: pd.Series[float], within: float | None) -> Line:
+def _line(
+    what: str,
+    unit: str,
+    live: pd.Series[float],
+    simulated: pd.Series[float],
+    within: float | None,
+    bounds: Bounds,
+) -> Line:
     own, other = live.to_numpy(dtype=float), simulated.to_numpy(dtype=float)
     found = welch(other, own).interval
     base = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
@@ -135,4 +142,5 @@ def _line(what: str, unit: str, live: pd.Series[float], simulated: pd.Series[flo
     relative = Interval(
         found.mean * scale, found.sd * scale, found.n, found.low * scale, found.high * scale, found.level
     )
-    return Line(what, unit, interval(own), interval(other), relative, within)
+    live_mean, other_mean = (mean_interval(values, bounds=bounds)[0] for values in (own, other))
+    return Line(what, unit, live_mean, other_mean, relative, within)

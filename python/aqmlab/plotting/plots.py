@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.plotting.chart import cell_edges, named_on_axis
 from aqmlab.plotting.marks import marks
 from aqmlab.storage.folders import guarded, write_file
+from aqmlab.storage.outputs import save_output
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -254,32 +256,39 @@ def save_as(chart: Chart, path: Path, *, size: str | None = None) -> Path:
         own.paint(figure.add_subplot(), chart)
         buffer = io.BytesIO()
         figure.savefig(buffer, format=path.suffix[1:], dpi=own.dpi, metadata=FORMATS[path.suffix])
-    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
-    guarded(path.parent, lambda: write_file(path, buffer.getvalue()))
+    save_output(path, buffer.getvalue())
     return path
 
 
 def save_figure(
-    paint: Callable[[Axes], None], stem: Path, *, size_in: tuple[float, float] = SIZE_IN, own: Look | None = None
+    paint: Callable[[Axes], None],
+    stem: Path,
+    *,
+    size_in: tuple[float, float] = SIZE_IN,
+    own: Look | None = None,
+    png: bool = True,
 ) -> list[Path]:
     """Paint on a new figure and write it as PNG (on white) and SVG (transparent, in the page's text colour).
 
-    `own` says how it is made; without it, `SCREEN` with the size in inches.
+    `own` says how it is made; without it, `SCREEN` with the size in inches. Without `png` only the SVG is written.
     """
     own = own or replace(SCREEN, size_in=size_in)
     with mpl.rc_context(STYLE | own.style):
         figure = Figure(figsize=own.size_in, layout="constrained")
         paint(figure.add_subplot())
-        png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
-        guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
         figure.set_dpi(own.dpi)
         canvas: Any = FigureCanvasAgg(figure)
         # `savefig` would draw the figure twice, the first time for its layout alone.
-        guarded(stem.parent, lambda: canvas.print_png(png, metadata=FORMATS[".png"]))
+        buffer = io.BytesIO()
+        canvas.print_png(buffer, metadata=FORMATS[".png"])
         figure.set_layout_engine("none")  # all is in its place
-        text = svg_text(figure).encode()
-        guarded(stem.parent, lambda: write_file(svg, text))
-    return [png, svg]
+        files = {".png": buffer.getvalue()} if png else {}
+        files[".svg"] = svg_text(figure).encode()
+    guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
+    paths = {stem.with_name(stem.name + ending): data for ending, data in files.items()}
+    for path, data in paths.items():
+        guarded(path, partial(write_file, path, data))
+    return list(paths)
 
 
 def svg_text(figure: Figure) -> str:

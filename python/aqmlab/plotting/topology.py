@@ -36,7 +36,7 @@ def draw(
     out
         Folder for the files ``<name>-topology.svg`` and ``<name>-drop-curve.svg``.
     png
-        Keep PNG pictures beside the SVG.
+        Also write PNG pictures beside the SVG.
 
     Returns
     -------
@@ -45,15 +45,11 @@ def draw(
     """
     plan = as_scenario(scenario, overrides=overrides)
     stem = plan.label.rsplit("-", 1)[0]
-    files = plots.save_figure(lambda ax: topology(ax, plan), Path(out) / f"{stem}-topology", size_in=(8.4, 3.8))
+    place = Path(out) / f"{stem}-topology"
+    files = plots.save_figure(lambda ax: topology(ax, plan), place, size_in=(8.4, 3.8), png=png)
     curves = scenario_curves(plan)
     if curves is not None:
-        files += plots.save_figure(lambda ax: plots.draw(ax, curves), Path(out) / f"{stem}-drop-curve")
-    if not png:
-        for path in files:
-            if path.suffix == ".png":
-                path.unlink()
-        files = [path for path in files if path.suffix == ".svg"]
+        files += plots.save_figure(lambda ax: plots.draw(ax, curves), Path(out) / f"{stem}-drop-curve", png=png)
     return files
 
 

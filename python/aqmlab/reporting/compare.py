@@ -89,7 +89,7 @@ def matrix_table(matrix: Matrix) -> pd.DataFrame:
 
 def _statistics(page: Page, found: Comparison) -> None:
     """Add the tables of differences and means, folded."""
-    words = level_words(found.distinct_runs, found.level)
+    words = level_words(len(found.seeds), found.level, distinct=found.distinct_runs)
     with page.folded(f"Differences against {found.aqm[0]}"):
         columns = [column for column in DIFFERENCE_COLUMNS if column in found.differences]
         page.table(

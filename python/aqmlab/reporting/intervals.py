@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reporting.fragments import bounded
 from aqmlab.statistics import Interval
 
 
 def intervals_table(rows: Iterable[Mapping[str, str | float | Interval]]) -> pd.DataFrame:
-    """Return rows of words, numbers and intervals as numbers: an interval becomes its mean and a ± column."""
+    """Return rows of words, numbers and intervals as numbers: an interval becomes its mean, a low and a high column."""
     found = []
     for row in rows:
         cells: dict[str, str | float] = {}
         for name, value in row.items():
             if isinstance(value, Interval):
-                cells[name], cells[f"± {name}"] = value.mean, value.half_width
+                cells |= {name: value.mean, f"{name} low": value.low, f"{name} high": value.high}
             else:
                 cells[name] = value
         found.append(cells)
@@ -27,14 +27,14 @@ def intervals_table(rows: Iterable[Mapping[str, str | float | Interval]]) -> pd.
 def intervals_text(table: pd.DataFrame, *, signed: Sequence[str] = ()) -> pd.DataFrame:
     """Return an `intervals_table` for reading: mean and interval in one cell; `signed` columns show a plus."""
     shown = pd.DataFrame(index=table.index)
-    for column in table.columns:
-        if f"± {column}" in table:
-            shown[column] = with_intervals(table[column], table[f"± {column}"], signed=column in signed)
-        elif not column.startswith("± "):
-            shown[column] = table[column]
+    means = [column for column in table.columns if f"{column} low" in table]
+    ends = {f"{column} {end}" for column in means for end in ("low", "high")}
+    for column in (column for column in table.columns if column not in ends):
+        shown[column] = with_intervals(table, column, signed=column in signed) if column in means else table[column]
     return shown
 
 
-def with_intervals(means: pd.Series, halves: pd.Series, *, signed: bool = False) -> list[str]:
-    """Write means with half the widths of their intervals."""
-    return [plus_minus(mean, half, signed=signed) for mean, half in zip(means, halves, strict=True)]
+def with_intervals(table: pd.DataFrame, column: str, *, signed: bool = False) -> list[str]:
+    """Write the means of a column with their intervals, whose ends are in the columns of that name, low and high."""
+    rows = zip(table[column], table[f"{column} low"], table[f"{column} high"], strict=True)
+    return [bounded(mean, low, high, signed=signed) for mean, low, high in rows]

@@ -56,8 +56,9 @@ def run_finding(result: Result) -> str:
         parts.append(f"the TCP flows get {words('goodput_mbps')} Mb/s")
     else:
         parts.append(f"the link carries {words('throughput_mbps')} Mb/s")
-    n = result.distinct_runs
-    runs = f"means of {n} runs, {level_words(n, result.level)}" if n > 1 else "one run, so no interval"
+    n, distinct = len(result.seeds), result.distinct_runs
+    level = level_words(n, result.level, distinct=distinct)
+    runs = f"means of {distinct} runs, {level}" if distinct > 1 else level
     return f"At link `{result.bottleneck}` {', '.join(parts[:-1])} and {parts[-1]} ({runs})."
 
 
@@ -88,7 +89,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
         page.chart(first, command=figure_command(page, command, result.folder, first.key))
     summary = result.summary()
     n, distinct = len(result.seeds), result.distinct_runs
-    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(distinct, result.level)}"
+    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=distinct)}"
     caption = f"Link `{result.bottleneck}`: means over {runs}."
     page.table(compact(summary), caption=caption)
     with page.folded("Statistics of every metric"):

@@ -24,6 +24,10 @@ TABLES = ("links", "flows", "delay_histogram", "pages", "segments", "call_packet
 HISTOGRAM = ("low_s", "high_s", "count")
 
 
+NOT_NEGATIVE: Bounds = (0.0, math.inf)
+SHARE: Bounds = (0.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A quantity.
@@ -47,7 +51,7 @@ class Metric:
     unit: str
     digits: int
     doc: str
-    bounds: Bounds = (0.0, math.inf)
+    bounds: Bounds = NOT_NEGATIVE
     notable: float = 0.0
 
     @property
@@ -56,7 +60,6 @@ class Metric:
         return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
 
 
-SHARE: Bounds = (0.0, 1.0)
 MOS: Bounds = (1.0, 4.5)
 """Least and greatest score of the E-model (ITU-T G.107, annex B)."""
 NOTABLE_MOS = 0.1

@@ -47,17 +47,23 @@ def nothing_varies(metrics: pd.DataFrame) -> bool:
     return all(metrics[key].nunique(dropna=False) == 1 for key in metrics.columns[1:])
 
 
-def level_words(runs: int, level: float) -> str:
-    """Return the level of the intervals of a table as words; a single run has none.
+def level_words(runs: int, level: float, *, distinct: int) -> str:
+    """Return the level of the intervals of a table as words; one run, and runs that are all equal, have none.
 
     Parameters
     ----------
     runs
-        Number of distinct runs.
+        Number of runs.
     level
         Level of the intervals.
+    distinct
+        Number of distinct runs.
 
-    >>> level_words(10, 0.95), level_words(1, 0.95)
-    ('95 % intervals', 'one run has no interval')
+    >>> level_words(10, 0.95, distinct=10)
+    '95 % intervals'
+    >>> level_words(1, 0.95, distinct=1), level_words(4, 0.95, distinct=1)
+    ('one run has no interval', 'equal runs have no interval')
     """
-    return f"{100 * level:.4g} % intervals" if runs > 1 else "one run has no interval"
+    if distinct > 1:
+        return f"{100 * level:.4g} % intervals"
+    return "equal runs have no interval" if runs > 1 else "one run has no interval"

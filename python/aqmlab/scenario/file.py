@@ -30,6 +30,8 @@ MOST_SEEDS = 1_000_000
 """More seeds in one go are taken for a mistake."""
 LARGEST_SEED = 2**63 - 1
 """Seeds are a column of signed 64-bit numbers in the tables."""
+BOM = "\ufeff"
+"""What some editors put before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
@@ -247,7 +249,7 @@ def read_text(path: Path) -> str:
     if str(path).startswith(EXAMPLE):
         return example_text(str(path).removeprefix(EXAMPLE))
     try:
-        return read_bytes(path, longest=LONGEST_TEXT).decode().replace("\r\n", "\n")
+        return read_bytes(path, longest=LONGEST_TEXT).decode().removeprefix(BOM).replace("\r\n", "\n")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file{_near(path)}") from None
     except IsADirectoryError:

@@ -231,6 +231,8 @@ class ResultStore:
     def study_row(self, name: str | None = None) -> StudyRow:
         """Find a study by its name or the beginning of its hash; without either the only one."""
         known = self.studies()
+        if not known:
+            raise InputError(f"{self.root}: has no study (aqmlab results ls {self.root} lists what is there)")
         if name is None and len(known) != 1:
             names = ", ".join(study.study[:8] for study in known) or "none"
             raise InputError(f"{self.root}: say which study (there are: {names})")

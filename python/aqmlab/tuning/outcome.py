@@ -133,7 +133,9 @@ class Tuned:
             if entry.reference.body["aqm"] == DROP_TAIL:
                 own, other = self.confirmed.goal, entry.reference.goal
                 values = f"{self.task.goal.metric.key} {own.mean:.4g} against {other.mean:.4g}"
-                return f"Against drop-tail: {self._felt(entry)} ({values}; difference {_apart(entry)}, p {entry.p:.2g})"
+                alone = ", by the objective alone" if self.task.is_felt else ""
+                told = f"{values}; difference {_apart(entry)}, p {entry.p:.2g}"
+                return f"Against drop-tail: {self._felt(entry)}{alone} ({told})"
         return ""
 
     def _felt(self, entry: Against) -> str:

@@ -119,7 +119,8 @@ def _downstream(plan: Scenario, link: Link, rate_bps: float, dev: str, layer: st
         scaled["w_q"] = min(1.0, float(link.parameters["w_q"]) / ratio)
     there = replace(link, rate_bps=rate_bps, parameters={**link.parameters, **scaled})
     return [
-        f"ip link add {IFB} type ifb",
+        # The module may have made the device already: ip then reports an error that means nothing.
+        f"ip link add {IFB} type ifb 2> /dev/null || true",
         f"ip link set {IFB} up",
         f"tc qdisc replace dev {dev} handle ffff: ingress",
         f"tc filter replace dev {dev} parent ffff: protocol all prio 1 matchall "

@@ -42,7 +42,8 @@ class Start:
     Attributes
     ----------
     name
-        ``analytic 30 %``, ``ns-2 automatic``, ``file``, or the name that the caller gave.
+        ``analytic 30 %``, ``ns-2 automatic``, ``file`` (``drop-tail`` where the file has that discipline), or the name
+        that the caller gave.
     body
         The queue's table.
     """

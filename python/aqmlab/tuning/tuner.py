@@ -21,7 +21,7 @@ from aqmlab.storage.kept import Answers
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
-from aqmlab.tuning.outcome import TUNED, Tuned
+from aqmlab.tuning.outcome import DROP_TAIL, TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
@@ -214,7 +214,7 @@ def _find(bench: Bench, problem: _Problem, task: Task, number: Seeds, *, trials:
     settings = {TUNED: best.body, **{name: body for name, body in references.items() if name not in same}}
     confirmed, *rest = confirm(bench, task, settings, points=points.all, seeds=number.fresh)
     notes = [missed] if missed else []
-    notes += [f"the answer is {name} itself" for name in same]
+    notes += [f"the answer has the same settings as {name}" for name in same]
     notes += filter(None, [bench.budget.note()])
     return _Answer(best.body, tried, confirmed, against(task, confirmed, rest), notes)
 
@@ -313,7 +313,8 @@ def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body
 
 def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
     table = place.plan.queue_table(place.queue)
-    own = Start(FILE, dict(table))
+    # For an uplink there is no file; its queue is drop-tail.
+    own = Start(DROP_TAIL if table["aqm"] == DROP_TAIL else FILE, dict(table))
     if not has_red(chosen):
         return [defaults(chosen, _marking(place.plan, table)), own]
     designs = analytic(place, chosen, space, points, notes)

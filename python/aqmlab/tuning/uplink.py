@@ -46,7 +46,7 @@ web = {{ objects = 30, size = "15KB", think = "0s" }}
 SCENARIO = """\
 format = 1
 name = "uplink-{rate}"
-description = "An uplink of {rate} with round trips from {low} to {high}, for {uses}."
+description = "An uplink of {rate}, for {uses}. Its round trip is {middle}; aqmlab tune varied it from {low} to {high}."
 
 [run]
 duration = "{duration}"
@@ -54,8 +54,8 @@ warmup = "{warmup}"
 
 [dumbbell]
 {links}
-left = {{ rate = "{access}", delay = "1ms" }}
-right = {{ rate = "{access}", delay = "1ms" }}
+left = {{ rate = "{access}", delay = "{side_delay}" }}
+right = {{ rate = "{access}", delay = "{side_delay}" }}
 
 [queue.bottleneck]
 aqm = "drop-tail"
@@ -154,12 +154,15 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
     if tcp not in CONTROLS:
         raise InputError(f"--tcp: {unknown('congestion control', tcp, list(CONTROLS))}")
     duration, warmup, notes = _length(up, high)
+    delay, middle = min(1e-3, low / 8), (low + high) / 2
     words = {
         "rate": written(up, "bps"),
         "down": written(down, "bps"),
         "low": written(low, "s"),
         "high": written(high, "s"),
-        "delay": written(min(1e-3, low / 8), "s"),
+        "middle": written(middle, "s"),
+        "delay": written(delay, "s"),
+        "side_delay": written((middle / 2 - delay) / 2, "s"),
         "side": "right" if down != up else "left",
         "duration": f"{duration:.4g}s",
         "warmup": f"{warmup:.4g}s",

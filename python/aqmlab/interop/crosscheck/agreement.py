@@ -23,13 +23,14 @@ margin. Numbers that are equal to five digits in all runs of both sides are *the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured
-from aqmlab.statistics import Interval, interval, paired, welch
+from aqmlab.results.metrics import NOT_NEGATIVE, SHARE
+from aqmlab.statistics import Interval, mean_interval, paired, welch
 
 LEVEL = 0.90
 MARGINS = {
@@ -42,6 +43,7 @@ MARGINS = {
     Measure.MEAN_DELAY: (0.05, 1e-4),
 }
 """Share of our mean, and the least margin in the measure's unit."""
+SHARES = (Measure.UTILIZATION, Measure.LOSS, Measure.MARKS)
 SAME = 1e-5
 """Relative difference of numbers that are the same."""
 
@@ -154,7 +156,7 @@ def _line(
         both = [seed for seed in ours if key in ours[seed] and key in theirs.get(seed, {})]
         ours, theirs = ({seed: side[seed] for seed in both} for side in (ours, theirs))
     a, b = ([run[key] for run in side.values() if key in run] for side in (ours, theirs))
-    left, right = interval(a), interval(b)
+    left, right = mean_of(measure, a), mean_of(measure, b)
     share, least = MARGINS[measure]
     margin = factor * max(share * abs(left.mean), least)
     found = (paired if by_seed else welch)(b, a, level=LEVEL).interval
@@ -164,6 +166,15 @@ def _line(
     same = all(math.isclose(x, left.mean, rel_tol=SAME) for x in [*a, *b])
     verdict = Agreement.SAME if same else _verdict(found, margin)
     return Line(measure, place, left, right, found, margin, verdict)
+
+
+def mean_of(measure: Measure, values: Sequence[float]) -> Interval:
+    """Return the mean of a measure over runs with its interval, within what the measure can be.
+
+    >>> mean_of(Measure.LOSS, [0.0, 0.01]).low
+    0.0
+    """
+    return mean_interval(values, bounds=SHARE if measure in SHARES else NOT_NEGATIVE)[0]
 
 
 def _verdict(found: Interval, margin: float) -> Agreement:

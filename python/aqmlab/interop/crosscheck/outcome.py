@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line
+from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, mean_of
 from aqmlab.interop.crosscheck.tool import Measured
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.model import Model
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class CrossCheck:
 
     def ours(self, line: Line) -> Interval:
         """Return our mean of a line."""
-        return interval([run[line.measure, line.place] for run in self.measured.values()])
+        return mean_of(line.measure, [run[line.measure, line.place] for run in self.measured.values()])
 
     def side(self, name: str) -> Side:
         """Return what came of a program."""

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.interop.crosscheck.agreement import MARGINS
+from aqmlab.interop.crosscheck.agreement import MARGINS, mean_of
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.reporting.page import Page
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
+from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
     from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
@@ -33,7 +34,7 @@ def side_by_side(found: CrossCheck) -> pd.DataFrame:
     rows = []
     for measure, place in keys:
         title, factor = SHOWN[measure]
-        own = interval([run[measure, place] for run in found.measured.values() if (measure, place) in run])
+        own = mean_of(measure, [run[measure, place] for run in found.measured.values() if (measure, place) in run])
         here = [(side.name, line) for side in found.sides for line in side.lines]
         lines = {name: line for name, line in here if (line.measure, line.place) == (measure, place)}
         if measure is Measure.MARKS and not own.mean and not any(line.theirs.mean for line in lines.values()):
@@ -120,7 +121,5 @@ def page_of(found: CrossCheck) -> Page:
 
 
 def mean_text(found: Interval, factor: float) -> str:
-    """Return a mean in the unit for people, with half of its interval."""
-    if found.low != found.low:
-        return f"{found.mean * factor:.5g}"
-    return f"{found.mean * factor:.5g} ± {found.half_width * factor:.2g}"
+    """Return a mean in the unit for people, with its interval."""
+    return interval_text(*(factor * one for one in (found.mean, found.low, found.high)), significant=2)

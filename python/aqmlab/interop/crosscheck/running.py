@@ -37,7 +37,7 @@ def write_files(files: Mapping[str, str], folder: Path) -> list[Path]:
     for name, text in files.items():
         path = folder / name
         guarded(path, lambda path=path: path.parent.mkdir(parents=True, exist_ok=True))  # type: ignore[misc]
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        if not path.is_file() or guarded(path, path.read_bytes) != text.encode():
             guarded(path, lambda path=path, text=text: write_file(path, text.encode()))  # type: ignore[misc]
         paths.append(path)
     return paths

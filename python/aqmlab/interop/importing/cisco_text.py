@@ -17,6 +17,10 @@ DECIDES = ("random-detect", "queue-limit", "bandwidth", "priority", "shape", "se
 HARMLESS = re.compile(
     r"(?:!.*|end|exit|end-policy-map|end-class-map|configure terminal|conf t|description .*|no shutdown)?"
 )
+UNDONE = re.compile(
+    r"no (?:policy-map|class|class-map|random-detect|queue-limit|bandwidth|priority|shape|service-policy)\b.*"
+)
+"""Lines that take back what another says of a queue; routers print none of them, but ``no fair-queue``."""
 QUEUEING = r"service-policy |priority-|custom-queue|hold-queue|tx-ring|.*queue|traffic-shape|rate-limit|mls qos"
 """Lines of an interface that change its queue, and are not read."""
 RATE = re.compile(r"(\d{1,15}) ?(bps|kbps|mbps|gbps|k|m|g)?")
@@ -154,6 +158,10 @@ class _Reader:
         words = " ".join(line.split())
         if HARMLESS.fullmatch(words):
             return
+        if UNDONE.fullmatch(words):
+            raise InputError(
+                f"{self._filename}:{number}: {words}: is not read; remove it and the line that it takes back"
+            )
         if self._open(number, words):
             self._is_indented = False
             return

@@ -6,7 +6,7 @@
 | scheduler map with several forwarding classes | ``aqm = "wfq"`` by transmit rates |
 | ``priority strict-high``, ``high`` | ``aqm = "priority"``, the others behind them |
 | ``buffer-size temporal`` | packets of 1500 B at the link's rate |
-| ``shaping-rate``, ``transmit-rate`` of the only scheduler | the rate |
+| ``shaping-rate``, ``transmit-rate exact`` of the only scheduler | the rate |
 
 Junos has no word for the weight of the average, and how drops are spread is not documented: RED has its defaults.
 """
@@ -133,13 +133,20 @@ class _Writer:
         return self._service.schedulers[name]
 
     def _rate(self, port: Port | None, schedulers: list[Scheduler]) -> float | None:
-        """Return the rate of the interface, or of the only scheduler."""
+        """Return the rate of the interface, or of the only scheduler; a transmit-rate limits only if ``exact``."""
         rates = [port.shaped_bps] if port is not None and port.shaped_bps else []
         every = schedulers or list(self._service.schedulers.values())
         if len(every) == 1:
-            share = every[0].share
-            rates += [every[0].shaped_bps] if every[0].shaped_bps else []
-            rates += [share[0]] if share and share[1] == "bit" else []
+            only = every[0]
+            sure = only.share[0] if only.share and only.share[1] == "bit" else None
+            rates += [only.shaped_bps] if only.shaped_bps else []
+            if sure is not None and only.is_exact:
+                rates.append(sure)
+            elif sure is not None and not rates:
+                self.found.note(
+                    f"no shaping-rate is given: transmit-rate {rate(sure)} is read as the link's", only.line
+                )
+                rates.append(sure)
         return min(rates, default=None)
 
     def _only(self, scheduler: Scheduler | None) -> None:
@@ -176,7 +183,10 @@ class _Writer:
         for line, _, _, name in maps:
             if name not in self._service.profiles:
                 raise LineError(line, f"drop-profile {name} is not in the file")
-        chosen = maps[0][3]
+        first, least, protocol, chosen = maps[0]
+        if least not in rank or protocol not in ("any", "tcp"):
+            text = f"drop-profile {chosen} is of loss-priority {least}, protocol {protocol}: it is read as that of all"
+            self.found.note(f"{text} packets, of which the others have none", first)
         for line, loss, protocol, name in maps[1:]:
             if name != chosen:
                 text = f"packets of loss-priority {loss}, protocol {protocol}: drop-profile {chosen}, not {name}"
@@ -249,8 +259,9 @@ class _Writer:
             used.append(profile)
             queue = f"{BOTTLENECK}-{len(used)}"
             self._queue(scheduler, profile, queue, rest_s=rest_s)
-            if scheduler.shaped_bps:
-                self.found.note(f"{name}: may take the whole link, without its own shaping-rate", scheduler.line)
+            limited = "shaping-rate" if scheduler.shaped_bps else "exact transmit-rate" if scheduler.is_exact else ""
+            if limited:
+                self.found.note(f"{name}: may take the whole link, without its own {limited}", scheduler.line)
             label = re.sub(r"[^A-Za-z0-9_-]", "-", name)
             if scheduler.priority in STRICT:
                 strict.append((STRICT.index(scheduler.priority), Class(label, own, None, queue)))

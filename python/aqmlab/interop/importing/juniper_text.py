@@ -25,6 +25,8 @@ PRIORITIES = ("strict-high", "high", "medium-high", "medium-low", "low")
 class Scheduler:
     """A scheduler: its share and buffer as number and unit, its priority, and drop profiles with their lines.
 
+    `is_exact` says that it may not send more than its share.
+
     Units are ``bit`` (1/s), ``percent``, ``remainder``; of the buffer also ``s``.
     """
 
@@ -32,6 +34,7 @@ class Scheduler:
     line: int
     share: tuple[float, str] | None = None
     buffer: tuple[float, str] | None = None
+    is_exact: bool = False
     priority: str = "low"
     shaped_bps: float | None = None
     profiles: list[tuple[int, str, str, str]] = field(default_factory=list)
@@ -120,8 +123,10 @@ def _scheduler(service: Service, one: Statement) -> bool:
     own = service.schedulers.setdefault(one.path[2], Scheduler(one.path[2], one.line))
     word, rest = one.path[3], one.path[4:]
     if word == "transmit-rate" and rest and rest[0] not in ("exact", "rate-limit"):
-        own.share = _amount(word, rest[:2] if rest[0] == "percent" else rest[:1])
-        return len(rest) == (2 if rest[0] == "percent" else 1)
+        length = 2 if rest[0] == "percent" else 1
+        own.share = _amount(word, rest[:length])
+        own.is_exact = rest[length:] in (("exact",), ("rate-limit",))
+        return len(rest) == length or (own.is_exact and own.share[1] == "bit")
     if word == "buffer-size" and rest:
         is_time = rest[0] == "temporal"
         own.buffer = (temporal(" ".join(rest[1:])), "s") if is_time else _amount(word, rest[:2])

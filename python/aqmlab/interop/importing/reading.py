@@ -179,6 +179,13 @@ def _text(path: Path, text: str, name: str) -> Imported:
             f"{path}:{line}: settings of OpenWrt's SQM are not read; import what `tc qdisc show dev DEV` and "
             "`tc class show dev DEV` print on the router"
         )
+    if not text.strip():
+        raise InputError(f"{path}: is empty")
+    if re.match(r'\s*\[\s*\{\s*"(kind|class)"', text):
+        raise InputError(
+            f"{path}: JSON of tc is not read; import what `tc -d qdisc show dev DEV` and `tc class show dev DEV` print "
+            "without -j"
+        )
     raise InputError(
         f'{path}: is neither an ns-2 study ("new Simulator") nor a capture, nor has it lines of "tc qdisc", '
         '"random-detect" or "policy-map" (Cisco), "drop-profiles" or "schedulers" in class-of-service (Junos)'

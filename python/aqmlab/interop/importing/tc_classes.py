@@ -1,14 +1,17 @@
 """Classes of htb and hfsc: which of them packets reach, the rates of a class, and the link's rate.
 
-A class without a parent class never borrows: its ``ceil`` has no effect (Linux, net/sched/sch_htb.c,
-htb_activate_prios). hfsc's classes have curves; here a class has the rate of its curve's second part.
+A class of htb sends at its own rate whatever its parent's is, and borrows up to ``ceil`` what its parent may send; one
+without a parent class never borrows, so that a ``ceil`` above its rate has no effect (Linux, net/sched/sch_htb.c,
+htb_class_mode, htb_activate_prios). hfsc's classes have curves; here a class has the rate of its curve's second part.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from aqmlab.interop.importing.quantities import rate
 from aqmlab.interop.importing.tc_nodes import Device, Node, handle_of, major
 from aqmlab.interop.tc.quantities import bits_of, bytes_of
 
@@ -93,6 +96,11 @@ def shares_of(device: Device, node: Node, targets: Mapping[str, Sequence[int]]) 
     tops: dict[str, float] = {}
     for one in leaves:
         tops[one.top.handle] = max(tops.get(one.top.handle, 0.0), one.most_bps)
+    for handle, most in tops.items():
+        sure = sum(one.rate_bps for one in leaves if one.top.handle == handle)
+        if node.kind == "htb" and sure > most:
+            text = f"the classes below {handle} are sure of {rate(sure)} in all, and Linux sends that; the link has"
+            notes.append((node.line, f"{node.kind}: {text} {rate(most)}"))
     if len(tops) > 1:
         text = f"the classes {', '.join(tops)} have no common parent: the link has the sum of their rates"
         notes.append((node.line, f"{node.kind}: {text}"))
@@ -142,7 +150,10 @@ def _leaf(one: Node, classes: Mapping[str, Node], node: Node, notes: list[tuple[
         text = f"htb ceil {top.words.values.get('ceil')} of class {top.handle} has no effect: it has no parent class"
         if ceiling is not None and ceiling > sure and (top.line, text) not in notes:
             notes.append((top.line, text))
-        rates[-1] = (sure, sure)
+        most = 0.0
+        for sure, ceiling in reversed(rates):
+            most = max(sure, min(most, math.inf if ceiling is None else ceiling))
+        return Leaf(one, tuple(chain), rates[0][0], most)
     limits = [most for _, most in rates if most is not None]
     if not limits:
         raise ValueError(
@@ -157,8 +168,8 @@ def _rates(one: Node) -> tuple[float, float | None]:
         values = one.words.values
         if "rate" not in values:
             raise ValueError(f"class {one.handle} of htb needs a rate")
-        sure = bits_of(values["rate"])
-        return sure, max(sure, bits_of(values.get("ceil", values["rate"])))
+        ceiling = bits_of(values.get("ceil", values["rate"]))
+        return min(bits_of(values["rate"]), ceiling), ceiling
     curves = {word: _second_slope(several) for word, several in one.words.lists.items()}
     share = next((curves[word] for word in SHARES if word in curves), None)
     if share is None:

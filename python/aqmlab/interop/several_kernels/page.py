@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.interop.crosscheck.agreement import Agreement, Line
+from aqmlab.interop.crosscheck.agreement import Agreement, Line, mean_of
 from aqmlab.interop.crosscheck.page import SHOWN, margin_words, mean_text
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.several_kernels.outcome import Change, KernelCheck
 from aqmlab.live.vm.kernels import FLAVOUR
 from aqmlab.reporting.page import Page
-from aqmlab.statistics import interval
 
 
 def short(release: str) -> str:
@@ -42,7 +41,7 @@ def measures(found: KernelCheck, qdisc: str) -> pd.DataFrame:
         }
         if measure is Measure.MARKS and not any(any(own) for own in values.values()):
             continue
-        means = {short(release): mean_text(interval(own), factor) for release, own in values.items()}
+        means = {short(release): mean_text(mean_of(measure, own), factor) for release, own in values.items()}
         rows.append({"measure": title, "at": place, **means})
     return pd.DataFrame(rows)
 

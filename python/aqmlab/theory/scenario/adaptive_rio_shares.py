@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.results.metrics import Metric
+from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
 from aqmlab.scenario.parts import packets
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.model import FluidModel
@@ -326,16 +326,19 @@ def _measured(model: LinkModel, mix: Mix, result: Result) -> Mapping[str, Interv
     own = {key: flows[flows["flow"].isin(names)] for key, names in zip(("assured", "best"), mix.names, strict=True)}
     for key, names in zip(("assured", "best"), mix.names, strict=True):
         if names:
-            found[f"rate_{key}"] = interval(per_flow_mbps(result, names))
+            found[f"rate_{key}"] = mean_interval(per_flow_mbps(result, names), bounds=NOT_NEGATIVE)[0]
     for key, column in (("sent", "goodput_bps"), ("drops", "drops")):
         parts = {kind: rows.groupby("seed")[column].sum() for kind, rows in own.items()}
         total = parts["assured"].add(parts["best"], fill_value=0)
-        found[f"{key}_assured"] = interval((parts["assured"] / total).to_numpy(dtype=float))
+        found[f"{key}_assured"] = mean_interval((parts["assured"] / total).to_numpy(dtype=float), bounds=SHARE)[0]
     gauges = gauges_of(result, model.link.name, since=model.scenario.warmup_s)
     if not gauges.empty:
         means = gauges.groupby(level="seed").mean()
-        found["max_th_out"] = interval(means["max_th_out"].to_numpy(dtype=float) / model.curve.unit)
-        found["reference"] = interval(means["c_threshold_bps"].to_numpy(dtype=float) / model.link.rate_bps)
+        for key, column, unit in (
+            ("max_th_out", "max_th_out", model.curve.unit),
+            ("reference", "c_threshold_bps", model.link.rate_bps),
+        ):
+            found[key] = mean_interval(means[column].to_numpy(dtype=float) / unit, bounds=NOT_NEGATIVE)[0]
     return found
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import BY_KEY, Metric
+from aqmlab.results.metrics import BY_KEY, NOT_NEGATIVE, SHARE, Metric, metric_interval
 from aqmlab.results.result import Result
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.fluid.operating_point import OperatingPoint
 from aqmlab.theory.fluid.trajectory import Trajectory
 from aqmlab.theory.queueing.chain import Chain
@@ -77,10 +77,10 @@ def of_chain(model: LinkModel, chain: Chain | AveragedChain, *, name: str) -> An
 def of_result(model: LinkModel, result: Result, *, name: str = "simulated") -> Measured:
     """Return what runs say, in the model's units: packets of its mean size, marks counted as drops."""
     table = result.metrics(link=model.link.name)
-    values = {key: interval(table[key].to_numpy(dtype=float)) for key in (q.key for q in QUANTITIES[1:])}
-    values["p"] = interval((table["loss"] + table["marks"]).to_numpy(dtype=float))
-    unit = model.curve.unit
-    values["mean_average"] = interval(table["mean_average"].to_numpy(dtype=float) / unit)
+    values = {key: metric_interval(key, table[key].to_numpy(dtype=float))[0] for key in (q.key for q in QUANTITIES[1:])}
+    values["p"] = mean_interval((table["loss"] + table["marks"]).to_numpy(dtype=float), bounds=SHARE)[0]
+    average = table["mean_average"].to_numpy(dtype=float) / model.curve.unit
+    values["mean_average"] = mean_interval(average, bounds=NOT_NEGATIVE)[0]
     return Measured(name, values)
 
 

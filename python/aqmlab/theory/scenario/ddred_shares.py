@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.results.metrics import Metric
-from aqmlab.statistics import Interval, interval
+from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
+from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import solve
 from aqmlab.theory.scenario.agreement import Analysed
@@ -131,8 +131,8 @@ def _measured(model: LinkModel, levels: tuple[int, ...], result: Result) -> Mapp
     rates = {d: per_flow_mbps(result, own) for d, own in names.items()}
     total = sum(len(names[d]) * rates[d] for d in levels)
     for d in levels:
-        found[f"rate_{d}"] = interval(rates[d])
-        found[f"sent_{d}"] = interval(len(names[d]) * rates[d] / total)
+        found[f"rate_{d}"] = mean_interval(rates[d], bounds=NOT_NEGATIVE)[0]
+        found[f"sent_{d}"] = mean_interval(len(names[d]) * rates[d] / total, bounds=SHARE)[0]
     return found | drops_by_distance(result, model.link.name, levels)
 
 
@@ -146,7 +146,9 @@ def drops_by_distance(result: Result, link: str, levels: tuple[int, ...]) -> dic
     table = table.reindex(columns=list(levels), fill_value=0)
     table = table[table.sum(axis=1) > 0]
     shares = table.div(table.sum(axis=1), axis=0)
-    return {f"drops_{d}": interval(shares[d].to_numpy(dtype=float)) for d in levels} if len(shares) else {}
+    if not len(shares):
+        return {}
+    return {f"drops_{d}": mean_interval(shares[d].to_numpy(dtype=float), bounds=SHARE)[0] for d in levels}
 
 
 def _searched(model: LinkModel) -> Assumption:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.results.metrics import Metric
+from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
 from aqmlab.scenario.parts import packets
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import solve
 from aqmlab.theory.scenario.agreement import Analysed
@@ -147,7 +147,7 @@ def _names(model: LinkModel, priority: np.ndarray) -> dict[str, tuple[str, ...]]
 
 def _measured(model: LinkModel, names: Mapping[str, tuple[str, ...]], result: Result) -> Mapping[str, Interval]:
     gauges = gauges_of(result, model.link.name, since=model.scenario.warmup_s)
-    found = {key: interval(per_flow_mbps(result, own)) for key, own in names.items()}
+    found = {key: mean_interval(per_flow_mbps(result, own), bounds=NOT_NEGATIVE)[0] for key, own in names.items()}
     if gauges.empty:
         return found
     by_seed = gauges.groupby(level="seed")
@@ -158,8 +158,10 @@ def _measured(model: LinkModel, names: Mapping[str, tuple[str, ...]], result: Re
             for kind in KINDS
         }
         total = sum(numbers.values())
-        found |= {f"{key}_{kind}": interval((number / total).to_numpy(dtype=float)) for kind, number in numbers.items()}
-    return found | {"n_p_plus": interval(by_seed["n_p_plus"].mean().to_numpy(dtype=float))}
+        for kind, number in numbers.items():
+            found[f"{key}_{kind}"] = mean_interval((number / total).to_numpy(dtype=float), bounds=SHARE)[0]
+    flows = by_seed["n_p_plus"].mean().to_numpy(dtype=float)
+    return found | {"n_p_plus": mean_interval(flows, bounds=NOT_NEGATIVE)[0]}
 
 
 def _long_enough(model: LinkModel) -> Assumption:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from aqmlab.statistics import interval
+from aqmlab.results.metrics import NOT_NEGATIVE
+from aqmlab.statistics import mean_interval
 from aqmlab.theory.scenario.swing import Swing, swing_of
 from aqmlab.theory.scenario.theory import settled_s
 
@@ -35,8 +36,8 @@ def class_table(theory: Theory, result: Result | None) -> pd.DataFrame:
             own = result.flows[result.flows["flow"].isin(one.flows)]
             by_seed = own.groupby("seed")
             rtts, rates = (
-                interval(1e3 * by_seed["mean_rtt_s"].mean().to_numpy()),
-                interval(by_seed["goodput_bps"].mean().to_numpy() / 1e6),
+                mean_interval(factor * by_seed[column].mean().to_numpy(), bounds=NOT_NEGATIVE)[0]
+                for column, factor in (("mean_rtt_s", 1e3), ("goodput_bps", 1e-6))
             )
             row |= {
                 "simulated rtt_ms": rtts.mean,

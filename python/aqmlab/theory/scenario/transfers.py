@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import Metric
-from aqmlab.statistics import Interval, interval
+from aqmlab.results.metrics import NOT_NEGATIVE, Metric
+from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.operating_point import solve
@@ -373,5 +373,5 @@ def _measured(
         last = own["finish_s"].fillna(end).clip(upper=end).to_numpy(dtype=float)
         first = own["start_s"].clip(lower=begin).to_numpy(dtype=float)
         active.append(float(np.maximum(last - first, 0.0).sum()) / (end - begin))
-    found = {ACTIVE.key: interval(np.array(active))}
+    found = {ACTIVE.key: mean_interval(np.array(active), bounds=NOT_NEGATIVE)[0]}
     return found | (drops_by_distance(result, model.link.name, levels) if levels else {})

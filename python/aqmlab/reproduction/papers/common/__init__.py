@@ -37,6 +37,7 @@ from aqmlab.reproduction.papers.common.page import (
     readings_chosen,
     summary,
 )
+from aqmlab.reproduction.papers.common.quantities import Kind, difference, measured, quantity_interval
 from aqmlab.reproduction.papers.common.runs import (
     BASE,
     Batch,
@@ -61,6 +62,7 @@ __all__ = [
     "Computation",
     "Effort",
     "Finding",
+    "Kind",
     "PaperFiles",
     "PaperFinding",
     "Part",
@@ -79,6 +81,7 @@ __all__ = [
     "claims_in_detail",
     "command",
     "describe",
+    "difference",
     "effort_words",
     "exact",
     "execute_claims",
@@ -90,9 +93,11 @@ __all__ = [
     "intervals_text",
     "judge",
     "measure",
+    "measured",
     "parts_table",
     "pick",
     "provenance",
+    "quantity_interval",
     "readings_chosen",
     "summary",
     "values",

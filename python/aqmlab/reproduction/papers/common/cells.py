@@ -16,8 +16,10 @@ from aqmlab.reproduction.papers.common.claim_file import SEED, ClaimFile
 from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.page_file import SEEDS, Numbers, Where
 from aqmlab.reproduction.papers.common.pairs import table_of_printed
+from aqmlab.reproduction.papers.common.quantities import Kind, quantity_interval
 from aqmlab.reproduction.papers.common.run_table import RunTable
-from aqmlab.statistics import Interval, interval, paired, student_quantile
+from aqmlab.statistics import Interval, student_quantile
+from aqmlab.statistics.estimate import mean_difference
 
 Content = str | float | Interval
 
@@ -47,8 +49,19 @@ def content(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], printed: 
         return len(np.unique(runs[SEED][_fits(runs, {**_one(at), **numbers.of}, place)]))
     if numbers.p:
         own, other = sides(numbers, runs, at, place)
-        return paired(own, other).p
-    return interval(by_seed(numbers, runs, at, place))
+        return mean_difference(own - other)[0].p
+    return mean_of(numbers, runs, at, place)
+
+
+def mean_of(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> Interval:
+    """Return the mean over the runs of what a cell or a point is about, with its interval."""
+    return quantity_interval(by_seed(numbers, runs, at, place), numbers.quantity, _kind(numbers))
+
+
+def _kind(numbers: Numbers) -> Kind:
+    if numbers.than is None:
+        return Kind.VALUE
+    return Kind.RATIO if numbers.ratio else Kind.PERCENT if numbers.relative else Kind.DIFFERENCE
 
 
 def by_seed(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> np.ndarray:
@@ -147,7 +160,7 @@ class Printed:
             one = replace(numbers, quantities=(name,))
             for key, printed in self.numbers(one, at):
                 own = {column: (at_column,) for column, at_column in key.items() if column not in numbers.paper}
-                found = interval(by_seed(replace(one, of={**here, **own}), runs, {}, place))
+                found = mean_of(replace(one, of={**here, **own}), runs, {}, place)
                 if found.n:
                     errors.append(_error(numbers.fit, found.mean, printed))
                     inside += abs(found.mean - printed) <= reach(found)

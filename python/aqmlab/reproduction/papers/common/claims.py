@@ -21,6 +21,7 @@ from aqmlab.statistics import (
     verdict_below,
     verdict_between,
 )
+from aqmlab.statistics.intervals import UNBOUNDED, Bounds
 
 Values = Sequence[float] | np.ndarray
 At = Mapping[str, str | float]
@@ -319,11 +320,11 @@ def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> 
     return table.drop(columns="form") if set(table["form"]) == {STRICT} else table
 
 
-def part_difference(a: Values, b: Values | float, bound: float) -> Difference:
-    """Return a - b with its interval, and p for "it is the bound"."""
+def part_difference(a: Values, b: Values | float, bound: float, limits: Bounds = UNBOUNDED) -> Difference:
+    """Return a - b with its interval, clipped to `limits` (what it can be), and p for "it is the bound"."""
     x = np.asarray(a, dtype=float)
     y = np.full(len(x), float(b)) if isinstance(b, int | float) else np.asarray(b, dtype=float)
-    return Difference(paired(x, y).interval, paired(x, y + bound).p)
+    return Difference(paired(x, y).interval.within(limits), paired(x, y + bound).p)
 
 
 def places(found: Sequence[At], everywhere: Sequence[At]) -> str:

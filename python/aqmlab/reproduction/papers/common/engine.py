@@ -25,6 +25,7 @@ from aqmlab.reproduction.papers.common.claim_file import (
     SEED,
     Claim,
     ClaimFile,
+    Other,
     Test,
     Value,
     Where,
@@ -35,6 +36,7 @@ from aqmlab.reproduction.papers.common.files import Cell
 from aqmlab.reproduction.papers.common.notes import Experiments, note_lines
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of, table_of_printed, table_of_runs
 from aqmlab.reproduction.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
+from aqmlab.reproduction.papers.common.quantities import Kind, bounds_of, difference_of_bounds
 from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.statistics import (
     Difference,
@@ -45,17 +47,22 @@ from aqmlab.statistics import (
     verdict_below,
     verdict_between,
 )
+from aqmlab.statistics.intervals import Bounds
 
 
 @dataclass(frozen=True)
 class _Bound:
-    """One comparison of a cell: the difference a - b is above or below a bound, or between two."""
+    """One comparison of a cell: the difference a - b is above or below a bound, or between two.
+
+    `b` is the other side multiplied by `factor`.
+    """
 
     b: np.ndarray
     low: float = -math.inf
     high: float = math.inf
     words: str = ""
     aspect: str = ""
+    factor: float = 1.0
 
 
 def execute_claims(
@@ -153,7 +160,8 @@ def parts_of(
                 case, at = _place(file, pair.at)
                 for bound in _bounds(test, pair):
                     question = ", ".join(word for word in (aspect, bound.aspect) if word)
-                    difference, verdict = _judge(test, pair, bound, paper=paper)
+                    limits = _limits(test, quantity, pair, bound)
+                    difference, verdict = _judge(test, pair, bound, limits, paper=paper)
                     yield Part(
                         claim.id,
                         what + bound.words,
@@ -185,26 +193,40 @@ def _bounds(test: Test, pair: Pair) -> list[_Bound]:
             return [_Bound(zero, test.than[0], test.than[1])]
         least, most = test.factor
         return [
-            _Bound(least * b, 0.0, math.inf, f", less {least:g} times", f"at least {least:g} times"),
-            _Bound(most * b, -math.inf, 0.0, f", less {most:g} times", f"at most {most:g} times"),
+            _Bound(least * b, 0.0, math.inf, f", less {least:g} times", f"at least {least:g} times", least),
+            _Bound(most * b, -math.inf, 0.0, f", less {most:g} times", f"at most {most:g} times", most),
         ]
     if test.compare == "equal":
         return [_Bound(b, -test.within, test.within)]
     times = f", less {test.factor[0]:g} times" if test.factor else ""
-    b = test.factor[0] * b if test.factor else b
+    factor = test.factor[0] if test.factor else 1.0
+    b = factor * b
     if test.compare in ("above", "grows"):
-        return [_Bound(b, low=-test.margin, words=times)]
-    return [_Bound(b, high=test.margin, words=times)]
+        return [_Bound(b, low=-test.margin, words=times, factor=factor)]
+    return [_Bound(b, high=test.margin, words=times, factor=factor)]
 
 
-def _judge(test: Test, pair: Pair, bound: _Bound, *, paper: bool) -> tuple[Difference, Verdict]:
+def _limits(test: Test, quantity: str, pair: Pair, bound: _Bound) -> Bounds:
+    """Return what the difference of a cell can be, given what the quantities can be."""
+    other = test.than.quantity if isinstance(test.than, Other) else ""
+    if pair.b is None:
+        number = float(bound.b[0])
+        return difference_of_bounds(bounds_of(quantity), (number, number))
+    if not test.along:
+        return difference_of_bounds(bounds_of(quantity), bounds_of(other or quantity), bound.factor)
+    compared = isinstance(test.than, Other) or any(where for _, where in test.baselines)
+    own = bounds_of(quantity, Kind.DIFFERENCE, other) if compared else bounds_of(quantity)
+    return difference_of_bounds(own, own, bound.factor)
+
+
+def _judge(test: Test, pair: Pair, bound: _Bound, limits: Bounds, *, paper: bool) -> tuple[Difference, Verdict]:
     mean = float(np.nanmean(pair.a - bound.b))
     finite = [side for side in (bound.low, bound.high) if math.isfinite(side)]
     nearest = min(finite, key=lambda side: abs(mean - side))
     if test.statistic == "exact":
         found = Difference(Interval(mean, 0.0, 1, mean, mean), math.nan)
     else:
-        found = part_difference(pair.a, bound.b, nearest)
+        found = part_difference(pair.a, bound.b, nearest, limits)
     if not pair.engaged:
         return found, Verdict.NOT_ENGAGED
     if not math.isfinite(bound.high):

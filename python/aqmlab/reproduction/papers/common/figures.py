@@ -14,13 +14,12 @@ import pandas as pd
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import MAX_POINTS
-from aqmlab.reproduction.papers.common.cells import Printed, by_seed, select
+from aqmlab.reproduction.papers.common.cells import Printed, by_seed, mean_of, select
 from aqmlab.reproduction.papers.common.checks import one_of
 from aqmlab.reproduction.papers.common.claim_file import SEED
 from aqmlab.reproduction.papers.common.page_file import Figure, Numbers, PageFile
 from aqmlab.reproduction.papers.common.run_table import RunTable
 from aqmlab.reproduction.papers.common.runs import Setup, pick
-from aqmlab.statistics import interval
 from aqmlab.storage import folders
 
 SAME = tuple({f.name for f in fields(Chart)} & {f.name for f in fields(Figure)} - {"alt", "caption"})
@@ -92,7 +91,7 @@ def _against(
         y = by_seed(numbers, RunTable(rows), {}, place)
         return (np.array(sorted(places)), y), f"{np.mean(y):.5g} on average"
     every = RunTable(runs)
-    means = [interval(by_seed(numbers, every, {figure.x: x}, place)) for x in places]
+    means = [mean_of(numbers, every, {figure.x: x}, place) for x in places]
     x = (
         np.array([page.label(figure.x, at) for at in places])
         if isinstance(places[0], str)

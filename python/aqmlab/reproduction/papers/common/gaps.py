@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reporting.fragments import bounded
 from aqmlab.reproduction.papers.common.claim_file import SEED, ClaimFile, Value
 from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
 from aqmlab.reproduction.papers.common.pairs import table_of_runs
-from aqmlab.statistics import interval, student_quantile
+from aqmlab.reproduction.papers.common.quantities import quantity_interval
+from aqmlab.statistics import student_quantile
 
 GAPS = "gaps"
 """The name of the table."""
@@ -103,7 +104,7 @@ def _row(file: ClaimFile, runs: pd.DataFrame, cell: Cell, data: Mapping[str, Any
 def _gap(
     file: ClaimFile, cell: Cell, own: Mapping[str, Value], name: str, values: np.ndarray, data: Mapping[str, Any]
 ) -> dict[str, object]:
-    found = interval(values)
+    found = quantity_interval(values, name)
     least = _half_digit(cell.printed)
     measured, printed = max(abs(found.mean), least), max(abs(cell.value), least)
     reach = student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n)
@@ -115,7 +116,7 @@ def _gap(
     return {
         "cell": f"{_table(cell.table)}: {quantity.title}{unit}; {', '.join(where)}",
         "printed": cell.printed,
-        "measured": plus_minus(found.mean, found.half_width),
+        "measured": bounded(found.mean, found.low, found.high),
         "factor": max(measured / printed, printed / measured),
         "held out": "" if any(_among(own, entry["of"]) for entry in data.get("used", ())) else "yes",
         "explained": IN_REACH if inside else reasons[0] if reasons else UNEXPLAINED,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aqmlab.reporting.fragments import plus_minus
-from aqmlab.reproduction.papers.common.claim_file import ClaimFile, Number, Test, Value, Where
+from aqmlab.reporting.fragments import bounded
+from aqmlab.reproduction.papers.common.claim_file import ClaimFile, Number, Other, Test, Value, Where
 from aqmlab.reproduction.papers.common.pairs import Pair, pairs_of
+from aqmlab.reproduction.papers.common.quantities import Kind, quantity_interval
 from aqmlab.reproduction.papers.common.run_table import RunTable
-from aqmlab.statistics import interval
 
 ROUNDING = 1e-9
 """An interval that is narrower than this share of the mean is that of rounding."""
@@ -68,17 +68,19 @@ def number_words(
     known = {name: values for name, values in test.of.items() if (printed[name] != "").any()}
     paper = list(pairs_of(file, place, replace(test, of=known), test.quantities[0], where, printed))
     signed = number.relative or any(pair.b is not None for pair in found)
-    words = [_words(pair, relative=number.relative, signed=signed) for pair in found]
+    words = [_words(test, pair, relative=number.relative, signed=signed) for pair in found]
     at = [", ".join(_place(file, test, pair)) for pair in found]
     form = "+.4g" if signed else ".6g"
     on_paper = [f"{float(np.mean(_difference(pair, relative=number.relative))):{form}}" for pair in paper]
     return NumberWords(listed(words) or MISSING, listed(at), listed(on_paper) or "not printed")
 
 
-def _words(pair: Pair, *, relative: bool, signed: bool) -> str:
-    found = interval(_difference(pair, relative=relative))
-    half = found.half_width if found.half_width > ROUNDING * abs(found.mean) else 0.0
-    return plus_minus(found.mean, half, signed=signed)
+def _words(test: Test, pair: Pair, *, relative: bool, signed: bool) -> str:
+    other = test.than.quantity if isinstance(test.than, Other) else ""
+    kind = Kind.VALUE if pair.b is None else Kind.PERCENT if relative else Kind.DIFFERENCE
+    found = quantity_interval(_difference(pair, relative=relative), test.quantities[0], kind, other)
+    ends = (found.low, found.high) if found.half_width > ROUNDING * abs(found.mean) else (found.mean, found.mean)
+    return bounded(found.mean, *ends, signed=signed)
 
 
 def _difference(pair: Pair, *, relative: bool) -> np.ndarray:

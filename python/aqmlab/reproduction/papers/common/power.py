@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reporting.fragments import bounded
 from aqmlab.reproduction.papers.common.claims import COUNTED, Part, places
 from aqmlab.statistics import LEVEL, Verdict
 from aqmlab.statistics.power import MOST, POWER, runs_needed
@@ -72,7 +72,7 @@ def decisive_words(part: Part) -> str:
     else:
         claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
     what = "; ".join(word for word in (part.what, *where) if word)
-    return f"{what}: {plus_minus(part.difference.mean, found.half_width)} (claimed: {claimed})"
+    return f"{what}: {bounded(found.mean, found.low, found.high)} (claimed: {claimed})"
 
 
 def _clearness(part: Part) -> float:

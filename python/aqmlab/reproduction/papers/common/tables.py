@@ -128,7 +128,7 @@ def beside(
     Returns
     -------
     DataFrame
-        Per column: printed, measured, ±95 % (half the width of the interval) and ratio, measured / printed.
+        Per column: printed, measured, the ends of its 95 % interval (low, high) and ratio, measured / printed.
     """
     return pd.DataFrame(
         [beside_row(row, {name: (measured(row, name), printed(row, name)) for name in columns}, paper) for row in rows]
@@ -142,7 +142,7 @@ def beside_row(row: Row, cells: Mapping[str, tuple[Interval, float | None]], pap
         if other is not None:
             found[f"{column} {paper}"] = other
         found[f"{column} measured"] = value.mean
-        found[f"{column} ±95 %"] = value.half_width
+        found[f"{column} measured low"], found[f"{column} measured high"] = value.low, value.high
         if other is not None:
             found[f"{column} ratio"] = value.mean / other if other else float("nan")
         found["seeds"] = value.n
@@ -157,7 +157,7 @@ def beside_text(
     for column in columns:
         if f"{column} {paper}" in table:
             shown[f"{column} {paper}"] = table[f"{column} {paper}"]
-        shown[f"{column} measured"] = with_intervals(table[f"{column} measured"], table[f"{column} ±95 %"])
+        shown[f"{column} measured"] = with_intervals(table, f"{column} measured")
         if f"{column} ratio" in table:
             shown[f"{column} ratio"] = ["" if r != r else f"{r:.3f}" for r in table[f"{column} ratio"]]
     return shown

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import Setup
+from aqmlab.reproduction.papers.common import Kind, Setup, quantity_interval
 from aqmlab.reproduction.papers.common.figures import table_of
 from aqmlab.reproduction.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results.metrics import ratio
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 from aqmlab.storage import folders
 
 BIN_S = 0.5
@@ -153,7 +153,8 @@ def gains_of(red: Path, ddred: Path) -> np.ndarray:
 def change(runs: pd.DataFrame, case: str, quantity: str) -> Interval:
     """Return DDRED / RED - 1 in %, seed by seed."""
     ddred = values(runs, quantity, case=case, discipline="DDRED")
-    return interval(100 * (ddred / values(runs, quantity, case=case, discipline="RED") - 1))
+    relative = 100 * (ddred / values(runs, quantity, case=case, discipline="RED") - 1)
+    return quantity_interval(relative, quantity, Kind.PERCENT)
 
 
 def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:

@@ -6,13 +6,20 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import beside, beside_text, intervals_table, intervals_text, with_intervals
+from aqmlab.reproduction.papers.common import (
+    beside,
+    beside_text,
+    intervals_table,
+    intervals_text,
+    measured,
+    with_intervals,
+)
 from aqmlab.reproduction.papers.common.paper import Study
 from aqmlab.reproduction.papers.common.tables import shown as for_reading
 from aqmlab.reproduction.papers.ddred import sweep
-from aqmlab.reproduction.papers.ddred.measure import change, counted, crossing, values
+from aqmlab.reproduction.papers.ddred.measure import change, counted, crossing
 from aqmlab.reproduction.papers.ddred.plan import CASES, DISCIPLINES, FILES, forms
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 QUANTITIES = {
     "L": "lost data packets L, packets",
@@ -53,7 +60,7 @@ def shown(study: Study) -> dict[str, pd.DataFrame]:
         found[f"means-{case}"] = beside_text(table, list(DISCIPLINES), keys=["quantity"]).assign(
             **{
                 "printed change, %": [f"{value:+.1f}" for value in table["printed change, %"]],
-                "measured change, %": with_intervals(table["measured change, %"], table["± change, %"], signed=True),
+                "measured change, %": with_intervals(table, "measured change, %", signed=True),
             }
         )
     found["countings"] = intervals_text(countings(study.base), signed=["L, DDRED / RED - 1, %"])
@@ -69,13 +76,14 @@ def means(runs: pd.DataFrame, case: str) -> pd.DataFrame:
     table = beside(
         [{"quantity": key} for key in QUANTITIES],
         list(DISCIPLINES),
-        measured=lambda row, d: interval(values(runs, str(row["quantity"]), case=case, discipline=d)),
+        measured=lambda row, d: measured(runs, str(row["quantity"]), latency=0, case=case, discipline=d),
         printed=lambda row, d: printed_mean(case, str(row["quantity"]), d),
     )
     found = [change(runs, case, key) for key in QUANTITIES]
     table["printed change, %"] = [printed_change(case, key) for key in QUANTITIES]
     table["measured change, %"] = [one.mean for one in found]
-    table["± change, %"] = [one.half_width for one in found]
+    table["measured change, % low"] = [one.low for one in found]
+    table["measured change, % high"] = [one.high for one in found]
     return table.assign(quantity=list(QUANTITIES.values()))
 
 
@@ -91,7 +99,9 @@ def countings(runs: pd.DataFrame) -> pd.DataFrame:
             own = counted(runs[runs["case"] == case], columns)
             row = {"network": CASES[case], "losses counted": name}
             for d in DISCIPLINES:
-                row |= {f"{q}, {d}": interval(values(own, k, case=case, discipline=d)) for q, k in quantities.items()}
+                row |= {
+                    f"{q}, {d}": measured(own, k, latency=0, case=case, discipline=d) for q, k in quantities.items()
+                }
             rows.append(row | {"L, DDRED / RED - 1, %": change(own, case, "L")})
     return intervals_table(rows)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.plotting.chart import Chart
-from aqmlab.reproduction.papers.common import answers_of, values
+from aqmlab.reproduction.papers.common import Kind, answers_of, quantity_interval, values
 from aqmlab.reproduction.papers.common.open_loop import Averaged, solved_numbers
 from aqmlab.reproduction.papers.exred.plan import (
     CAPACITY,
@@ -22,7 +22,7 @@ from aqmlab.reproduction.papers.exred.plan import (
     frontiers,
     scaled_solutions,
 )
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 from aqmlab.theory.queueing.best_curve import (
     SHAPES,
     TIE,
@@ -83,10 +83,11 @@ def confirmed(loops: pd.DataFrame, averaged: Averaged) -> pd.DataFrame:
         best = winner(outcomes, price)
         ranked = sorted(outcomes, key=lambda one: -one.utility(price))
         lead = _utility(loops, ranked[0].name, load, price) - _utility(loops, ranked[1].name, load, price)
-        found = interval(lead)
+        found = quantity_interval(lead, "utility", Kind.DIFFERENCE)
         row = {"load": load, "price": price, "best": ranked[0].name, "next": ranked[1].name}
         row |= {"tied": "" if best.alone else ", ".join(best.tied), "lead, chain": best.lead}
-        row |= {"lead, simulated": found.mean, "± lead, simulated": found.half_width, "seeds": found.n}
+        row |= {"lead, simulated": found.mean, "lead, simulated low": found.low}
+        row |= {"lead, simulated high": found.high, "seeds": found.n}
         rows.append(row | {"simulation says": _says(found, alone=best.alone)})
     return pd.DataFrame(rows)
 

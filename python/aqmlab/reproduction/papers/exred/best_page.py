@@ -95,7 +95,9 @@ def section(page: Page, loops: pd.DataFrame, averaged: Averaged, effort: Effort,
     )
     shown = found["best-curve-confirmed"]
     page.table(
-        shown.assign(**{"lead, simulated": _with_interval(shown)}).drop(columns="± lead, simulated"),
+        shown.assign(**{"lead, simulated": _with_interval(shown)}).drop(
+            columns=["lead, simulated low", "lead, simulated high"]
+        ),
         caption="Places of the map beside the event simulation with w = 0.02: the lead in utility of the best curve "
         "over the next, paired by seed, with 95 % interval.",
         digits=3,
@@ -117,4 +119,4 @@ def section(page: Page, loops: pd.DataFrame, averaged: Averaged, effort: Effort,
 
 
 def _with_interval(table: pd.DataFrame) -> list[str]:
-    return with_intervals(table["lead, simulated"], table["± lead, simulated"], signed=True)
+    return with_intervals(table, "lead, simulated", signed=True)

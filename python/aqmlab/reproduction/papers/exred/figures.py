@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab.plotting.chart import Chart, Series
 from aqmlab.plotting.figures import drop_curves
-from aqmlab.reproduction.papers.common import values
+from aqmlab.reproduction.papers.common import difference, measured
 from aqmlab.reproduction.papers.common.open_loop import LONGEST, Averaged
 from aqmlab.reproduction.papers.exred.chain import chain, longer
 from aqmlab.reproduction.papers.exred.plan import (
@@ -24,7 +24,6 @@ from aqmlab.reproduction.papers.exred.plan import (
     TCP_SCHEMES,
 )
 from aqmlab.reproduction.papers.exred.tables import A0_PRINTED, parabola
-from aqmlab.statistics import interval
 
 COLORS = {TAIL: 2, RED: 0, GENTLE: 5, EXRED: 1}
 THRESHOLDS = ((10, 20), (10, 30), (10, 40), (10, 50), (20, 40), (25, 75))
@@ -94,10 +93,7 @@ def gains(loops: pd.DataFrame, averaged: Averaged) -> Chart:
     for scheme in (TAIL, EXRED):
         name, color = f"{scheme} - RED", COLORS[scheme]
         found = [
-            interval(
-                values(loops, "throughput", scheme=scheme, load=v) - values(loops, "throughput", scheme=RED, load=v)
-            )
-            for v in LOADS
+            difference(loops, "throughput", {"scheme": scheme, "load": v}, {"scheme": RED, "load": v}) for v in LOADS
         ]
         bounds = ([i.low for i in found], [i.high for i in found])
         series.append(Series(f"{name}, simulated", LOADS, [i.mean for i in found], *bounds, color=color))
@@ -124,7 +120,7 @@ def figure_6(loops: pd.DataFrame) -> list[Chart]:
     for load in RUN_LOADS:
         series = []
         for scheme in (RED, EXRED):
-            found = [interval(values(loops, f"longer_{i}", scheme=scheme, load=load)) for i in n]
+            found = [measured(loops, f"longer_{i}", scheme=scheme, load=load) for i in n]
             y = [i.mean if i.mean > 0 else np.nan for i in found]
             bounds = ([max(i.low, 1e-9) for i in found], [i.high for i in found])
             series.append(Series(f"{scheme}, simulated", n, y, *bounds, color=COLORS[scheme]))
@@ -183,7 +179,7 @@ def under_tcp(tcp: pd.DataFrame, key: str, title: str, label: str) -> Chart:
     flows = sorted(int(n) for n in tcp["n"].unique())
     series = []
     for scheme in TCP_SCHEMES:
-        found = [interval(values(tcp, key, scheme=scheme, n=n)) for n in flows]
+        found = [measured(tcp, key, scheme=scheme, n=n) for n in flows]
         bounds = ([i.low for i in found], [i.high for i in found])
         series.append(Series(scheme, flows, [i.mean for i in found], *bounds, color=COLORS[scheme]))
     return Chart(
@@ -202,7 +198,7 @@ def _by_load(loops: pd.DataFrame, averaged: Averaged, quantity: str, *, number: 
     series = []
     for scheme in SCHEMES:
         color = COLORS[scheme]
-        found = [interval(values(loops, quantity, scheme=scheme, load=load)) for load in LOADS]
+        found = [measured(loops, quantity, scheme=scheme, load=load) for load in LOADS]
         kept = [(load, one) for load, one in zip(LOADS, found, strict=True) if one.n]
         bounds = ([i.low for _, i in kept], [i.high for _, i in kept])
         x = [load for load, _ in kept]

@@ -49,7 +49,7 @@ def build(effort: Effort, root: Path) -> Built:
     page = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point, {effort.arrivals:,} arrivals each; every mean with its 95 % "
-        "Student interval, every comparison paired by seed.",
+        "interval (Student's, or Hall's if the runs are skewed), every comparison paired by seed.",
     )
     finding = common.find(FILES.claim_file(), claim_rows(base, tcp, averaged))
     seeds = f"{effort.seeds} seeds a point, {effort.arrivals:,} arrivals each"

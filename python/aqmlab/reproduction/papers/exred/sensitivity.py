@@ -6,10 +6,17 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Finding, chosen, intervals_table, values, verdicts_by_reading
+from aqmlab.reproduction.papers.common import (
+    Finding,
+    chosen,
+    difference,
+    intervals_table,
+    measured,
+    verdicts_by_reading,
+)
 from aqmlab.reproduction.papers.exred.claims import judge
 from aqmlab.reproduction.papers.exred.plan import EXRED, READING_LOADS, RED, Effort, in_open_loop, readings, under_tcp
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 CHOSEN = ("chosen", "all of those chosen")
 
@@ -30,13 +37,13 @@ def numbers(loops: pd.DataFrame, tcp: pd.DataFrame, effort: Effort) -> pd.DataFr
             continue
         row: dict[str, str | float | Interval] = {"question": question, "reading": name}
         for scheme in (RED, EXRED):
-            row[f"P_drop at load 1, {scheme}"] = interval(values(own, "p_drop", scheme=scheme, load=1.0))
-        gain = values(own, "throughput", scheme=EXRED, load=1.05) - values(own, "throughput", scheme=RED, load=1.05)
-        row["throughput at 1.05, ExRED - RED"] = interval(gain)
+            row[f"P_drop at load 1, {scheme}"] = measured(own, "p_drop", scheme=scheme, load=1.0)
+        gain = difference(own, "throughput", {"scheme": EXRED, "load": 1.05}, {"scheme": RED, "load": 1.05})
+        row["throughput at 1.05, ExRED - RED"] = gain
         for scheme in (RED, EXRED):
-            row[f"E(N) at 1.2, {scheme}"] = interval(values(own, "mean_run", scheme=scheme, load=1.2))
+            row[f"E(N) at 1.2, {scheme}"] = measured(own, "mean_run", scheme=scheme, load=1.2)
         for scheme in (RED, EXRED):
-            row[f"wait at 1.2, {scheme}, ms"] = interval(values(own, "wait_ms", scheme=scheme, load=1.2))
+            row[f"wait at 1.2, {scheme}, ms"] = measured(own, "wait_ms", scheme=scheme, load=1.2)
         rows.append(row)
     return intervals_table(rows)
 

@@ -7,11 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import intervals_table, tables, values, with_intervals
+from aqmlab.reproduction.papers.common import (
+    difference,
+    intervals_table,
+    measured,
+    tables,
+    with_intervals,
+)
 from aqmlab.reproduction.papers.common.open_loop import Averaged
 from aqmlab.reproduction.papers.exred.chain import chain
 from aqmlab.reproduction.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, SERVICE_RATE, TCP_SCHEMES
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 K, K_L, K_H, MAX_P = (Fraction(text) for text in ("100", "10", "30", "0.1"))
 _D = (K_H - K_L) * (K - K_H) ** 2
@@ -84,11 +90,11 @@ def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFra
     rows = []
     for load in LOADS:
         for scheme in SCHEMES:
-            found = interval(values(loops, quantity, scheme=scheme, load=load))
+            found = measured(loops, quantity, scheme=scheme, load=load)
             alone, with_average = chain(scheme, load, quantity), averaged(scheme, load, quantity)
             row: dict[str, str | float] = {"load": load, "scheme": scheme}
             row |= {NO_AVERAGE: _or_nan(alone), AVERAGE: _or_nan(with_average)}
-            row |= {"measured": found.mean, "±95 %": found.half_width, "seeds": found.n}
+            row |= {"measured": found.mean, "measured low": found.low, "measured high": found.high, "seeds": found.n}
             for name in (NO_AVERAGE, AVERAGE):
                 row[f"gap to {name}"] = found.mean / float(row[name]) - 1 if found.mean > 0 else np.nan
             rows.append(row)
@@ -98,7 +104,7 @@ def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFra
 def beside_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return `beside` for reading: the mean with its interval in one cell, gaps in per cent."""
     shown = table[["load", "scheme", NO_AVERAGE, AVERAGE]].copy()
-    shown["measured"] = with_intervals(table["measured"], table["±95 %"])
+    shown["measured"] = with_intervals(table, "measured")
     for name in (NO_AVERAGE, AVERAGE):
         shown[f"gap to {name}, %"] = (100 * table[f"gap to {name}"]).round(2)
     return shown
@@ -121,7 +127,7 @@ def under_tcp(tcp: pd.DataFrame) -> pd.DataFrame:
     rows: list[dict[str, str | float | Interval]] = []
     for n in sorted(int(n) for n in tcp["n"].unique()):
         for scheme in TCP_SCHEMES:
-            found = {title: interval(values(tcp, key, scheme=scheme, n=n)) for key, title in TCP_QUANTITIES.items()}
+            found = {title: measured(tcp, key, scheme=scheme, n=n) for key, title in TCP_QUANTITIES.items()}
             rows.append({"n": n, "scheme": scheme, "seeds": found["loss"].n, **found})
     return intervals_table(rows)
 
@@ -134,7 +140,7 @@ def tcp_differences(tcp: pd.DataFrame) -> pd.DataFrame:
             if scheme == EXRED:
                 continue
             found = {
-                title: interval(values(tcp, key, scheme=EXRED, n=n) - values(tcp, key, scheme=scheme, n=n))
+                title: difference(tcp, key, {"scheme": EXRED, "n": n}, {"scheme": scheme, "n": n})
                 for key, title in TCP_QUANTITIES.items()
             }
             rows.append({"n": n, "ExRED less": scheme, "seeds": found["loss"].n, **found})

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Finding, by_claim, values
+from aqmlab.reproduction.papers.common import Finding, by_claim, measured
 from aqmlab.reproduction.papers.common.open_loop import TAIL, Averaged
 from aqmlab.reproduction.papers.mred.plan import DISCIPLINES, FLOWS, LINK_MBPS, PACKET_BYTES, QUEUE
-from aqmlab.statistics import Verdict, interval
+from aqmlab.statistics import Verdict
 from aqmlab.theory.queueing.best_curve import SHAPES
 
 LOADS = tuple(round(0.5 + 0.05 * i, 2) for i in range(31))
@@ -57,7 +57,7 @@ def at_tcp_loads(runs: pd.DataFrame) -> pd.DataFrame:
     for n in FLOWS:
         for name in DISCIPLINES:
             loss, carried, queue = (
-                interval(values(runs, key, case="sole", n=n, discipline=name)).mean
+                measured(runs, key, case="sole", n=n, discipline=name).mean
                 for key in ("loss_data", "throughput", "mean_queue")
             )
             load = carried / (1 - loss) / LINK_MBPS

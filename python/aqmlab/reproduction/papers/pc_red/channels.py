@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Setup, intervals_table, values
+from aqmlab.reproduction.papers.common import Setup, intervals_table, measured
 from aqmlab.reproduction.papers.pc_red.measure import KINDS, bursts_of, discipline_samples
 from aqmlab.reproduction.papers.pc_red.plan import CASES, CHANNEL_CASES, CHANNELS_SINCE_S
 from aqmlab.reproduction.papers.pc_red.replay import Replay, Rules, replay
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 from aqmlab.storage import folders
 from aqmlab.theory.control.pc_red import channels, paid_by_protected
 
@@ -81,6 +81,6 @@ def shares_table(runs: pd.DataFrame) -> pd.DataFrame:
     for case in CHANNEL_CASES:
         for kind, title in KINDS.items():
             row: dict[str, str | float | Interval] = {"case": CASES[case].title, "drops of packets with": title}
-            row |= {name: interval(values(runs, f"{way}_{kind}", case=case)) for way, name in WAYS.items()}
-            rows.append(row | {"seeds": interval(values(runs, f"drops_{kind}", case=case)).n})
+            row |= {name: measured(runs, f"{way}_{kind}", case=case) for way, name in WAYS.items()}
+            rows.append(row | {"seeds": measured(runs, f"drops_{kind}", case=case).n})
     return intervals_table(rows)

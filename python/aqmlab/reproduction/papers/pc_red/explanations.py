@@ -6,11 +6,10 @@ import math
 
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import pick, values
+from aqmlab.reproduction.papers.common import measured, pick
 from aqmlab.reproduction.papers.common.paper import Study
 from aqmlab.reproduction.papers.pc_red import loops
 from aqmlab.reproduction.papers.pc_red.plan import BURST_S, CHANNELS_SINCE_S
-from aqmlab.statistics import interval
 from aqmlab.storage import folders
 from aqmlab.theory.control.loop import Loop
 
@@ -37,7 +36,7 @@ def gentle(study: Study) -> str:
     """Say what a curve without a step changes, if that reading was run."""
     for (_, name), own in study.readings.items():
         if name == GENTLE:
-            red, full = (interval(values(own, "average_sd", case=case)).mean for case in ("RED", "PC-RED"))
+            red, full = (measured(own, "average_sd", case=case).mean for case in ("RED", "PC-RED"))
             return (
                 "Classic RED has a step at max_th, from where on every arrival costs a packet. With gentle RED's "
                 f"curve, which has none, the s.d. of the average is {red:.2f} packets under RED and {full:.2f} under "
@@ -68,12 +67,12 @@ def channels(base: pd.DataFrame) -> str:
 
 def left_out(base: pd.DataFrame) -> str:
     """Say what the equations leave out."""
-    predicted, packets, picks, measured = (
-        interval(values(base, f"{way}_plus", case="30 %")).mean for way in ("eq4", "packets", "picks", "drops")
+    predicted, packets, picks, dropped = (
+        measured(base, f"{way}_plus", case="30 %").mean for way in ("eq4", "packets", "picks", "drops")
     )
     return (
         f"With r_p = 30 %, equations (2) and (4) give N_p+ a share of {predicted:.3f} of the drops; it has "
-        f"{measured:.3f}, {measured / predicted:.0f} times as much. Two things are left out of the equations. "
+        f"{dropped:.3f}, {dropped / predicted:.0f} times as much. Two things are left out of the equations. "
         "Protected flows send more than others, so that their share of the queue is above N_p+/N; with the queue's "
         f"packets in the place of flows, the equations give {packets:.3f}. And a protected packet is the victim not "
         "only if the pick falls on the last packet: any pick in a row of protected packets at the tail ends at the "
@@ -84,14 +83,14 @@ def left_out(base: pd.DataFrame) -> str:
 
 def swings(base: pd.DataFrame) -> str:
     """Say how the queue swings, and what a relay would do."""
-    few, many = (interval(values(base, "queue_sd", case=case)).mean for case in ("10 %", "30 %"))
-    around = [interval(values(base, "swing_share", case=case)).mean for case in ("10 %", "30 %")]
-    hertz = [interval(values(base, "swing_hz", case=case)).mean for case in ("10 %", "30 %")]
-    red = interval(values(base, "swing_hz", case="RED")).mean
+    few, many = (measured(base, "queue_sd", case=case).mean for case in ("10 %", "30 %"))
+    around = [measured(base, "swing_share", case=case).mean for case in ("10 %", "30 %")]
+    hertz = [measured(base, "swing_hz", case=case).mean for case in ("10 %", "30 %")]
+    red = measured(base, "swing_hz", case="RED").mean
     loaded, plain = (loops.loop(rtt, 1.0, "hollot") for rtt in list(loops.round_trips().values())[1:])
     fluid = loops.fluid_swing()
     gentle = loops.gentle_loop(loops.round_trips()[loops.SIMULATED])
-    one, other = (interval(values(base, "average_sd", case=case)).mean for case in ("10 %", "30 %"))
+    one, other = (measured(base, "average_sd", case=case).mean for case in ("10 %", "30 %"))
     return (
         f"From 10 % to 30 % the s.d. of the queue goes from {few:.2f} to {many:.2f} packets, that of the average from "
         f"{one:.2f} to {other:.2f}. The queue swings at one frequency, under plain RED already: with 10 % and 30 %, "

@@ -8,7 +8,15 @@ import pandas as pd
 
 from aqmlab.plotting.chart import Chart
 from aqmlab.plotting.flowchart import FlowChart
-from aqmlab.reproduction.papers.common import Setup, chosen, intervals_table, intervals_text, pick, values
+from aqmlab.reproduction.papers.common import (
+    Setup,
+    chosen,
+    intervals_table,
+    intervals_text,
+    measured,
+    pick,
+    quantity_interval,
+)
 from aqmlab.reproduction.papers.common.paper import CHOSEN, Paper, Study
 from aqmlab.reproduction.papers.pc_red import channels, diagrams, explanations, loops
 from aqmlab.reproduction.papers.pc_red import figures as drawn
@@ -16,7 +24,7 @@ from aqmlab.reproduction.papers.pc_red import tables as printed
 from aqmlab.reproduction.papers.pc_red.measure import BIN_S, OTHER_BINS_S, SHORT_S, measure_run, with_bins
 from aqmlab.reproduction.papers.pc_red.plan import BURSTS, CASES, CHANNEL_CASES, FILES, SWING_CASES, readings, setups
 from aqmlab.reproduction.papers.pc_red.rows import rows
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 SWINGS = {
     "s.d. of the queue": "queue_sd",
@@ -139,7 +147,8 @@ def measurement(runs: pd.DataFrame) -> pd.DataFrame:
         for way, key in ways.items():
             row: Row = {"quantity": quantity, "reading": way}
             for title, (case, group) in OBSERVED.items():
-                row[title] = interval([] if title in without else values(runs, key.format(group), case=case))
+                name = key.format(group)
+                row[title] = quantity_interval([], name) if title in without else measured(runs, name, case=case)
             rows.append(row)
     return intervals_table(rows)
 
@@ -157,7 +166,7 @@ def swings(study: Study) -> pd.DataFrame:
 
 def _swings(runs: pd.DataFrame, case: str, under: str = "") -> Row:
     title = CASES[case].title + (f", {under}" if under else "")
-    return {"case": title, **{name: interval(values(runs, key, case=case)) for name, key in SWINGS.items()}}
+    return {"case": title, **{name: measured(runs, key, case=case) for name, key in SWINGS.items()}}
 
 
 def _model_db(margins: pd.DataFrame, case: str) -> float:

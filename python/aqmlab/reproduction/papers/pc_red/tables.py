@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.reproduction.papers.common import Cell, Setup, intervals_table, values
+from aqmlab.reproduction.papers.common import Cell, Setup, intervals_table, measured, quantity_interval, values
 from aqmlab.reproduction.papers.pc_red.plan import FILES
-from aqmlab.statistics import Interval, interval
+from aqmlab.statistics import Interval
 
 Cells = Mapping[str, str | float | Interval]
 
@@ -100,7 +100,7 @@ def beside(runs: pd.DataFrame, number: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        row, quantity, unit, printed (as on paper), measured, ± measured, ratio (measured / printed), seeds.
+        row, quantity, unit, printed (as on paper), measured with low and high, ratio (measured / printed), seeds.
     """
     rows: list[Cells] = []
     for row in TABLES[number].rows:
@@ -175,7 +175,7 @@ def _effective(cell: Cell, setup: Setup) -> float:
 
 
 def _cell(runs: pd.DataFrame, row: Row, quantity: str, paper: Cell | None, key: str) -> Cells:
-    found = interval(values(runs, key.format(row.group), case=row.case))
+    found = measured(runs, key.format(row.group), case=row.case)
     known = paper is not None and paper.value > 0
     return {
         "row": row.label,
@@ -189,7 +189,8 @@ def _cell(runs: pd.DataFrame, row: Row, quantity: str, paper: Cell | None, key: 
 
 
 def _per_second(runs: pd.DataFrame, row: Row, key: str) -> Cells:
-    found = interval(values(runs, key.format(row.group), case=row.case) / INTERVAL_S)
+    quantity = key.format(row.group)
+    found = quantity_interval(values(runs, quantity, case=row.case) / INTERVAL_S, quantity)
     cells = {"row": row.label, "quantity": PER_S, "unit": "bytes/s", "printed": ""}
     return {**cells, "measured": found, "ratio": math.nan, "seeds": found.n}
 
@@ -197,7 +198,7 @@ def _per_second(runs: pd.DataFrame, row: Row, key: str) -> Cells:
 def _crossing(runs: pd.DataFrame, row: Row, paper: Cell) -> Cells:
     times = values(runs, "crossing_s", case=row.case)
     reached = times[~np.isnan(times)]
-    found = interval(reached) if len(reached) else interval([math.nan])
+    found = quantity_interval(reached, "crossing_s")
     never = f"(never: {len(times) - len(reached)} of {len(times)})"
     return {
         "row": row.label,
