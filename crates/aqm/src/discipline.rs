@@ -69,6 +69,14 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
         }
     }
 
+    fn is_timed(&self) -> bool {
+        match self {
+            Self::DropTail(_) => false,
+            Self::Red(q) => q.is_timed(),
+            Self::NonRed(q) => q.is_timed(),
+        }
+    }
+
     #[inline(always)]
     fn next_timer(&self) -> Option<Time> {
         match self {
@@ -129,20 +137,11 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
     }
 
     #[inline(always)]
-    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+    fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
         match self {
-            Self::DropTail(q) => Qdisc::<P>::decide(&mut **q, now, meta, host),
-            Self::Red(q) => q.decide(now, meta, host),
-            Self::NonRed(q) => q.decide(now, meta, host),
-        }
-    }
-
-    #[inline(always)]
-    fn joins(&mut self, meta: &Meta) {
-        match self {
-            Self::DropTail(q) => q.joins(meta),
-            Self::Red(q) => q.joins(meta),
-            Self::NonRed(q) => q.joins(meta),
+            Self::DropTail(q) => Qdisc::<P>::decide(&mut **q, now, meta, is_free, host),
+            Self::Red(q) => q.decide(now, meta, is_free, host),
+            Self::NonRed(q) => q.decide(now, meta, is_free, host),
         }
     }
 
@@ -152,15 +151,6 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.leaves(now, meta),
             Self::Red(q) => q.leaves(now, meta),
             Self::NonRed(q) => q.leaves(now, meta),
-        }
-    }
-
-    #[inline(always)]
-    fn passes(&mut self, now: Time, meta: &Meta) {
-        match self {
-            Self::DropTail(q) => q.passes(now, meta),
-            Self::Red(q) => q.passes(now, meta),
-            Self::NonRed(q) => q.passes(now, meta),
         }
     }
 }

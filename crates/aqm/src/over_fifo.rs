@@ -84,9 +84,7 @@ impl<P: Copy, D: Decide> OverFifo<P, D> {
 impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
     #[inline]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let verdict = self.rule.decide(now, &packet.meta, self.waiting, host);
-        if verdict.carry_out(&mut packet, host) {
-            Qdisc::<P>::joins(self, &packet.meta);
+        if self.decide(now, &packet.meta, false, host).carry_out(&mut packet, host) {
             self.queue.push(packet);
         }
     }
@@ -129,25 +127,24 @@ impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
     }
 
     #[inline]
-    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
-        self.rule.decide(now, meta, self.waiting, host)
-    }
-
-    #[inline]
-    fn joins(&mut self, meta: &Meta) {
-        self.waiting.add(meta.bytes);
-        self.rule.joins(meta);
+    fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
+        let verdict = self.rule.decide(now, meta, self.waiting, host);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.rule.joins(meta);
+            if is_free {
+                self.rule.leaves(now, meta, self.waiting);
+            } else {
+                self.waiting.add(meta.bytes);
+            }
+        } else if is_free {
+            self.rule.on_idle(now);
+        }
+        verdict
     }
 
     #[inline]
     fn leaves(&mut self, now: Time, meta: &Meta) {
         self.waiting.take(meta.bytes);
-        self.rule.leaves(now, meta, self.waiting);
-    }
-
-    #[inline]
-    fn passes(&mut self, now: Time, meta: &Meta) {
-        self.rule.joins(meta);
         self.rule.leaves(now, meta, self.waiting);
     }
 }

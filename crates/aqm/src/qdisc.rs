@@ -172,6 +172,11 @@ pub trait Qdisc<P> {
         self.dequeue(now, host);
     }
 
+    /// Return whether [`Qdisc::next_timer`] may ever return a time.
+    fn is_timed(&self) -> bool {
+        true
+    }
+
     /// Return the time of the next call of [`Qdisc::on_timer`], if any.
     fn next_timer(&self) -> Option<Time> {
         None
@@ -199,25 +204,20 @@ pub trait Qdisc<P> {
     }
 
     /// Return whether the discipline decides about each packet at its arrival, and every accepted packet leaves by the link, in the
-    /// order of acceptance, as soon as the link is free. A caller may then keep the packets itself, and call [`Qdisc::decide`] in
-    /// place of [`Qdisc::enqueue`], and one of the following for each packet that is accepted.
+    /// order of acceptance, as soon as the link is free. A caller may then keep the packets itself, and call [`Qdisc::decide`] and
+    /// [`Qdisc::leaves`] in place of [`Qdisc::enqueue`] and [`Qdisc::dequeue`].
     fn decides_at_arrival(&self) -> bool {
         false
     }
 
-    /// Decide about an arriving packet, which the caller then marks or drops ([`Verdict::carry_out`]).
-    fn decide(&mut self, _now: Time, _meta: &Meta, _host: &mut impl Host<P>) -> Verdict {
+    /// Decide about an arriving packet, which the caller then marks or drops ([`Verdict::carry_out`]). If it is accepted, it waits, or its
+    /// service starts now if the link `is_free`.
+    fn decide(&mut self, _now: Time, _meta: &Meta, _is_free: bool, _host: &mut impl Host<P>) -> Verdict {
         unreachable!("this discipline keeps its packets")
     }
 
-    /// Note that an accepted packet waits, since the link is busy.
-    fn joins(&mut self, _meta: &Meta) {}
-
     /// Note that a packet that waited leaves the queue at `now`, since its service starts.
     fn leaves(&mut self, _now: Time, _meta: &Meta) {}
-
-    /// Note that the service of an accepted packet starts at its arrival, since the link is idle and nothing waits.
-    fn passes(&mut self, _now: Time, _meta: &Meta) {}
 }
 
 /// Find a gauge among all of a discipline.

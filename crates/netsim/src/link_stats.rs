@@ -1,6 +1,6 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
-use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
+use aqmlab_aqm::{Backlog, Discipline, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::observe::Observation;
@@ -176,18 +176,24 @@ impl LinkStats {
         }
     }
 
-    /// A packet was offered to a queue that decided at once. If it is accepted, count its departure too: its service starts after a delay
-    /// and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
+    /// A packet was offered to a discipline that decided at once. If it is accepted, count its departure too: its service starts after a
+    /// delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
     #[inline(always)]
-    pub fn judged(&mut self, now: Time, (dscp, bytes): (u8, u32), accepted: Option<(Span, Span)>) {
+    pub fn judged<P: Copy + Default>(
+        &mut self,
+        meta: &Meta,
+        accepted: Option<(Span, Span)>,
+        discipline: &Discipline<P>,
+    ) {
         self.counters.arrivals += 1;
-        self.counters.arrived_bytes += u64::from(bytes);
+        self.counters.arrived_bytes += u64::from(meta.bytes);
         match accepted {
-            Some((delay, transmission)) => self.counters.departs(bytes, delay, transmission),
-            None => self.enters(now, 1, bytes.into()),
+            Some((delay, transmission)) => self.counters.departs(meta.bytes, delay, transmission),
+            None => self.enters(meta.arrival, 1, meta.bytes.into()),
         }
         if let Some(observation) = &mut self.observation {
-            observation.judged(dscp, bytes, accepted.map(|(delay, _)| delay));
+            observation.judged(meta, accepted.map(|(delay, _)| delay));
+            observation.after_decision(meta.arrival, discipline);
         }
     }
 

@@ -229,11 +229,11 @@ impl Observation {
 
     /// A packet was judged, and is accepted if it has a delay; no events are logged.
     #[inline(always)]
-    pub(crate) fn judged(&mut self, dscp: u8, bytes: u32, delay: Option<Span>) {
-        let counted = self.code_points.at(dscp);
-        counted.arrived(bytes);
+    pub(crate) fn judged(&mut self, meta: &Meta, delay: Option<Span>) {
+        let counted = self.code_points.at(meta.header.dscp());
+        counted.arrived(meta.bytes);
         if let Some(delay) = delay {
-            counted.departed(bytes);
+            counted.departed(meta.bytes);
             self.delay(delay);
         }
     }

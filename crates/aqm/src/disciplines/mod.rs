@@ -234,22 +234,12 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
     }
 
     #[inline(never)]
-    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
-        whichever!(self, q => q.decide(now, meta, host))
-    }
-
-    #[inline(always)]
-    fn joins(&mut self, meta: &Meta) {
-        whichever!(self, q => Qdisc::<P>::joins(q, meta));
+    fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
+        whichever!(self, q => q.decide(now, meta, is_free, host))
     }
 
     #[inline(never)]
     fn leaves(&mut self, now: Time, meta: &Meta) {
         whichever!(self, q => Qdisc::<P>::leaves(q, now, meta));
-    }
-
-    #[inline(always)]
-    fn passes(&mut self, now: Time, meta: &Meta) {
-        whichever!(self, q => Qdisc::<P>::passes(q, now, meta));
     }
 }

@@ -388,7 +388,7 @@ impl<P: Copy> Red<P> {
     }
 
     /// Return what becomes of the victim of a decision: it is marked if the response allows it, else dropped.
-    #[inline]
+    #[inline(never)]
     fn verdict(&self, decision: DropDecision, victim: &Meta) -> Verdict {
         let (p_b, is_forced) = match decision {
             DropDecision::Accept => return Verdict::Accept,
@@ -403,25 +403,87 @@ impl<P: Copy> Red<P> {
     /// Append a packet at the tail.
     #[inline(always)]
     fn accept(&mut self, packet: Packet<P>) {
-        Qdisc::<P>::joins(self, &packet.meta);
+        self.joins(&packet.meta);
         self.queue.push(packet);
+    }
+
+    /// Note that an accepted packet waits.
+    #[inline(always)]
+    fn joins(&mut self, meta: &Meta) {
+        self.waiting.add(meta.bytes);
+        if !self.is_simple {
+            self.joins_class(meta);
+        }
+    }
+
+    /// Note that the service of a packet starts, which does not wait any more.
+    #[inline(always)]
+    fn passes(&mut self, now: Time, meta: &Meta) {
+        if self.is_simple {
+            self.serving = Some((0, meta.bytes));
+        } else {
+            self.serve(now, Some((self.class_of(meta), meta.bytes)));
+        }
     }
 
     /// Account for a packet that left the queue, by service or by drop.
     #[inline(always)]
     fn left(&mut self, meta: &Meta) {
-        let bytes = meta.bytes;
-        self.waiting.take(bytes);
-        if self.is_simple {
-            return;
+        self.waiting.take(meta.bytes);
+        if !self.is_simple {
+            self.leaves_class(meta);
         }
+    }
+
+    /// Add an accepted packet to its averages and its class.
+    #[inline(never)]
+    fn joins_class(&mut self, meta: &Meta) {
         let class = self.class_of(meta);
         for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
-            state.waiting.take(bytes);
+            state.waiting.add(meta.bytes);
+        });
+        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
+            *waiting += 1;
+            self.averages[0].is_class_empty = false;
+        }
+    }
+
+    /// Take a packet that left from its averages and its class.
+    #[inline(never)]
+    fn leaves_class(&mut self, meta: &Meta) {
+        let class = self.class_of(meta);
+        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
+            state.waiting.take(meta.bytes);
         });
         if let Some(waiting) = self.of_class_waiting.get_mut(class) {
             *waiting -= 1;
         }
+    }
+
+    /// Decide about an arrival where the victim is always the arriving packet.
+    #[inline(always)]
+    fn verdict_at_arrival(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        if !self.is_simple {
+            return self.decide_by_class(now, meta, host);
+        }
+        match self.judge_simple(now, meta.bytes, host) {
+            DropDecision::Accept => Verdict::Accept,
+            decision => self.verdict(decision, meta),
+        }
+    }
+
+    /// Decide about an arrival at a queue that is not simple.
+    #[inline(never)]
+    fn decide_by_class(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        let class = self.class_of(meta);
+        if self.overflows_first(class, meta.bytes) {
+            return Verdict::Drop(DropReason::OVERFLOW);
+        }
+        self.see_arrival(now, class);
+        let decision = self.drop_decision_with_room(class, meta.bytes, host);
+        let verdict = self.verdict(decision, meta);
+        self.adapt_after_decision(now, class, meta, matches!(verdict, Verdict::Drop(_)));
+        verdict
     }
 
     /// Choose the victim of this decision, and mark or drop it. Return whether it was dropped.
@@ -515,7 +577,7 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         if self.victim.is_arriving() {
-            self.decide(now, &packet.meta, host).carry_out(packet, host)
+            self.verdict_at_arrival(now, &packet.meta, host).carry_out(packet, host)
         } else {
             self.offer_to_search(now, packet, host)
         }
@@ -587,12 +649,9 @@ impl<P: Copy> Red<P> {
     }
 
     /// Note that the service of a packet of this class and length starts, or that the link becomes idle.
-    #[inline(always)]
+    #[inline(never)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
-        if self.is_simple && next.is_some() {
-            return;
-        }
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
@@ -652,7 +711,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let passes = self.offer(now, packet, host);
         if passes {
-            Qdisc::<P>::passes(self, now, &packet.meta);
+            self.passes(now, &packet.meta);
         }
         // It may have been accepted by the search for a victim.
         passes || self.dequeue_into(now, packet, host)
@@ -664,8 +723,13 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     #[inline]
+    fn is_timed(&self) -> bool {
+        !self.adaptation.is_none()
+    }
+
+    #[inline]
     fn next_timer(&self) -> Option<Time> {
-        if self.is_simple { None } else { self.adaptation.next_timer() }
+        self.adaptation.next_timer()
     }
 
     #[inline(never)]
@@ -728,47 +792,23 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     }
 
     #[inline(always)]
-    fn decide(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
-        if self.is_simple {
-            let decision = self.judge_simple(now, meta.bytes, host);
-            return self.verdict(decision, meta);
+    fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
+        let verdict = self.verdict_at_arrival(now, meta, host);
+        if matches!(verdict, Verdict::Drop(_)) {
+            return verdict;
         }
-        let class = self.class_of(meta);
-        if self.overflows_first(class, meta.bytes) {
-            return Verdict::Drop(DropReason::OVERFLOW);
+        if is_free {
+            self.passes(now, meta);
+        } else {
+            self.joins(meta);
         }
-        self.see_arrival(now, class);
-        let decision = self.drop_decision_with_room(class, meta.bytes, host);
-        let verdict = self.verdict(decision, meta);
-        self.adapt_after_decision(now, class, meta, matches!(verdict, Verdict::Drop(_)));
         verdict
-    }
-
-    #[inline(always)]
-    fn joins(&mut self, meta: &Meta) {
-        self.waiting.add(meta.bytes);
-        if self.is_simple {
-            return;
-        }
-        let class = self.class_of(meta);
-        for_each_average(&self.params, &mut self.averages, class, |_, _, state| {
-            state.waiting.add(meta.bytes);
-        });
-        if let Some(waiting) = self.of_class_waiting.get_mut(class) {
-            *waiting += 1;
-            self.averages[0].is_class_empty = false;
-        }
     }
 
     #[inline(always)]
     fn leaves(&mut self, now: Time, meta: &Meta) {
         self.left(meta);
-        Qdisc::<P>::passes(self, now, meta);
-    }
-
-    #[inline(always)]
-    fn passes(&mut self, now: Time, meta: &Meta) {
-        self.serve(now, Some((self.class_of(meta), meta.bytes)));
+        self.passes(now, meta);
     }
 }
 

@@ -85,56 +85,47 @@ impl InOrder {
             self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
         }
-        let verdict = self.station.decide(now, &packet.meta);
+        let verdict = self.station.decide(now, &packet.meta, self.is_idle);
         if verdict != Verdict::Accept {
             let accepted = self.station.carry_out(verdict, &mut packet);
             message.rewrite(packet.meta.header);
             if !accepted {
-                self.reject(&packet);
+                self.count(&packet, None);
                 return false;
             }
         }
-        let transmission = self.station.serializer.transmit(message.bytes);
         let starts = if self.is_idle { now } else { self.free_at };
-        if self.counts_ahead {
-            self.station.judged(&packet.meta, Some((starts.since(now), transmission)));
+        let transmission = self.station.serializer.transmit(message.bytes);
+        self.count(&packet, Some((starts.since(now), transmission)));
+        self.free_at = starts + transmission;
+        if self.is_idle {
+            self.is_idle = false;
+            self.serving_since = now;
+        } else {
+            self.wait(Waiter { starts, packet });
         }
-        self.accept(Waiter { starts, packet }, transmission);
-        self.station.after_decision(now);
         (message.time, message.cause, message.source) =
             (self.free_at + self.station.delay, starts, self.station.id);
         true
     }
 
-    /// Account for a packet that was dropped.
-    #[inline(never)]
-    fn reject(&mut self, packet: &Packet<i32>) {
-        let now = packet.meta.arrival;
+    /// Count a packet about which was decided: if it is accepted, its service starts after a delay and takes a time.
+    #[inline(always)]
+    fn count(&mut self, packet: &Packet<i32>, accepted: Option<(Span, Span)>) {
         if self.counts_ahead {
-            self.station.judged(&packet.meta, None);
+            return self.station.judged(&packet.meta, accepted);
         }
-        if self.is_idle {
-            self.station.become_idle(now);
-        }
+        let now = packet.meta.arrival;
         self.station.after_decision(now);
+        if let Some((Span::ZERO, transmission)) = accepted.filter(|_| self.is_idle) {
+            self.station.stats.departed(now, packet, transmission);
+        }
     }
 
-    /// An accepted packet is served at once, or waits for its service.
+    /// An accepted packet waits for its service.
     #[inline(always)]
-    fn accept(&mut self, accepted: Waiter, transmission: Span) {
-        let Waiter { starts, packet } = accepted;
-        self.free_at = starts + transmission;
-        if self.is_idle {
-            self.is_idle = false;
-            self.serving_since = starts;
-            Qdisc::<i32>::passes(&mut self.station.discipline, starts, &packet.meta);
-            if !self.counts_ahead {
-                self.station.stats.departed(starts, &packet, transmission);
-            }
-            return;
-        }
-        Qdisc::<i32>::joins(&mut self.station.discipline, &packet.meta);
-        self.next_start = self.next_start.min(starts);
+    fn wait(&mut self, accepted: Waiter) {
+        self.next_start = self.next_start.min(accepted.starts);
         self.waiting.push_back(accepted);
         let counters = &mut self.station.stats.counters;
         counters.max_queue = counters.max_queue.max(self.waiting.len() as u32);

@@ -18,6 +18,8 @@ pub(crate) struct Station<P> {
     pub delay: Span,
     pub serializer: Serializer,
     pub discipline: Discipline<P>,
+    /// The discipline may have a timer.
+    is_timed: bool,
     rng: Stream,
     /// Start and end of the service in progress.
     pub service: Option<(Time, Time)>,
@@ -47,6 +49,7 @@ impl<P: Numbered> Station<P> {
             id,
             delay: link.delay,
             serializer: Serializer::new(link.rate),
+            is_timed: discipline.is_timed(),
             discipline,
             rng: Stream::new(seed, &format!("link {}", link.name)),
             service: None,
@@ -89,8 +92,9 @@ impl<P: Numbered> Station<P> {
 
     /// Let a discipline that decides at arrivals decide about a packet.
     #[inline(always)]
-    pub fn decide(&mut self, now: Time, meta: &Meta) -> Verdict {
-        self.discipline.decide(now, meta, &mut LinkHost::<P>::new(&mut self.rng, &mut self.stats, now, None))
+    pub fn decide(&mut self, now: Time, meta: &Meta, is_free: bool) -> Verdict {
+        let mut host = LinkHost::<P>::new(&mut self.rng, &mut self.stats, now, None);
+        self.discipline.decide(now, meta, is_free, &mut host)
     }
 
     /// Mark or drop the packet that arrives. Return whether it is accepted.
@@ -104,7 +108,8 @@ impl<P: Numbered> Station<P> {
     /// [`LinkStats::judged`].
     #[inline(always)]
     pub fn judged(&mut self, meta: &Meta, accepted: Option<(Span, Span)>) {
-        self.stats.judged(meta.arrival, (meta.header.dscp(), meta.bytes), accepted);
+        self.stats.judged(meta, accepted, &self.discipline);
+        self.reschedule_timer();
     }
 
     /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
@@ -120,9 +125,7 @@ impl<P: Numbered> Station<P> {
         }
         let transmission = self.serializer.transmit(meta.bytes);
         self.service = Some((now, now + transmission));
-        let seen = (meta.header.dscp(), meta.bytes);
-        self.stats.judged(now, seen, Some((Span::ZERO, transmission)));
-        self.after_decision(now);
+        self.stats.judged(meta, Some((Span::ZERO, transmission)), &self.discipline);
         true
     }
 
@@ -242,7 +245,9 @@ impl<P: Numbered> Station<P> {
     /// Reschedule the next event, since the timer of the discipline may have become earlier.
     #[inline(always)]
     pub fn reschedule_timer(&mut self) {
-        if let Some(timer) = self.discipline.next_timer() {
+        if self.is_timed
+            && let Some(timer) = self.discipline.next_timer()
+        {
             self.next_event = self.next_event.min(timer);
         }
     }
@@ -260,6 +265,7 @@ impl<P: Numbered> Station<P> {
         if let Some(observation) = &mut self.stats.observation {
             observation.attach(&discipline);
         }
+        self.is_timed = discipline.is_timed();
         self.discipline = discipline;
         self.reschedule_timer();
     }
