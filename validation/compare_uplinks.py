@@ -117,7 +117,7 @@ def section(budget: str) -> str:
         f"`aqmlab tune --uplink` with a time budget of {budget} each. The answer, the discipline's defaults and",
         f"drop-tail are run again on {len(SEEDS)} seeds that no tuning uses, at the corners of the ranges; each",
         "value is the mean of the worst corner. In parentheses: the recommendation compared with this row (95 %",
-        "interval, paired).",
+        "interval, paired). Utilization is least with one download over the longest round trip.",
         "",
         f"| uplink | settings | {head} | time |",
         "|---|---|" + "---|" * (len(JUDGED) + 1),

@@ -124,9 +124,9 @@ def report() -> tuple[str, bool]:
         "20,000 packets of 1500 bytes are offered to a queue, each while the same number waits. The time stamp counter "
         "is read around each call of `enqueue` and `dequeue`; the emulator's clock counts instructions, so they are "
         "exact. What caches and branches cost on a real processor it does not know. The modules write no log. "
-        "`red of Linux` is `sch_red` with the same thresholds. DDRED searches the kernel's list of packets, so a drop "
-        "costs more the longer the queue is. PC-RED has the kernel dissect a packet's headers for the hash "
-        "of its flow, which is most of its cost."
+        "`red of Linux` is `sch_red` with the same thresholds. DDRED and PC-RED keep an index of the waiting "
+        "packets: a drop costs about the same in a longer queue, and each arrival and departure updates the index. "
+        "PC-RED has the kernel dissect a packet's headers for the hash of its flow, which is most of its cost."
     ]
     shown = True
     found = rows()

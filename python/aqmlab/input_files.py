@@ -17,6 +17,8 @@ PIECE = 1 << 20
 GZIP = 16 + zlib.MAX_WBITS
 RATIO = 200
 """Most bytes that a packed byte may become; texts and logs of decisions have 3 to 30."""
+LONGEST_RESULT = 16 << 30
+"""Most bytes of a file of results."""
 FREE = 64 << 20
 """Bytes that a packed file may become whatever the ratio."""
 
@@ -52,12 +54,15 @@ def read_bytes(path: Path, *, longest: int) -> bytes:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the content of a regular file of results; an `OSError` for a pipe, which could hang, and a device.
+    """Return the content of a regular file of results; an `OSError` for a pipe, a device or a huge file.
 
-    Results from elsewhere may hold anything.
+    Results from elsewhere may hold anything; a pipe could hang.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
+        status = os.fstat(file.fileno())
+        mode = status.st_mode
+        if status.st_size > LONGEST_RESULT:
+            raise OSError(errno.EFBIG, f"it has more than {LONGEST_RESULT >> 30} GiB", str(path))
         if not stat.S_ISREG(mode):
             number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
             raise OSError(number, "it is not a regular file", str(path))

@@ -3,10 +3,14 @@
 #define SHIM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define noinline		__attribute__((__noinline__))
+#define unlikely(condition)	__builtin_expect(!!(condition), 0)
 
 typedef uint8_t u8;
 typedef uint8_t __u8;

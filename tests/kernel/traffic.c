@@ -1,6 +1,7 @@
 /*
  * Random traffic through the decisions of a generated module, in user space. The
- * log goes to standard output. Arguments: arrivals, seed, rate of the link in bit/s.
+ * log goes to standard output. Arguments: arrivals, seed, rate of the link in bit/s, and
+ * for each class that is changed its number from 0, min_th, max_th and max_p in integers.
  *
  * Load changes every 1000 arrivals, from idle links to overload.
  */
@@ -186,18 +187,35 @@ static struct sk_buff *new_packet(u32 number, u64 random)
 	return skb;
 }
 
+/* Change curves as a module does. */
+static void change(int count, char **words)
+{
+#if AQMLAB_CHANGEABLE
+	struct aqmlab_settings settings = queue.settings;
+
+	for (; count >= 4; count -= 4, words += 4)
+		settings.bounds[atoi(words[0])] = (struct aqmlab_bounds){
+			.min = strtoull(words[1], NULL, 10),
+			.max = strtoull(words[2], NULL, 10),
+			.max_p = strtoull(words[3], NULL, 10),
+		};
+	aqmlab_change_settings(&queue, &settings);
+#endif
+}
+
 int main(int count, char **words)
 {
 	u64 now = 0, free_at = 0, ns_per_byte;
 	u32 arrivals, i;
 	u32 load = 100;
 
-	if (count != 4)
+	if (count < 4)
 		return 2;
 	arrivals = strtoul(words[1], NULL, 10);
 	shim_state = strtoull(words[2], NULL, 10);
 	ns_per_byte = 8000000000ULL / strtoull(words[3], NULL, 10);
 	aqmlab_defaults(&queue);
+	change(count - 4, words + 4);
 	aqmlab_reset(&queue, 0);
 	aqmlab_reset_flows(&flows);
 	aqmlab_reset_index(&places);

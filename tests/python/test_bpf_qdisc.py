@@ -149,7 +149,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "bpf", "--link", "bottleneck", "--name", "red", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["program"], told["kind"], len(told["files"])) == ("aqmlab_red", "bpf_red", 9)
+    assert (told["program"], told["kind"], len(told["files"])) == ("aqmlab_red", "bpf_red", 10)
     assert main(words) == 0
     assert "README.md says how to build, load and remove bpf_red." in capsys.readouterr().out
     assert main([*words, "--set", "queue.bottleneck.ecn=true"]) == 2

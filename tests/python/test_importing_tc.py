@@ -356,3 +356,18 @@ def test_a_byte_order_mark_hides_no_line(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text(f"\ufeff{add('tbf rate 5mbit burst 1600 limit 30000')}\n", encoding="utf-8")
     assert aqmlab.import_scenario(path).scenario.link("bottleneck").rate_bps == 5e6
+
+
+def test_lines_after_the_end_of_a_script_are_not_read() -> None:
+    found = found_in(
+        "tc qdisc add dev eth0 root handle 1: tbf rate 5mbit burst 1600 limit 30000",
+        "tc qdisc add dev eth0 parent 1:1 fq_codel || exit 1",
+        'if [ "$1" = x ]; then',
+        "  exit 1",
+        "fi",
+        '[ -n "$2" ] || exit 2',
+        "exit 0",
+        "tc qdisc replace dev eth0 parent 1:1 pie",
+    )
+    assert found.queue["aqm"] == "fq-codel"
+    assert "the script ends in line 7: the lines 8 are not read" in unread(found)

@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,13 @@ def scenario(tmp_path: Path, queue: str) -> Path:
     return path
 
 
-def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = ()) -> bytes:
-    """Compile the decisions of a module in user space, and return the log of random traffic."""
+def run(
+    folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = (), words: Sequence[str] = ()
+) -> bytes:
+    """Compile the decisions of a module in user space, and return the log of random traffic.
+
+    `words` change curves before the first arrival (`traffic.c`).
+    """
     require("gcc")
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
@@ -111,7 +117,7 @@ def run(folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, 
     assert built.returncode == 0, built.stderr
     # Packets that still wait at the end are not freed.
     done = subprocess.run(
-        [program, str(arrivals), str(seed), "2000000"],
+        [program, str(arrivals), str(seed), "2000000", *words],
         capture_output=True,
         check=False,
         env={"ASAN_OPTIONS": "detect_leaks=0"},
@@ -285,7 +291,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 15)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 16)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out

@@ -113,14 +113,12 @@ class Looked:
         self._expect(row["low"] <= row["difference"] <= row["high"], name, f"{own} without its mean")
 
     def _texts(self, found: Comparison, name: str) -> None:
-        """Look at what is printed: a mean keeps two digits, or those of its quantity or of a narrower interval."""
+        """Look at what is printed: a mean keeps two digits, as far as its quantity has them."""
         for (label, key), cell in found.matrix().cells.items():
-            text, below, above = cell.texts
+            text = cell.texts[0]
             shown = len(text.lstrip("-").replace(".", "").lstrip("0"))
             places = len(text.partition(".")[2])
-            narrow = bool(below) and max(float(below), float(above)) <= abs(cell.mean)
-            enough = places == cell.digits or (narrow and places == len(below.partition(".")[2]))
-            self._expect(shown >= 2 or enough, f"{name}, {label}, {key}", text)
+            self._expect(shown >= 2 or places == cell.digits, f"{name}, {label}, {key}", text)
         for text in (found.csv(), found.latex()):
             self._expect("inf" not in text.replace("infinite", ""), name, "an infinite number is printed")
 
@@ -207,8 +205,7 @@ their quantity, which Student's would cross.
 
 An interval is impossible if it does not hold its mean, reaches beyond what the quantity (or a difference of two of its
 values) can be, is infinite, or is more than {WIDEST:g} times as wide as Student's. A verdict on runs that are all equal
-is counted too, and a mean that is printed with fewer than two digits, those of its quantity, and those of an interval
-narrower than the mean. **Impossible: {len(looked.impossible)}.**"""
+is counted too, and a mean that is printed with fewer than two digits. **Impossible: {len(looked.impossible)}.**"""
     if looked.impossible:
         yield ""
     yield from (f"- {line}" for line in looked.impossible)

@@ -77,6 +77,8 @@ class Cell:
         (('4.33', '530', '530'), ('9.50', '', ''))
         >>> Cell(84.56, 84.559, 84.561, "", 2).texts
         ('84.5600', '0.0010', '0.0010')
+        >>> Cell(3.2e-6, 0.0, 8.2e-6, "", 2).texts
+        ('0.0000032', '0.000003', '0.000005')
         """
         if not math.isfinite(self.high - self.low):
             return f"{self.mean:.{self.digits}f}", "", ""
@@ -87,7 +89,9 @@ class Cell:
         own = min(self.digits, finest)
         if not any(round(one, own) for one in distances):  # ±0.00 would say that nothing varies
             own = finest
-        places = max(own, min(self.digits, mean_places(self.mean, KEPT)))
+        # Where the interval is shown beyond the digits of the quantity, a smaller mean keeps two digits of its own.
+        most = mean_places(self.mean) if own > self.digits else min(self.digits, mean_places(self.mean, KEPT))
+        places = max(own, most)
         below, above = (f"{one:.{own}f}" for one in distances)
         return f"{self.mean:.{places}f}", below, above
 

@@ -103,7 +103,8 @@ class Index:
     def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
         self.path = root / INDEX
         if not create and not self.path.exists():
-            raise InputError(f"{root}: holds no store of results (no {INDEX})")
+            lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
+            raise InputError(f"{root}: {lacks}")
         self._connection = self._guard(lambda: self._open(create=create, threads=threads))
 
     def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:

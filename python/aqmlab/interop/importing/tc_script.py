@@ -107,6 +107,8 @@ class _Shell:
         self._classes: list[Node] = []
         self._once: list[int] = []
         self._sorting: list[int] = []
+        self._ended = 0
+        self._after_end: list[int] = []
 
     def read(self, number: int, line: str) -> None:
         """Read a line: its assignments, then its commands."""
@@ -141,7 +143,12 @@ class _Shell:
         self._is_conditional = commands[0][:1] in (["["], ["[["], ["test"])
         for words in commands:
             self._construct(words)
-            self._command(words, where, number)
+            if not self._ended:
+                self._command(words, where, number)
+            elif any(word in OBJECTS for word in words):
+                self._after_end.append(number)
+        if commands[0][:1] in (["exit"], ["return"]) and not self._constructs:
+            self._ended = self._ended or number
 
     def finish(self) -> Script:
         """Return what was read; classes of output get the device of their discipline."""
@@ -155,6 +162,9 @@ class _Shell:
         if self._sorting:
             lines = ", ".join(map(str, self._sorting))
             script.notes.append((0, f"iptables or nft sort packets in the lines {lines}, which are not read"))
+        if self._after_end:
+            lines = ", ".join(map(str, self._after_end))
+            script.notes.append((0, f"the script ends in line {self._ended}: the lines {lines} are not read"))
         return script
 
     def _device_of(self, node: Node) -> str:

@@ -17,7 +17,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError, shell_word
 from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.escaping import c_comment, markdown_code
-from aqmlab.interop.kernel.parameters import drop_tail, parameters_h
+from aqmlab.interop.kernel.parameters import LARGEST_MAX_P, SHAPES, drop_tail, max_th_of, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
@@ -37,7 +37,14 @@ VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module has not."""
-CALLED_AS_THEY_ARE = ("decision.h", "adaptation.h", "victim.h", "index.h", "flows.h", "record.h", "options.h", "log.h")
+DECISIONS = ("decision.h", "curve.h", "adaptation.h", "record.h")
+"""Sources that a module and a BPF qdisc share."""
+CALLED_AS_THEY_ARE = (*DECISIONS, "victim.h", "index.h", "flows.h", "options.h", "log.h")
+MOVED = {
+    "adaptive-red": "max_p cannot be set: Adaptive RED moves it. ",
+    "adaptive-rio": "`min` and `max` of the last class cannot be set: Adaptive-RIO moves them. ",
+}
+"""What an adaptation moves."""
 WIDTH = 118
 GSO = (
     f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
@@ -238,8 +245,48 @@ def words_of(queue: KernelQueue) -> dict[str, str]:
         "RATE": f"{queue.link.rate_bps:.0f}",
         "BURST": str(ONE_PACKET),
         "SEGMENTS": text_of("segments.md").strip(),
+        "CHANGE": change_command(queue),
+        "CHANGES": changes(queue),
         "DISTANCE": "\n".join(distance_lines(queue)),
     }
+
+
+def change_command(queue: KernelQueue) -> str:
+    """Return a line with the command of tc that sets the present curve of a class, or nothing if it cannot be set."""
+    if curve_of(queue) not in SHAPES:
+        return ""
+    table = queue.integers["curves"][0]
+    min_th, max_th = (
+        x / (1 << queue.integers["fraction"]) for x in (table["begin"], max_th_of(curve_of(queue), table))
+    )
+    words = f"min {min_th:g} max {max_th:g}"
+    if queue.link.parameters["adaptation"] != "adaptive-red":
+        words += f" max_p {max_p_of(queue)[0]:g}"
+    if queue.link.classes:
+        words += " class 1"
+    return f"\n    sudo tc qdisc change dev eth0 parent 1: {queue.kind} {words}"
+
+
+def changes(queue: KernelQueue) -> str:
+    """Say in Markdown what tc can change of the curves."""
+    if curve_of(queue) not in SHAPES:
+        text = (
+            "It changes the limit, and ECN where the scenario has it. "
+            "Curves of this form are fixed when the module is built."
+        )
+    else:
+        unit = "bytes" if queue.integers["in_bytes"] else "packets"
+        largest = "2/3" if curve_of(queue) in LARGEST_MAX_P else "1"
+        text = (
+            "It changes the limit, ECN where the scenario has it, and thresholds and max_p. "
+            f"`min` and `max` are min_th and max_th in {unit}, 0 < min < max <= 2^32; "
+            f"`max_p` is above 0 and at most {largest}. "
+        )
+        if queue.link.classes:
+            text += "`class` is required with them: 1 is the first class of the scenario. "
+        text += MOVED.get(queue.link.parameters["adaptation"], "")
+        text += "The kernel recomputes the curve and keeps the average and all packets; other values change nothing."
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
 
 
 def title_of(queue: KernelQueue) -> str:
@@ -256,7 +303,19 @@ def parameters_of(queue: KernelQueue) -> str:
         ),
         74,
     )
-    return parameters_h(queue.integers, queue.levels, about)
+    return parameters_h(queue.integers, queue.levels, about, curve_of(queue), max_p_of(queue))
+
+
+def curve_of(queue: KernelQueue) -> str:
+    """Return the scenario's word for the form of the curves; of ``ddred-tail``, which has none, ``points``."""
+    return str(queue.link.parameters.get("curve", "points"))
+
+
+def max_p_of(queue: KernelQueue) -> list[float]:
+    """Return max_p of each class; of a curve without thresholds, p_b at its end."""
+    if curve_of(queue) in {*SHAPES, "exred"}:
+        return [float(one["max_p"]) for one in queue.link.classes or (queue.link.parameters,)]
+    return [(table["points"] or [0])[-1] / ONE for table in queue.integers["curves"]]
 
 
 def distance_lines(queue: KernelQueue) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import (
+    DECISIONS,
     DROP_TAIL,
     KernelQueue,
     filled,
@@ -92,7 +93,7 @@ def bpf_files(queue: KernelQueue) -> dict[str, str]:
     name = name_of(queue)
     words = words_of(queue) | {"KIND": kind_of(queue), "NAME": name, "BYTE_NS": str(ns), "BYTE_SHIFT": str(shift)}
     files = {f"{name}.bpf.c": filled("bpf/qdisc.bpf.c", words), "parameters.h": parameters_of(queue)}
-    files |= {file: text_of(f"module/{file}") for file in ("decision.h", "adaptation.h", "record.h")}
+    files |= {file: text_of(f"module/{file}") for file in DECISIONS}
     files |= {"arithmetic.h": text_of("bpf/arithmetic.h")}
     return files | {file: filled(f"bpf/{file}", words) for file in ("load.c", "Makefile", "README.md")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
@@ -20,12 +21,26 @@ ADAPTATION = {
     "adaptive-red": "AQMLAB_ADAPTIVE_RED",
     "adaptive-rio": "AQMLAB_ADAPTIVE_RIO",
 }
+SHAPES = {
+    "linear": "AQMLAB_LINEAR",
+    "gentle": "AQMLAB_GENTLE",
+    "double-slope": "AQMLAB_DOUBLE_SLOPE",
+    "mred": "AQMLAB_MRED",
+    "nlred": "AQMLAB_NLRED",
+}
+"""Curves whose thresholds and max_p can change while the queue runs; others stay as they are built."""
+LARGEST_MAX_P = {"nlred": Fraction(2, 3)}
+"""Largest max_p of a curve; default: 1."""
+ONE_63 = 1 << 63
+"""max_p = 1 in integers."""
 NUMBERS_A_LINE = 6
 LEAST_PACKET = 14
 """Bytes of the shortest packet: Ethernet's header."""
 
 
-def parameters_h(integers: Mapping[str, Any], levels: Sequence[int], about: Iterable[str]) -> str:
+def parameters_h(
+    integers: Mapping[str, Any], levels: Sequence[int], about: Iterable[str], curve: str, max_p: Sequence[float]
+) -> str:
     """Write the header.
 
     Parameters
@@ -36,19 +51,27 @@ def parameters_h(integers: Mapping[str, Any], levels: Sequence[int], about: Iter
         The priority level of each of the 64 code points.
     about
         Lines of comment: which queue of which scenario it is.
+    curve
+        The scenario's word for the form of the curves.
+    max_p
+        That of each class.
     """
     lines = ["/* SPDX-License-Identifier: GPL-2.0 OR MIT */", "/*", *(f" * {line}".rstrip() for line in about), " */"]
     lines += ["#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
-    lines += [_define(*definition) for definition in _definitions(integers)]
+    lines += [_define(*definition) for definition in (*_definitions(integers), *_shape(curve))]
     lines += ["", *_idle_tables(integers["idle"])]
     # A curve without cells is never looked up.
-    tables = [curve["points"] or [curve["above"]] * 2 for curve in integers["curves"]]
+    tables = [one["points"] or [one["above"]] * 2 for one in integers["curves"]]
     first = [0, *accumulate(map(len, tables))]
     lines += [_define("POINTS", first[-1], ""), ""]
     lines += [*_array("static const u32 aqmlab_points[AQMLAB_POINTS]", [p for table in tables for p in table]), ""]
     lines += ["static const struct aqmlab_curve aqmlab_curves[AQMLAB_CLASSES] = {"]
-    for number, curve in enumerate(integers["curves"]):
-        lines += _curve(number, curve, first[number])
+    for number, table in enumerate(integers["curves"]):
+        lines += _curve(number, table, first[number])
+    lines += ["};", ""]
+    lines += ["static const struct aqmlab_bounds aqmlab_bounds[AQMLAB_CLASSES] = {"]
+    for table, p in zip(integers["curves"], max_p, strict=True):
+        lines += [f"\t{{ {table['begin']}ULL, {max_th_of(curve, table)}ULL, {round(p * ONE_63)}ULL }},"]
     lines += ["};", ""]
     adaptation = integers["adaptation"]
     if adaptation and adaptation["rule"] == "adaptive-red":
@@ -97,10 +120,23 @@ def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str
     yield "SCALES_P_B", integers["size_reciprocal"] is not None, "p_b times size over mean size"
     yield "SIZE_RECIPROCAL", f"{integers['size_reciprocal'] or 0}ULL", "2^32 over the mean size"
     yield from _victim(integers["victim"], integers)
-    yield from _adaptation(integers["adaptation"], integers["curves"])
+    yield from _adaptation(integers["adaptation"])
     yield "ECN", integers["ecn"], "mark what can be marked"
     yield "MARK_UP_TO", f"{integers['mark_up_to']}U", "largest p_b that is marked"
     yield "MARK_FORCED", integers["mark_forced"], "mark also what is dropped for sure"
+
+
+def _shape(curve: str) -> Iterator[tuple[str, object, str]]:
+    """Yield the constants that say what can change of the curves."""
+    yield "SHAPE", SHAPES.get(curve, "AQMLAB_FIXED_SHAPE"), "form of the curves"
+    yield "LARGEST_MAX_P", f"{int(LARGEST_MAX_P.get(curve, Fraction(1)) * ONE_63)}ULL", "times 2^63"
+
+
+def max_th_of(curve: str, table: Mapping[str, Any]) -> int:
+    """Return max_th of a class in units of its average: where the second segment begins, if it is above max_th."""
+    segments = table["segments"]
+    above = curve in {"gentle", "mred", "exred"} and len(segments) > 1
+    return int(segments[1]["from"] if above else table["end"])
 
 
 def _slots(integers: Mapping[str, Any]) -> int:
@@ -145,9 +181,7 @@ def _protection(victim: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     yield "SHARE", f"{victim['share']}ULL", "r_p_max, times 2^32"
 
 
-def _adaptation(
-    adaptation: Mapping[str, Any] | None, curves: Iterable[Mapping[str, Any]]
-) -> Iterator[tuple[str, object, str]]:
+def _adaptation(adaptation: Mapping[str, Any] | None) -> Iterator[tuple[str, object, str]]:
     """Yield the constants of Adaptive RED or Adaptive-RIO."""
     rule = None if adaptation is None else adaptation["rule"]
     yield "ADAPTATION", ADAPTATION[rule], "what moves"
@@ -157,7 +191,6 @@ def _adaptation(
     if adaptation["rule"] == "adaptive-rio":
         yield from _adaptive_rio(adaptation)
         return
-    yield "MOVED_POINTS", max(len(curve["points"]) for curve in curves), ""
     yield "ALPHA", f"{adaptation['alpha']}U", "largest increment, times 2^31"
     yield "BETA", f"{adaptation['beta']}U", "factor of a decrease, times 2^31"
     yield "MAX_P_LOW", f"{adaptation['low']}U", ""

@@ -24,6 +24,8 @@ static inline u32 aqmlab_random(void)
 	return bpf_get_prandom_u32();
 }
 
+#define AQMLAB_CHANGEABLE	0	/* the program reads no options */
+
 #include "decision.h"
 #include "record.h"
 

@@ -14,23 +14,33 @@
 #define AQMLAB_LARGEST_RATE	0x4000000000000000ULL	/* 2^62 */
 
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
+static inline const struct aqmlab_target *aqmlab_target_of(const struct aqmlab_queue *q, u32 class)
+{
+#if AQMLAB_CHANGEABLE
+	return &q->own.target[class];
+#else
+	return &aqmlab_targets[class];
+#endif
+}
+
 /* One step of max_p of a class. Return whether it moved. */
 static inline bool aqmlab_adapt_class(struct aqmlab_queue *q, u32 number)
 {
 	u64 x = aqmlab_average_of(q, number) >> AQMLAB_W_LOG;
-	u32 *points = q->class[number].points;
+	const struct aqmlab_target *target = aqmlab_target_of(q, number);
+	u32 *points = q->own.point + aqmlab_curves[number].points;
 	u32 max_p = points[1];
 
-	if (x > aqmlab_targets[number].high &&
+	if (x > target->high &&
 	    (max_p < AQMLAB_MAX_P_HIGH || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_HIGH)))
 		max_p = min_t(u32, max_p + min_t(u32, AQMLAB_ALPHA, max_p >> 2), AQMLAB_ONE);
-	else if (x < aqmlab_targets[number].low &&
+	else if (x < target->low &&
 		 (max_p > AQMLAB_MAX_P_LOW || (AQMLAB_AT_BOUND_TOO && max_p == AQMLAB_MAX_P_LOW)))
 		max_p = ((u64)max_p * AQMLAB_BETA) >> 31;
 	else
 		return false;
 	points[1] = max_p;
-	if (AQMLAB_ABOVE_MOVES && AQMLAB_MOVED_POINTS > 2)
+	if (AQMLAB_ABOVE_MOVES && aqmlab_curves[number].segments > 1)
 		points[2] = max_p;
 	return true;
 }
@@ -79,18 +89,9 @@ static inline void aqmlab_measure_rate(struct aqmlab_queue *q, u64 now, u32 clas
 		q->assured_at = now;
 }
 
-/* A segment of one cell. */
-static inline void aqmlab_move_segment(struct aqmlab_segment *segment, u64 from, u64 to)
-{
-	segment->from = from;
-	segment->scale = div64_u64(1ULL << 62, to - from);
-	segment->shift = 62 - AQMLAB_CELL_FRACTION;
-}
-
 /* Let the thresholds of the last class grow or shrink, and C' the other way. */
 static inline void aqmlab_move_thresholds(struct aqmlab_queue *q, bool grow)
 {
-	struct aqmlab_curve *curve = &q->moved;
 	u64 max_th = q->max_th, bound = q->rate_bound;
 	u64 min_th;
 
@@ -105,13 +106,7 @@ static inline void aqmlab_move_thresholds(struct aqmlab_queue *q, bool grow)
 	max_th = clamp_t(u64, max_th, AQMLAB_MAX_L, AQMLAB_MAX_U);
 	min_th = min_t(u64, mul_u64_u32_shr(max_th, AQMLAB_MIN_SHARE, 32), max_th - 1);
 	q->max_th = max_th;
-	curve->begin = min_th;
-	curve->end = max_th;
-	aqmlab_move_segment(&curve->segment[0], min_th, max_th);
-	if (curve->segments > 1) {
-		curve->end = 2 * max_th;
-		aqmlab_move_segment(&curve->segment[1], max_th, curve->end);
-	}
+	aqmlab_place_curve(&q->own.curve[AQMLAB_CLASSES - 1], min_th, max_th);
 }
 
 static inline bool aqmlab_speaks(bool beyond, bool moving)

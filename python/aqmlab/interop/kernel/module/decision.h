@@ -6,7 +6,8 @@
  * division for a packet.
  *
  * What the scenario says is in parameters.h. Of each switch only one case is
- * compiled.
+ * compiled. curve.h has what a change of thresholds or max_p computes, adaptation.h
+ * what moves by itself.
  *
  *   average    A <- A + (q << FRACTION) - (A >> W_LOG)
  *   p_b        straight line between two points of a table; unit 2^-31
@@ -43,6 +44,14 @@
 #define AQMLAB_ADAPTIVE_RED	1	/* max_p of each class */
 #define AQMLAB_ADAPTIVE_RIO	2	/* the thresholds of the last class */
 
+/* The form of the curves, which says what can change while the queue runs. */
+#define AQMLAB_FIXED_SHAPE	0	/* nothing: ExRED, points */
+#define AQMLAB_LINEAR		1
+#define AQMLAB_GENTLE		2
+#define AQMLAB_DOUBLE_SLOPE	3
+#define AQMLAB_MRED		4
+#define AQMLAB_NLRED		5
+
 /* What the averages measure. */
 #define AQMLAB_COUPLED		0	/* class i by the packets of classes 0 to i */
 #define AQMLAB_DECOUPLED	1	/* class i by its own packets */
@@ -78,7 +87,22 @@ struct aqmlab_target {
 	u64 high;		/* x above which it increases */
 };
 
+/* What describes the curve of a class. */
+struct aqmlab_bounds {
+	u64 min;		/* x of min_th */
+	u64 max;		/* x of max_th */
+	u64 max_p;		/* times 2^63 */
+};
+
 #include "parameters.h"
+
+/* A program whose curves stay constant, as that of BPF, defines it as 0. */
+#ifndef AQMLAB_CHANGEABLE
+#define AQMLAB_CHANGEABLE	(AQMLAB_SHAPE != AQMLAB_FIXED_SHAPE)
+#endif
+/* Whether the queue has curves and points of its own, in place of those of parameters.h. */
+#define AQMLAB_OWN_CURVES	(AQMLAB_CHANGEABLE || AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO)
+#define AQMLAB_OWN_POINTS	(AQMLAB_CHANGEABLE || AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED)
 
 struct aqmlab_average {
 	u64 scaled;		/* the average times 2^(W_LOG + FRACTION) */
@@ -91,17 +115,32 @@ struct aqmlab_class {
 	u64 threshold;		/* AQMLAB_THRESHOLD: times 2^32 */
 	s64 count;		/* arrivals since the last drop or mark; -1 below min_th */
 	bool above_min_th;
-#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
-	u32 points[AQMLAB_MOVED_POINTS];	/* in place of the curve's */
-#endif
 };
 
 /* What may change while the queue runs. */
 struct aqmlab_settings {
 	u64 limit;		/* packets, or bytes with AQMLAB_LIMIT_IN_BYTES */
 	bool ecn;
+	bool changed;		/* a curve is no longer that of parameters.h */
+#if AQMLAB_CHANGEABLE
+	struct aqmlab_bounds bounds[AQMLAB_CLASSES];
+#endif
 };
 
+/* Curves in place of those of parameters.h. */
+struct aqmlab_own {
+#if AQMLAB_OWN_CURVES
+	struct aqmlab_curve curve[AQMLAB_CLASSES];
+#endif
+#if AQMLAB_OWN_POINTS
+	u32 point[AQMLAB_POINTS];
+#endif
+#if AQMLAB_CHANGEABLE && AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
+	struct aqmlab_target target[AQMLAB_CLASSES];
+#endif
+};
+
+/* A reset clears all but settings and curves. */
 struct aqmlab_queue {
 	struct aqmlab_settings settings;
 	struct aqmlab_average average[AQMLAB_AVERAGES];
@@ -113,14 +152,14 @@ struct aqmlab_queue {
 	u32 serving_bytes;
 	u64 adapted;		/* ns, when the interval to the next step began */
 #if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
-	struct aqmlab_curve moved;	/* of the last class */
-	u64 max_th;		/* of that curve */
+	u64 max_th;		/* of the last class */
 	u64 rate;		/* of all arrivals: bytes in the window, times 2^16 */
 	u64 rate_before;	/* at the last step */
 	u64 rate_bound;		/* C' */
 	u64 rate_at;		/* ns, of the last arrival */
 	u64 assured_at;		/* ns, of the last arrival of the first class */
 #endif
+	struct aqmlab_own own;
 };
 
 /* What was decided about an arrival, and why. */
@@ -131,23 +170,53 @@ struct aqmlab_decision {
 	u32 draw;
 };
 
-/* The settings of the scenario; a reset keeps the present ones. */
+#include "curve.h"
+
+/* Set what the scenario says; a reset keeps what was changed since. */
 static inline void aqmlab_defaults(struct aqmlab_queue *q)
 {
 	q->settings.limit = AQMLAB_LIMIT;
 	q->settings.ecn = AQMLAB_ECN;
+	q->settings.changed = false;
+#if AQMLAB_CHANGEABLE
+	memcpy(q->settings.bounds, aqmlab_bounds, sizeof(aqmlab_bounds));
+#endif
+#if AQMLAB_OWN_CURVES
+	memcpy(q->own.curve, aqmlab_curves, sizeof(aqmlab_curves));
+#endif
+#if AQMLAB_OWN_POINTS
+	memcpy(q->own.point, aqmlab_points, sizeof(aqmlab_points));
+#endif
+#if AQMLAB_CHANGEABLE && AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
+	memcpy(q->own.target, aqmlab_targets, sizeof(aqmlab_targets));
+#endif
+}
+
+/* Change settings while the queue runs; all else goes on. */
+static inline void aqmlab_change_settings(struct aqmlab_queue *q, const struct aqmlab_settings *settings)
+{
+	bool changed = q->settings.changed;
+#if AQMLAB_CHANGEABLE
+	u32 i;
+
+	for (i = 0; i < AQMLAB_CLASSES; i++)
+		changed |= aqmlab_change_curve(q, i, &settings->bounds[i]);
+#endif
+	q->settings = *settings;
+	q->settings.changed = changed;
 }
 
 static inline void aqmlab_reset(struct aqmlab_queue *q, u64 now)
 {
-	struct aqmlab_settings settings = q->settings;
+	const size_t begin = offsetof(struct aqmlab_queue, average);
 	u32 i;
 
-	memset(q, 0, sizeof(*q));
-	q->settings = settings;
+	memset((char *)q + begin, 0, offsetof(struct aqmlab_queue, own) - begin);
 	q->adapted = now;
-#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
-	q->moved = aqmlab_curves[AQMLAB_CLASSES - 1];
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
+	memcpy(q->own.point, aqmlab_points, sizeof(aqmlab_points));
+#elif AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	q->own.curve[AQMLAB_CLASSES - 1] = aqmlab_curves[AQMLAB_CLASSES - 1];
 	q->max_th = AQMLAB_MAX_TH;
 	q->rate_bound = AQMLAB_C_INIT;
 	q->rate_at = now;
@@ -156,10 +225,6 @@ static inline void aqmlab_reset(struct aqmlab_queue *q, u64 now)
 	for (i = 0; i < AQMLAB_CLASSES; i++) {
 		q->class[i].count = AQMLAB_FIRST_COUNT;
 		q->class[i].threshold = 1ULL << 32;
-#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
-		memcpy(q->class[i].points, aqmlab_points + aqmlab_curves[i].points,
-		       sizeof(q->class[i].points));
-#endif
 	}
 }
 
@@ -282,19 +347,17 @@ static inline u64 aqmlab_average_of(const struct aqmlab_queue *q, u32 class)
 
 static inline const struct aqmlab_curve *aqmlab_curve_of(const struct aqmlab_queue *q, u32 class)
 {
-#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
-	if (class == AQMLAB_CLASSES - 1)
-		return &q->moved;
-#endif
+#if AQMLAB_OWN_CURVES
+	return &q->own.curve[class];
+#else
 	return &aqmlab_curves[class];
+#endif
 }
 
-/* p_b of a class at its average. */
-static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
+/* p_b of a curve at an average. */
+static inline u32 aqmlab_p_b_at(const struct aqmlab_curve *curve, const u32 *points, u64 x)
 {
-	const struct aqmlab_curve *curve = aqmlab_curve_of(q, class);
 	const struct aqmlab_segment *segment = curve->segment;
-	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
 	const u32 *point;
 	u64 z, cell;
 	u32 i;
@@ -308,13 +371,36 @@ static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
 	z = ((x - segment->from) * segment->scale) >> segment->shift;
 	cell = segment->first + (z >> AQMLAB_CELL_FRACTION);
 	/* The tables have room for each cell; BPF's verifier must see it. */
-#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
-	point = q->class[class].points + min_t(u64, cell, AQMLAB_MOVED_POINTS - 2);
-#else
-	point = aqmlab_points + min_t(u64, curve->points + cell, AQMLAB_POINTS - 2);
-#endif
+	point = points + min_t(u64, curve->points + cell, AQMLAB_POINTS - 2);
 	z &= (1U << AQMLAB_CELL_FRACTION) - 1;
 	return point[0] + (u32)(((u64)(point[1] - point[0]) * z) >> AQMLAB_CELL_FRACTION);
+}
+
+#if AQMLAB_CHANGEABLE
+static noinline u32 aqmlab_p_b_changed(const struct aqmlab_queue *q, u32 class, u64 x)
+{
+	return aqmlab_p_b_at(&q->own.curve[class], q->own.point, x);
+}
+#endif
+
+/* p_b of a class at its average. The compiler knows curves that nothing has changed. */
+static inline u32 aqmlab_p_b(const struct aqmlab_queue *q, u32 class)
+{
+	u64 x = aqmlab_average_of(q, class) >> AQMLAB_W_LOG;
+
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RIO
+	if (class == AQMLAB_CLASSES - 1)
+		return aqmlab_p_b_at(&q->own.curve[class], q->own.point, x);
+#endif
+#if AQMLAB_CHANGEABLE
+	if (unlikely(q->settings.changed))
+		return aqmlab_p_b_changed(q, class, x);
+#endif
+#if AQMLAB_ADAPTATION == AQMLAB_ADAPTIVE_RED
+	return aqmlab_p_b_at(&aqmlab_curves[class], q->own.point, x);
+#else
+	return aqmlab_p_b_at(&aqmlab_curves[class], aqmlab_points, x);
+#endif
 }
 
 /* Whether at most one packet or byte waits. */

@@ -29,6 +29,8 @@ struct qdisc_util {
 #define PRINT_ANY	4
 #define NO_COLOR	6
 #define MOST_BYTES	1024
+#define ONE_63		9223372036854775808.0	/* max_p = 1 in integers */
+#define ONE_THRESHOLD	((double)(1ULL << AQMLAB_THRESHOLD_BITS))
 
 int addattr_l(struct nlmsghdr *message, int most, int type, const void *data, int length);
 int print_color_uint(int type, int color, const char *key, const char *format, unsigned int value);
@@ -45,6 +47,75 @@ static void print_number(const char *key, const char *format, double value)
 	print_color_float(PRINT_ANY, NO_COLOR, key, format, value);
 }
 
+/* Read a whole number from 1. Return whether the word is one. */
+static bool read_whole(const char *word, __u32 *value)
+{
+	char *end;
+	unsigned long found = strtoul(word, &end, 10);
+
+	*value = found;
+	return !*end && end != word && word[0] != '-' && found && found == *value;
+}
+
+/* Read a number above 0 and up to another. Return it times a power of 2, rounded up, or 0. */
+static __u64 read_scaled(const char *word, double most, double one)
+{
+	char *end;
+	double value = strtod(word, &end);
+	__u64 scaled;
+
+	if (*end || end == word || !(value > 0 && value <= most))
+		return 0;
+	value *= one;
+	scaled = value;
+	return scaled + (scaled < value);
+}
+
+/* An option with a number: its attribute, and which numbers are allowed. */
+struct option {
+	const char *name;
+	int type;
+	double most;
+	double one;
+	const char *allowed;
+};
+
+static const struct option options_with_number[] = {
+	{ "limit", AQMLAB_TCA_LIMIT, 0, 0, "a whole number from 1" },
+	{ "class", AQMLAB_TCA_CLASS, 0, 0, "a whole number from 1" },
+	{ "min", AQMLAB_TCA_MIN_TH, 4294967296.0, ONE_THRESHOLD, "above 0, up to 2^32" },
+	{ "max", AQMLAB_TCA_MAX_TH, 4294967296.0, ONE_THRESHOLD, "above 0, up to 2^32" },
+	{ "max_p", AQMLAB_TCA_MAX_P, 1, ONE_63, "above 0, up to 1" },
+};
+
+/* Add the attribute of an option. Return whether its number is allowed. */
+static bool add_option(struct nlmsghdr *message, const struct option *option, const char *word)
+{
+	__u32 whole;
+	__u64 scaled;
+
+	if (!option->most) {
+		if (!read_whole(word, &whole))
+			return false;
+		addattr_l(message, MOST_BYTES, option->type, &whole, sizeof(whole));
+		return true;
+	}
+	scaled = read_scaled(word, option->most, option->one);
+	if (scaled)
+		addattr_l(message, MOST_BYTES, option->type, &scaled, sizeof(scaled));
+	return scaled;
+}
+
+static const struct option *find_option(const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(options_with_number) / sizeof(options_with_number[0]); i++)
+		if (!strcmp(word, options_with_number[i].name))
+			return &options_with_number[i];
+	return NULL;
+}
+
 static int parse(struct qdisc_util *util, int count, char **words, struct nlmsghdr *message, const char *dev)
 {
 	struct rtattr *options = (struct rtattr *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
@@ -53,24 +124,26 @@ static int parse(struct qdisc_util *util, int count, char **words, struct nlmsgh
 	(void)dev;
 	addattr_l(message, MOST_BYTES, TCA_OPTIONS, NULL, 0);
 	for (; count > 0; count--, words++) {
+		const struct option *option = find_option(*words);
 		__u8 ecn = !strcmp(*words, "ecn");
 
-		if (!strcmp(*words, "limit") && count > 1) {
-			char *end;
-			unsigned long value = strtoul(words[1], &end, 10);
-			__u32 limit = value;
-
-			if (*end || end == words[1] || words[1][0] == '-' || !limit || limit != value) {
-				fprintf(stderr, "@KIND@: limit %s is not allowed (allowed: a whole number from 1)\n", words[1]);
-				return -1;
-			}
-			addattr_l(message, MOST_BYTES, AQMLAB_TCA_LIMIT, &limit, sizeof(limit));
+		if (option && count > 1) {
 			count--;
 			words++;
+			if (!add_option(message, option, *words)) {
+				fprintf(stderr, "@KIND@: %s %s is not allowed (allowed: %s)\n", option->name, *words,
+					option->allowed);
+				return -1;
+			}
 		} else if (ecn || !strcmp(*words, "noecn")) {
 			addattr_l(message, MOST_BYTES, AQMLAB_TCA_ECN, &ecn, sizeof(ecn));
+		} else if (option) {
+			fprintf(stderr, "@KIND@: %s needs a number (allowed: %s)\n", option->name, option->allowed);
+			return -1;
 		} else {
-			fprintf(stderr, "@KIND@: unknown option %s (allowed: limit N, ecn, noecn; the rest is built in)\n", *words);
+			fprintf(stderr,
+				"@KIND@: unknown option %s (allowed: limit N, ecn, noecn, min N, max N, max_p P, class N; the rest is built in)\n",
+				*words);
 			return -1;
 		}
 	}
@@ -80,16 +153,17 @@ static int parse(struct qdisc_util *util, int count, char **words, struct nlmsgh
 
 static void print_curves(struct rtattr *told, const struct aqmlab_fixed *fixed)
 {
-	const struct aqmlab_bounds *bounds = RTA_DATA(told);
-	unsigned int i, classes = RTA_PAYLOAD(told) / sizeof(*bounds);
-	double one = (double)(1ULL << fixed->fraction);
+	const struct aqmlab_shown *shown = RTA_DATA(told);
+	unsigned int i, classes = RTA_PAYLOAD(told) / sizeof(*shown);
 
 	open_json_array(2, "classes");
 	for (i = 0; i < classes; i++) {
 		open_json_object(NULL);
-		print_number("min", fixed->in_bytes ? "min %gb " : "min %gp ", bounds[i].min / one);
-		print_number("max", fixed->in_bytes ? "max %gb " : "max %gp ", bounds[i].max / one);
-		print_number("max_p", "max_p %g ", bounds[i].max_p / 2147483648.0);
+		if (classes > 1)
+			print_color_uint(1, NO_COLOR, NULL, "class %u ", i + 1);
+		print_number("min", fixed->in_bytes ? "min %gb " : "min %gp ", shown[i].min / ONE_THRESHOLD);
+		print_number("max", fixed->in_bytes ? "max %gb " : "max %gp ", shown[i].max / ONE_THRESHOLD);
+		print_number("max_p", "max_p %g ", shown[i].max_p / ONE_63);
 		close_json_object();
 	}
 	close_json_array(2, NULL);
