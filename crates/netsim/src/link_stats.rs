@@ -1,6 +1,6 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
-use aqmlab_aqm::{Backlog, Discipline, DropClass, DropReason, Host, Kind, Meta, Packet};
+use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::observe::Observation;
@@ -177,14 +177,10 @@ impl LinkStats {
     }
 
     /// A packet was offered to a discipline that decided at once. If it is accepted, count its departure too: its service starts after a
-    /// delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop. No events are logged.
+    /// delay and takes a time. If not, [`LinkStats::dropped`] has counted the drop. `average` is that by which it was judged, if there is
+    /// one. No events are logged.
     #[inline(always)]
-    pub fn judged<P: Copy + Default>(
-        &mut self,
-        meta: &Meta,
-        accepted: Option<(Span, Span)>,
-        discipline: &Discipline<P>,
-    ) {
+    pub fn judged(&mut self, meta: &Meta, accepted: Option<(Span, Span)>, average: Option<f64>) {
         self.counters.arrivals += 1;
         self.counters.arrived_bytes += u64::from(meta.bytes);
         match accepted {
@@ -192,8 +188,7 @@ impl LinkStats {
             None => self.enters(meta.arrival, 1, meta.bytes.into()),
         }
         if let Some(observation) = &mut self.observation {
-            observation.judged(meta, accepted.map(|(delay, _)| delay));
-            observation.after_decision(meta.arrival, discipline);
+            observation.judged(meta, accepted.map(|(delay, _)| delay), average);
         }
     }
 

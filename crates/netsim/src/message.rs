@@ -96,8 +96,9 @@ impl Message {
         self.seen().ecn()
     }
 
+    /// The part of the header that the packet carries.
     #[inline]
-    fn seen(&self) -> Header {
+    pub fn seen(&self) -> Header {
         Header::default().with_own(self.header)
     }
 

@@ -10,7 +10,7 @@ use crate::application::Taken;
 use crate::attached::Attached;
 use crate::feeders;
 use crate::key::Key;
-use crate::link::{Link, Queue};
+use crate::link::{Any, Link, Queue, SimpleRed};
 use crate::message::{Message, SackStore};
 use crate::paths::{Next, Paths};
 use crate::plan::{Dispatch, LinkId, Page, Plan};
@@ -365,7 +365,8 @@ impl Fabric {
     fn pass<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
         let is_accepted = match &mut self.links[link as usize] {
             Link::UnobservedDropTail(station) => station.arrive(link, &self.paths, message),
-            Link::InOrder(station) => station.arrive(&self.paths, message),
+            Link::InOrder(station) => station.arrive::<Any>(&self.paths, message),
+            Link::SimpleRed(station) => station.arrive::<SimpleRed>(&self.paths, message),
             Link::Queue(queue) => {
                 return Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message);
             }

@@ -227,14 +227,17 @@ impl Observation {
         self.delay(delay);
     }
 
-    /// A packet was judged, and is accepted if it has a delay; no events are logged.
+    /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
     #[inline(always)]
-    pub(crate) fn judged(&mut self, meta: &Meta, delay: Option<Span>) {
+    pub(crate) fn judged(&mut self, meta: &Meta, delay: Option<Span>, average: Option<f64>) {
         let counted = self.code_points.at(meta.header.dscp());
         counted.arrived(meta.bytes);
         if let Some(delay) = delay {
             counted.departed(meta.bytes);
             self.delay(delay);
+        }
+        if let Some(average) = average {
+            self.averages.add(average);
         }
     }
 

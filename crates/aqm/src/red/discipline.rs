@@ -233,11 +233,13 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     pub fn average_of(&self, class: usize) -> f64 {
         let judged_by = if self.is_simple { 0 } else { self.params.classes.judged_by(class) };
-        let value = self.averages[judged_by].average.value();
-        match self.params.byte_mode {
-            Some(mean_packet) => value / mean_packet,
-            None => value,
-        }
+        self.in_packets(self.averages[judged_by].average.value())
+    }
+
+    /// Return an average in packets.
+    #[inline(always)]
+    fn in_packets(&self, average: f64) -> f64 {
+        self.params.byte_mode.map_or(average, |mean_packet| average / mean_packet)
     }
 
     /// Return the average of the last class, in packets: the gauge [`AVERAGE`].
@@ -466,7 +468,7 @@ impl<P: Copy> Red<P> {
         if !self.is_simple {
             return self.decide_by_class(now, meta, host);
         }
-        match self.judge_simple(now, meta.bytes, host) {
+        match self.judge_simple(now, meta.bytes, self.is_idle(), host) {
             DropDecision::Accept => Verdict::Accept,
             decision => self.verdict(decision, meta),
         }
@@ -555,7 +557,7 @@ impl<P: Copy> Red<P> {
         self.victim.on_arrival(now, &mut packet.meta);
         let (class, bytes) = (self.class_of(&packet.meta), packet.meta.bytes);
         let decision = if self.is_simple {
-            self.judge_simple(now, bytes, host)
+            self.judge_simple(now, bytes, self.is_idle(), host)
         } else if self.overflows_first(class, bytes) {
             self.victim.on_drop(now, &packet.meta);
             host.dropped(*packet, DropReason::OVERFLOW);

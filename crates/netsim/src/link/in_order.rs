@@ -18,7 +18,7 @@
 
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Packet, Qdisc, Verdict};
+use aqmlab_aqm::{Discipline, Meta, Packet, Qdisc, Verdict};
 use aqmlab_units::{Span, Time};
 
 use super::station::Station;
@@ -56,7 +56,110 @@ struct Waiter {
     packet: Packet<i32>,
 }
 
+/// The calls of a discipline that decides at arrivals; chosen once for a link.
+pub(crate) trait Decider {
+    /// Logs or markers may see packets.
+    const MAY_LOG: bool;
+
+    /// Return the header, as far as the discipline looks at it.
+    fn meta(paths: &Paths, message: &Message) -> Meta;
+
+    /// See [`Qdisc::decide`].
+    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict;
+
+    /// See [`Qdisc::leaves`].
+    fn leaves(discipline: &mut Discipline<i32>, now: Time, meta: &Meta);
+
+    /// See [`Qdisc::on_idle`].
+    fn on_idle(station: &mut Station<i32>, now: Time);
+
+    /// Return the average that judged the last arrival, if the discipline has one.
+    fn average(discipline: &Discipline<i32>) -> Option<f64>;
+}
+
+/// Any discipline.
+pub(crate) struct Any;
+
+impl Decider for Any {
+    const MAY_LOG: bool = true;
+
+    #[inline(always)]
+    fn meta(paths: &Paths, message: &Message) -> Meta {
+        paths.meta(message)
+    }
+
+    #[inline(always)]
+    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict {
+        let (discipline, mut host) = station.discipline_and_host(now);
+        discipline.decide(now, meta, is_free, &mut host)
+    }
+
+    #[inline(always)]
+    fn leaves(discipline: &mut Discipline<i32>, now: Time, meta: &Meta) {
+        Qdisc::<i32>::leaves(discipline, now, meta);
+    }
+
+    #[inline(always)]
+    fn on_idle(station: &mut Station<i32>, now: Time) {
+        station.become_idle(now);
+    }
+
+    #[inline(always)]
+    fn average(discipline: &Discipline<i32>) -> Option<f64> {
+        match discipline {
+            Discipline::Red(red) => Some(red.average()),
+            Discipline::DropTail(_) => Some(0.0),
+            Discipline::NonRed(_) => None,
+        }
+    }
+}
+
+/// RED of one class without adaptation, most common and so worth its own code: it looks at length and ECN field only.
+pub(crate) struct SimpleRed;
+
+impl Decider for SimpleRed {
+    const MAY_LOG: bool = false;
+
+    #[inline(always)]
+    fn meta(_paths: &Paths, message: &Message) -> Meta {
+        Meta { arrival: message.time, bytes: message.bytes, flow: 0, header: message.seen() }
+    }
+
+    #[inline(always)]
+    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict {
+        let (Discipline::Red(red), mut host) = station.discipline_and_host(now) else {
+            unreachable!("the queue is simple RED");
+        };
+        red.decide_simple(now, meta, is_free, &mut host)
+    }
+
+    #[inline(always)]
+    fn leaves(discipline: &mut Discipline<i32>, _now: Time, meta: &Meta) {
+        if let Discipline::Red(red) = discipline {
+            red.leaves_simple(meta.bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn on_idle(station: &mut Station<i32>, now: Time) {
+        if let Discipline::Red(red) = &mut station.discipline {
+            red.on_idle_simple(now);
+        }
+    }
+
+    #[inline(always)]
+    fn average(discipline: &Discipline<i32>) -> Option<f64> {
+        let Discipline::Red(red) = discipline else { unreachable!("the queue is simple RED") };
+        Some(red.average_simple())
+    }
+}
+
 impl InOrder {
+    /// Return whether [`SimpleRed`] fits: the discipline is simple RED, and the link has neither a log of events or packets nor markers.
+    pub fn is_simple_red(&self) -> bool {
+        self.counts_ahead && matches!(&self.station.discipline, Discipline::Red(red) if red.decides_simply())
+    }
+
     /// Create the station of a link whose discipline decides at arrivals.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Self {
         let station = Station::new(id, plan, seed, false);
@@ -74,29 +177,27 @@ impl InOrder {
     }
 
     /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
-    pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
+    pub fn arrive<D: Decider>(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let (now, key) = (message.time, message.key());
         if self.station.next_own_event() <= now {
             self.handle_events(now);
         }
-        self.settle(key);
-        let mut packet = Packet { meta: paths.meta(message), payload: message.number };
-        if !self.counts_ahead {
+        self.settle::<D>(key);
+        let mut packet = Packet { meta: D::meta(paths, message), payload: message.number };
+        if D::MAY_LOG && !self.counts_ahead {
             self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
         }
-        let verdict = self.station.decide(now, &packet.meta, self.is_idle);
+        let verdict = D::decide(&mut self.station, now, &packet.meta, self.is_idle);
         if verdict != Verdict::Accept {
-            let accepted = self.station.carry_out(verdict, &mut packet);
-            message.rewrite(packet.meta.header);
-            if !accepted {
-                self.count(&packet, None);
+            if !self.carry_out::<D>(verdict, paths, message) {
                 return false;
             }
+            packet.meta.header = packet.meta.header.with_own(message.header);
         }
         let starts = if self.is_idle { now } else { self.free_at };
         let transmission = self.station.serializer.transmit(message.bytes);
-        self.count(&packet, Some((starts.since(now), transmission)));
+        self.count::<D>(&packet, Some((starts.since(now), transmission)));
         self.free_at = starts + transmission;
         if self.is_idle {
             self.is_idle = false;
@@ -109,11 +210,28 @@ impl InOrder {
         true
     }
 
+    /// Mark or drop a packet. Return whether it is accepted.
+    #[inline(never)]
+    fn carry_out<D: Decider>(&mut self, verdict: Verdict, paths: &Paths, message: &mut Message) -> bool {
+        let mut packet = Packet { meta: paths.meta(message), payload: message.number };
+        let accepted = self.station.carry_out(verdict, &mut packet);
+        message.rewrite(packet.meta.header);
+        if !accepted {
+            self.count::<D>(&packet, None);
+        }
+        accepted
+    }
+
     /// Count a packet about which was decided: if it is accepted, its service starts after a delay and takes a time.
     #[inline(always)]
-    fn count(&mut self, packet: &Packet<i32>, accepted: Option<(Span, Span)>) {
-        if self.counts_ahead {
-            return self.station.judged(&packet.meta, accepted);
+    fn count<D: Decider>(&mut self, packet: &Packet<i32>, accepted: Option<(Span, Span)>) {
+        if !D::MAY_LOG || self.counts_ahead {
+            let average = D::average(&self.station.discipline);
+            self.station.stats.judged(&packet.meta, accepted, average);
+            if D::MAY_LOG {
+                self.station.reschedule_timer();
+            }
+            return;
         }
         let now = packet.meta.arrival;
         self.station.after_decision(now);
@@ -139,29 +257,29 @@ impl InOrder {
 
     /// Let packets leave the queue whose services start before `key`, and the link become idle if the last service ends before it.
     #[inline(always)]
-    fn settle(&mut self, key: Key) {
+    fn settle<D: Decider>(&mut self, key: Key) {
         while self.next_start <= key.time
             && self.ends_before(self.next_start, key)
             && let Some(Waiter { starts, packet }) = self.waiting.pop_front()
         {
             self.serving_since = starts;
             self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.starts);
-            Qdisc::<i32>::leaves(&mut self.station.discipline, starts, &packet.meta);
-            if !self.counts_ahead {
+            D::leaves(&mut self.station.discipline, starts, &packet.meta);
+            if D::MAY_LOG && !self.counts_ahead {
                 let transmission = self.station.serializer.transmit(packet.meta.bytes);
                 self.station.stats.departed(starts, &packet, transmission);
             }
         }
-        if self.next_start == Time::NEVER && !self.is_idle && self.ends_before(self.free_at, key) {
+        if !self.is_idle && self.next_start == Time::NEVER && self.ends_before(self.free_at, key) {
             self.is_idle = true;
-            self.station.become_idle(self.free_at);
+            D::on_idle(&mut self.station, self.free_at);
         }
     }
 
     /// Advance the station to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.handle_events(end);
-        self.settle(Key::start_of(end));
+        self.settle::<Any>(Key::start_of(end));
         let Self { waiting, station, .. } = self;
         for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
             let transmission = station.serializer.transmit(packet.meta.bytes);
@@ -176,7 +294,7 @@ impl InOrder {
     fn handle_events(&mut self, now: Time) {
         while self.station.next_own_event() <= now {
             let at = self.station.next_own_event();
-            self.settle(Key::start_of(at));
+            self.settle::<Any>(Key::start_of(at));
             self.station.service = self.service();
             self.station.advance(at);
             if self.is_warming_up && at >= self.station.warmup() {

@@ -8,7 +8,7 @@ mod unobserved_drop_tail;
 use aqmlab_aqm::{Backlog, Discipline, Qdisc};
 use aqmlab_units::Time;
 
-pub(crate) use self::in_order::InOrder;
+pub(crate) use self::in_order::{Any, InOrder, SimpleRed};
 pub(crate) use self::queue::Queue;
 pub(crate) use self::station::Station;
 pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;
@@ -26,6 +26,8 @@ pub(crate) enum Link {
     UnobservedDropTail(UnobservedDropTail),
     /// The discipline decides at the arrival, and the departure is known then.
     InOrder(Box<InOrder>),
+    /// The same with simple RED, by calls of its own.
+    SimpleRed(Box<InOrder>),
     /// The departure is known only at the end of the previous service.
     Queue(Box<Queue>),
 }
@@ -45,7 +47,8 @@ impl Link {
         }
         let discipline: Discipline<()> = link.queue.build();
         if discipline.decides_at_arrival() {
-            Self::InOrder(Box::new(InOrder::new(id, plan, seed)))
+            let link = Box::new(InOrder::new(id, plan, seed));
+            if link.is_simple_red() { Self::SimpleRed(link) } else { Self::InOrder(link) }
         } else {
             Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
         }
@@ -60,7 +63,7 @@ impl Link {
     pub fn finish(&mut self, id: LinkId, end: Time) {
         match self {
             Self::UnobservedDropTail(link) => link.finish(id, end),
-            Self::InOrder(link) => link.finish(end),
+            Self::InOrder(link) | Self::SimpleRed(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),
         }
     }
@@ -68,7 +71,7 @@ impl Link {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::UnobservedDropTail(_) => Vec::new(),
-            Self::InOrder(link) => link.station.discipline.warnings(),
+            Self::InOrder(link) | Self::SimpleRed(link) => link.station.discipline.warnings(),
             Self::Queue(link) => link.station.discipline.warnings(),
         }
     }
@@ -78,7 +81,7 @@ impl Counting for Link {
     fn counters(&self) -> LinkCounters {
         match self {
             Self::UnobservedDropTail(link) => link.counters(),
-            Self::InOrder(link) => link.station.stats.counters,
+            Self::InOrder(link) | Self::SimpleRed(link) => link.station.stats.counters,
             Self::Queue(link) => link.station.stats.counters,
         }
     }
@@ -86,7 +89,7 @@ impl Counting for Link {
     fn drops(&self) -> Option<&Drops> {
         match self {
             Self::UnobservedDropTail(link) => link.drops(),
-            Self::InOrder(link) => Some(&link.station.stats.drops),
+            Self::InOrder(link) | Self::SimpleRed(link) => Some(&link.station.stats.drops),
             Self::Queue(link) => Some(&link.station.stats.drops),
         }
     }
@@ -94,7 +97,7 @@ impl Counting for Link {
     fn observation(&self) -> Option<&Observation> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::InOrder(link) => link.station.stats.observation.as_deref(),
+            Self::InOrder(link) | Self::SimpleRed(link) => link.station.stats.observation.as_deref(),
             Self::Queue(link) => link.station.stats.observation.as_deref(),
         }
     }
@@ -102,7 +105,7 @@ impl Counting for Link {
     fn markers(&self) -> Option<&Markers> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::InOrder(link) => link.station.markers(),
+            Self::InOrder(link) | Self::SimpleRed(link) => link.station.markers(),
             Self::Queue(link) => link.station.markers(),
         }
     }
@@ -110,7 +113,7 @@ impl Counting for Link {
     fn backlog(&self) -> Backlog {
         match self {
             Self::UnobservedDropTail(link) => link.backlog(),
-            Self::InOrder(link) => link.station.discipline.backlog(),
+            Self::InOrder(link) | Self::SimpleRed(link) => link.station.discipline.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
         }
     }

@@ -90,26 +90,17 @@ impl<P: Numbered> Station<P> {
         passes
     }
 
-    /// Let a discipline that decides at arrivals decide about a packet.
+    /// Return the discipline, and the host of a call that drops nothing.
     #[inline(always)]
-    pub fn decide(&mut self, now: Time, meta: &Meta, is_free: bool) -> Verdict {
-        let mut host = LinkHost::<P>::new(&mut self.rng, &mut self.stats, now, None);
-        self.discipline.decide(now, meta, is_free, &mut host)
+    pub fn discipline_and_host(&mut self, now: Time) -> (&mut Discipline<P>, LinkHost<'_, P>) {
+        (&mut self.discipline, LinkHost::new(&mut self.rng, &mut self.stats, now, None))
     }
 
     /// Mark or drop the packet that arrives. Return whether it is accepted.
-    #[inline(never)]
+    #[inline]
     pub fn carry_out(&mut self, verdict: Verdict, packet: &mut Packet<P>) -> bool {
         let now = packet.meta.arrival;
         verdict.carry_out(packet, &mut LinkHost::new(&mut self.rng, &mut self.stats, now, None))
-    }
-
-    /// Count a packet about which was decided, where nothing is logged, and if it is accepted its departure too; see
-    /// [`LinkStats::judged`].
-    #[inline(always)]
-    pub fn judged(&mut self, meta: &Meta, accepted: Option<(Span, Span)>) {
-        self.stats.judged(meta, accepted, &self.discipline);
-        self.reschedule_timer();
     }
 
     /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
@@ -125,7 +116,8 @@ impl<P: Numbered> Station<P> {
         }
         let transmission = self.serializer.transmit(meta.bytes);
         self.service = Some((now, now + transmission));
-        self.stats.judged(meta, Some((Span::ZERO, transmission)), &self.discipline);
+        let average = red.average();
+        self.stats.judged(meta, Some((Span::ZERO, transmission)), Some(average));
         true
     }
 

@@ -124,7 +124,8 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
         let mut message = *message;
         let accepted = match link {
             Link::UnobservedDropTail(link) => link.arrive(2, paths, &mut message),
-            Link::InOrder(link) => link.arrive(paths, &mut message),
+            Link::InOrder(link) => link.arrive::<Any>(paths, &mut message),
+            Link::SimpleRed(link) => link.arrive::<SimpleRed>(paths, &mut message),
             Link::Queue(queue) => {
                 serve(queue, message.key(), &mut out);
                 let passes = queue.arrive(paths, &mut message);
@@ -237,7 +238,7 @@ proptest! {
             set.push(("mode", word("bytes")));
         }
         let plan = plan(preset, &set, observed, (warmup, warmup + rest));
-        check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
+        check(&plan, &arrivals, |link| matches!(link, Link::SimpleRed(_)));
     }
 
     #[test]

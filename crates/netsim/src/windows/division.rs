@@ -129,7 +129,7 @@ fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
                 Next::Link(link) => {
                     let of_data = match network.fabric.links[link as usize] {
                         Link::UnobservedDropTail(_) => UNOBSERVED_DROP_TAIL,
-                        Link::InOrder(_) => IN_ORDER,
+                        Link::InOrder(_) | Link::SimpleRed(_) => IN_ORDER,
                         Link::Queue(_) => QUEUE,
                     };
                     if kind == Kind::Ack { ACK * of_data } else { of_data }
