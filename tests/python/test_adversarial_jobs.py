@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -126,11 +125,6 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
         assert main(["results", "export", str(place / "store"), "--out", str(place / "all.csv")]) == 1
         assert "index.sqlite: " in message(capsys)
 
-    def test_of_an_earlier_format_has_no_digest_and_is_read(self, place):
-        before = aqmlab.Study.load(place / "store").runs
-        change(place / "store", "UPDATE runs SET digest = ''")
-        assert aqmlab.Study.load(place / "store").runs.equals(before)
-
 
 class TestAFolderThatTheIndexNames:
     @pytest.mark.parametrize("path", ["../outside", "/etc", "{outside}", "x/../../outside", "link", "a\0b"])
@@ -210,18 +204,10 @@ class TestARecord:
     def test_of_a_comparison_that_lacks_a_key_is_one_line(self, place, capsys, key):
         path = comparison_of(place) / "compare.json"
         record = json.loads(path.read_text())
-        for one in ("digest", key):
-            record.pop(one, None)
+        record.pop(key, None)
         path.write_text(json.dumps(record))
         assert main(["report", str(path.parent)]) == 1
         assert "compare.json: is damaged" in message(capsys)
-
-    def test_of_a_comparison_of_an_earlier_version_is_read(self, place):
-        path = comparison_of(place) / "compare.json"
-        record = json.loads(path.read_text())
-        record.pop("digest", None)
-        path.write_text(json.dumps(record))
-        assert main(["report", str(path.parent)]) == 0
 
     @pytest.mark.parametrize("effort", ['{"nonsense": 1}', "[]", "null"])
     def test_of_a_reproduction_that_is_misshapen_is_one_line(self, tmp_path, capsys, effort):
@@ -261,37 +247,6 @@ class TestTheScenarioOfAResultsFolder:
         (folder / "seed-0001").rename(folder / "seed-0002")
         assert main(["report", str(folder)]) == 1
         assert "holds another seed, 1" in message(capsys)
-
-
-class TestAStoreOfAnEarlierFormat:
-    @pytest.fixture
-    def old(self, place):
-        change(
-            place / "store",
-            "DROP TABLE answers",
-            "DROP TABLE folders",
-            "ALTER TABLE runs DROP COLUMN digest",
-            "PRAGMA user_version = 1",
-        )
-        return place / "store"
-
-    def test_that_is_read_only_is_read_and_stays_as_it_is(self, old, capsys, monkeypatch):
-        monkeypatch.setattr("aqmlab.storage.index._is_writable", lambda path: False)
-        before = {path: path.read_bytes() for path in old.rglob("*.*") if path.suffix in (".sqlite", ".parquet")}
-        copies = set(Path(tempfile.gettempdir()).glob("aqmlab-index-*"))
-        for words in (["ls"], ["show"], ["query", "SELECT count(*) FROM links"]):
-            assert main(["results", words[0], str(old), *words[1:]]) == 0
-        assert {path: path.read_bytes() for path in before} == before
-        assert set(Path(tempfile.gettempdir()).glob("aqmlab-index-*")) <= copies
-        assert capsys.readouterr().err == ""
-
-    def test_gets_digests_for_new_runs(self, old):
-        scenario = old.with_name("small.toml")
-        aqmlab.sweep(scenario, grid={"flow.tcp.count": [1, 2]}, seeds=3, out=old, progress=False)
-        connection = sqlite3.connect(old / "index.sqlite")
-        digests = [digest for (digest,) in connection.execute("SELECT digest FROM runs")]
-        connection.close()
-        assert sorted(map(len, digests)) == [0, 0, 0, 0, 32, 32]
 
 
 class TestOneStoreForSeveralCommands:

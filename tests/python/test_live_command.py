@@ -110,12 +110,6 @@ class TestQdisc:
         assert not (tmp_path / "out").exists()
 
 
-def test_the_former_name_of_the_emulated_machine_is_deprecated(scenario):
-    words = "pfifo; reboot"
-    with pytest.warns(DeprecationWarning, match="use vm"), pytest.raises(InputError):
-        running.run(scenario, backend="lab", qdisc=words)
-
-
 class TestBuildVm:
     @pytest.fixture
     def built(self, tmp_path, monkeypatch):
@@ -148,14 +142,6 @@ class TestBuildVm:
             said.append(answer.err.splitlines())
         image = f"aqmlab: image {build.cache() / build.CURRENT}"
         assert said == [["aqmlab: fetching it", image], [image]]
-        assert len(built) == 1
-
-    def test_the_former_names_work_with_a_warning(self, built, capsys):
-        assert main(["live", "--backend", "lab", "--build-lab"]) == 0
-        assert capsys.readouterr().err.splitlines()[:2] == [
-            "aqmlab: warning: --backend lab is deprecated; use --backend vm",
-            "aqmlab: warning: --build-lab is deprecated; use --build-vm",
-        ]
         assert len(built) == 1
 
     def test_an_incomplete_image_is_built_again(self, built):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import pickle
-import sqlite3
 from dataclasses import replace
 
 import pytest
 
 import aqmlab
 from aqmlab.execution.jobs import Call, called, jobs_for
-from aqmlab.execution.pool import execute
 from aqmlab.execution.reuse import missing
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.reproduction import _adopt, _PaperTask
 from aqmlab.storage import folders
 from aqmlab.storage.index import INDEX, store_root
 from aqmlab.storage.kept import Answers
@@ -103,34 +98,9 @@ def test_a_run_that_was_deleted_is_computed_again(plan, tmp_path):
     assert len(found.evaluation.runs) >= 3
 
 
-def test_a_store_of_format_1_is_read(plan, tmp_path):
-    first = aqmlab.sweep(plan, seeds=2, out=tmp_path, workers=1, progress=False)
-    connection = sqlite3.connect(tmp_path / INDEX)
-    connection.executescript("DROP TABLE answers; DROP TABLE folders; PRAGMA user_version = 1;")
-    connection.close()
-    again = aqmlab.sweep(plan, seeds=2, out=tmp_path, workers=1, progress=False)
-    assert not again.evaluation.runs
-    assert again.runs.equals(first.runs)
-
-
 def cube(*, x, seed):
     """A computation of the tests."""
     return {"cube": x**3 + seed}
-
-
-def test_answers_in_files_of_an_earlier_version_are_read(tmp_path):
-    point = common.Computation({"x": 2}, "cube", cube, {"x": 2}, seeds=2)
-    for seed, version in ((1, aqmlab.__version__), (2, "0.0.1")):
-        folder = tmp_path / "runs" / "cube-00000000" / f"answer-{seed:04d}"
-        folder.mkdir(parents=True)
-        record = {"function": "old.place.cube", "arguments": {"x": 2, "seed": seed}, "version": version}
-        (folder / "answer.json").write_text(json.dumps(record | {"answer": {"cube": -1}}))
-    (batch,) = common.batches([point], tmp_path)
-    _adopt(_PaperTask("mred", None, tmp_path), batch.jobs)
-    todo = missing(batch.jobs)
-    assert [job.key.seed for job in todo] == [2]
-    execute(todo, progress=False)
-    assert [found["cube"] for found in point.read(tmp_path, common.answers_of(tmp_path))] == [-1, 10]
 
 
 def test_answers_in_memory_and_in_a_store_are_the_same(tmp_path):

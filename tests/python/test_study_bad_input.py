@@ -128,11 +128,12 @@ def filled(small, tmp_path, monkeypatch):
     return tmp_path / "store"
 
 
-def test_a_store_of_a_newer_version(shell, filled):
+@pytest.mark.parametrize("format_", [FORMAT - 1, FORMAT + 1])
+def test_a_store_of_another_format(shell, filled, format_):
     with sqlite3.connect(filled / "index.sqlite") as connection:
-        connection.execute(f"PRAGMA user_version = {FORMAT + 1}")
+        connection.execute(f"PRAGMA user_version = {format_}")
     connection.close()
-    pattern = rf"store: is a store of a newer aqmlab \(format {FORMAT + 1}; this one knows up to {FORMAT}\)"
+    pattern = rf"store: is a store of another aqmlab \(format {format_}; this one reads {FORMAT}\)"
     refused(shell("sweep", "small.toml", "--out", "store"), pattern, code=1)
     refused(shell("results", "gc", "store"), pattern, code=1)
 

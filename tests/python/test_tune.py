@@ -18,17 +18,14 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
 from aqmlab.statistics import Verdict
-from aqmlab.storage.earlier import tuning_name
 from aqmlab.storage.index import INDEX, Index
-from aqmlab.storage.kept import Answers
-from aqmlab.tuning.measurements import Bench, Place
-from aqmlab.tuning.ranges import ranges_of, search_points
+from aqmlab.tuning.measurements import Place
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
 
 pytestmark = pytest.mark.slow
 
-ASKED = {"minimize": "delay.p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
+ASKED = {"minimize": "delay_p95", "keep": ["utilization>=0.8"], "over": ["flows=2:8"]}
 QUICK = {"trials": 8, "seeds": 1, "fresh": 5, "progress": False}
 WORDS = ("--minimize", "delay_p95_ms", "--keep", "utilization>=0.8", "--over", "flows=2:8")
 FEW = ("--trials", "8", "--seeds", "1", "--fresh", "5")
@@ -91,18 +88,6 @@ def answers_in(store: Path) -> int:
         return 0
     finally:
         connection.close()
-
-
-def test_runs_of_an_earlier_version_are_read(plan: aqmlab.Scenario, tmp_path: Path) -> None:
-    place = Place(plan, "bottleneck", "bottleneck")
-    (point, *_) = search_points(ranges_of(["rate=1Mbps:2Mbps"], plan))
-    body = plan.queue_table("bottleneck")
-    name = tuning_name(aqmlab.__version__, plan.text, place.pairs(body, point), 7, "bottleneck")
-    line = json.dumps({"run": name, "values": {"loss": 0.25}})
-    (tmp_path / "runs.jsonl").write_text(f"{line}\n" + '{"run": "cut o')
-    bench = Bench(place, Answers(tmp_path), [point], body, progress=False)
-    (found,) = bench.measure([body], [point], [7], title="")
-    assert {key: values.tolist() for key, values in found.items()} == {"loss": [[0.25]]}
 
 
 def test_front_and_figure(found: aqmlab.Tuned) -> None:
@@ -232,14 +217,6 @@ def test_bad_input_of_the_command_is_an_error_of_one_line(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_metrics_with_points_are_deprecated(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(str(small), "--minimize", "delay.p95", "--over", "flows=9:2") == 2
-    first, _ = capsys.readouterr().err.splitlines()
-    assert first == "aqmlab: warning: delay.p95 is deprecated; use delay_p95_ms, as in the tables"
-    assert command(str(small), "--minimize", "delay_p95_ms", "--over", "flows=9:2") == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
-
-
 def test_without_optuna_a_message_names_the_package(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(InputError, match=r"pip install 'aqmlab\[tune\]'"):
@@ -261,7 +238,7 @@ def test_a_full_disk_is_an_error(plan: aqmlab.Scenario, tmp_path: Path, monkeypa
 
 def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
     few = {**QUICK, "trials": 5, "fresh": 2}
-    tail = aqmlab.tune(plan, minimize="delay.p95", over=["rate=1Mbps:2Mbps"], aqm="drop-tail", **few)
+    tail = aqmlab.tune(plan, minimize="delay_p95", over=["rate=1Mbps:2Mbps"], aqm="drop-tail", **few)
     assert set(tail.body) == {"aqm", "limit"}
     assert [one.text.split(" limit")[0] for one in tail.dialects] == ["tc qdisc replace dev DEV root pfifo"]
     assert "defaults" in {one.reference.name for one in tail.against}
@@ -276,7 +253,7 @@ def test_other_disciplines_and_parameters(plan: aqmlab.Scenario) -> None:
     assert varied.body["spacing"] in ("linux", "none")
     assert varied.holds is Verdict.HOLDS
     with pytest.raises(Error, match="none of 5 trials"):
-        aqmlab.tune(plan, minimize="loss", keep=["delay.p95<=0.001ms"], over=["flows=2:4"], **few)
+        aqmlab.tune(plan, minimize="loss", keep=["delay_p95<=0.001ms"], over=["flows=2:4"], **few)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +272,7 @@ def test_disciplines_that_control_the_delay(
     plan: aqmlab.Scenario, aqm: str, searched: set[str], text: str | None
 ) -> None:
     few = {**QUICK, "trials": 4, "fresh": 2}
-    found = aqmlab.tune(plan, minimize="delay.p95", over=["flows=2:4"], aqm=aqm, **few)
+    found = aqmlab.tune(plan, minimize="delay_p95", over=["flows=2:4"], aqm=aqm, **few)
     assert found.body.keys() - {"aqm", "limit", "mean_packet"} == searched
     assert str(found.body["target"]).endswith("ms")
     compared = {one.reference.name for one in found.against}
@@ -309,14 +286,14 @@ def test_disciplines_that_control_the_delay(
 def test_red_where_the_file_has_codel(plan: aqmlab.Scenario) -> None:
     codel = plan.with_overrides({"queue.bottleneck": "{ aqm = 'codel', limit = '40p' }"})
     found = aqmlab.tune(
-        codel, minimize="delay.p95", over=["flows=2:4"], aqm="red", **{**QUICK, "trials": 4, "fresh": 2}
+        codel, minimize="delay_p95", over=["flows=2:4"], aqm="red", **{**QUICK, "trials": 4, "fresh": 2}
     )
     assert found.body["aqm"] == "red"
     assert "file" in {one.reference.name for one in found.against}
 
 
 def test_a_range_of_times_has_units(plan: aqmlab.Scenario) -> None:
-    asked = {"minimize": "delay.p95", "over": ["flows=2:4"], "aqm": "codel", **QUICK, "trials": 2, "fresh": 2}
+    asked = {"minimize": "delay_p95", "over": ["flows=2:4"], "aqm": "codel", **QUICK, "trials": 2, "fresh": 2}
     found = aqmlab.tune(plan, vary=["target=1ms:30ms"], **asked)
     assert 1 <= float(str(found.body["target"]).removesuffix("ms")) <= 30
     with pytest.raises(InputError, match=r"\"0.001\" has another unit \(allowed: for example target=1ms:30ms\)"):
@@ -326,7 +303,7 @@ def test_a_range_of_times_has_units(plan: aqmlab.Scenario) -> None:
 def test_undecided_says_why(plan: aqmlab.Scenario) -> None:
     same = plan.queue_table("bottleneck") | {"max_p": 0.101}
     found = aqmlab.tune(
-        plan, minimize="delay.p95", over=["flows=2:4"], against_settings={"near": same}, **{**QUICK, "trials": 1}
+        plan, minimize="delay_p95", over=["flows=2:4"], against_settings={"near": same}, **{**QUICK, "trials": 1}
     )
     reasons = found.why_undecided()
     undecided = [one.reference.name for one in found.against if one.verdict == "undecided"]

@@ -49,7 +49,6 @@ Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
 BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image if there is none.")]
-BuildLab = Annotated[bool, typer.Option("--build-lab", hidden=True)]
 Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
 KeepAwake = Annotated[
     bool,
@@ -80,7 +79,6 @@ def live(
     kernel_qdisc: KernelQdisc = False,
     kernel: Kernel = None,
     build_vm: BuildVm = False,
-    build_lab: BuildLab = False,
     traffic: Traffic = "sockets",
     keep_awake: KeepAwake = True,
     with_simulation: WithSimulation = False,
@@ -95,18 +93,12 @@ def live(
     scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
     """
     from aqmlab.live import rootless
-    from aqmlab.live.options import RENAMED
     from aqmlab.live.running import run
 
     if clean:
         _clean(as_json=as_json)
         return
-    if backend in RENAMED:
-        _warn_of(f"--backend {backend}", f"--backend {RENAMED[backend]}")
-        backend = RENAMED[backend]
-    if build_lab:
-        _warn_of("--build-lab", "--build-vm")
-    if build_vm or build_lab:
+    if build_vm:
         _build_vm(backend)
         if file is None:
             return
@@ -160,11 +152,6 @@ def _clean(*, as_json: bool) -> None:
         print_json({"removed": removed})
     else:
         say(f"Removed: {', '.join(removed) or 'nothing was left'}")
-
-
-def _warn_of(old: str, new: str) -> None:
-    """Print a warning that an option is deprecated, with the one that replaces it."""
-    warn(f"{old} is deprecated; use {new}")
 
 
 def _build_vm(backend: str) -> None:

@@ -160,7 +160,6 @@ def tune(
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
-    _warn_of_points(minimize, maximize, *(keep or ()))
     effort = EFFORT if own is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
     if aqm is None and own is not None:
@@ -273,16 +272,6 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
         if has_applications:
             print("Note: live has no calls and web pages: delete these flows from the file for a live run")
         say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
-
-
-def _warn_of_points(*texts: str | None) -> None:
-    """Warn of metrics that are written with points, as earlier versions showed them: ``delay.p95``."""
-    from aqmlab.execution.until import metric_named
-
-    for text in texts:
-        found = re.match(r"\s*([A-Za-z]\w*(?:\.\w+)+)", text or "")
-        if found is not None:
-            warn(f"{found[1]} is deprecated; use {metric_named(found[1])}, as in the tables")
 
 
 def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:

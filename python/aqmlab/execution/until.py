@@ -129,22 +129,21 @@ def metric_of(goal: Goal, there: Collection[str]) -> str:
 
 
 def metric_named(text: str) -> str:
-    """Return the metric that a text means: its key, or the beginning of one key, with points for underscores.
+    """Return the metric that a text means: its key, or the beginning of one key; of a group of flows ``KEY.GROUP``.
 
-    >>> metric_named("goodput"), metric_named("delay.p95"), metric_named("loss"), metric_named("goodput.web")
+    >>> metric_named("goodput"), metric_named("delay_p95"), metric_named("loss"), metric_named("goodput.web")
     ('goodput_mbps', 'delay_p95_ms', 'loss', 'goodput_mbps.web')
     """
     whole, _, group = text.partition(".")
     of_group = [key for key in BY_GROUP if key == whole or key.startswith(f"{whole}_")]
     if is_metric(text) or (len(of_group) == 1 and group):
         return text if is_metric(text) else f"{of_group[0]}.{group}"
-    word = text.replace(".", "_")
-    if word in BY_KEY:
-        return word
-    found = [key for key in BY_KEY if key.startswith(f"{word}_")]
+    if text in BY_KEY:
+        return text
+    found = [key for key in BY_KEY if key.startswith(f"{text}_")]
     if len(found) == 1:
         return found[0]
-    near = [key for key in BY_KEY if word in key]
+    near = [key for key in BY_KEY if text in key]
     if len(near) > 1:
         raise InputError(f'metric "{text}" may be {", ".join(near)}: name one of them')
     raise InputError(unknown("metric", text, list(BY_KEY)))

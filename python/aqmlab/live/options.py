@@ -9,8 +9,6 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.live.link_process import link_command
 
 BACKENDS = ("link", "tc", "vm")
-RENAMED = {"lab": "vm"}
-"""Deprecated names of backends, which are still accepted, with the present ones."""
 TRAFFIC = ("sockets", "iperf3")
 FASTEST_SNAPSHOTS_S = 0.01
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
 from aqmlab.live.observers import Watching, watching
 from aqmlab.live.one_run import perform
-from aqmlab.live.options import BACKENDS, RENAMED, Options
+from aqmlab.live.options import BACKENDS, Options
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.postprocess import finished
 from aqmlab.live.state import clean
@@ -135,7 +134,7 @@ def run(
     interval_s
         How often the link reports.
     backend
-        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm`` (formerly ``lab``): in an emulated machine.
+        ``link``: the bottleneck in user space; ``tc``: Linux's own; ``vm``: in an emulated machine.
     qdisc
         For ``tc`` and ``vm``: words of ``tc`` in place of the scenario's discipline, e.g. ``pfifo limit 100``.
     kernel_qdisc
@@ -162,7 +161,8 @@ def run(
     ScenarioError, InputError, LiveError, StorageError, Interrupted
         With one clear line each. Whatever was made for the runs is removed.
     """
-    bottleneck = Bottleneck(_backend(backend), qdisc, kernel_qdisc, kernel)
+    _check_backend(backend)
+    bottleneck = Bottleneck(backend, qdisc, kernel_qdisc, kernel)
     bottleneck.check()
     chosen, wanted = _asked(scenario, runs=runs, seeds=seeds, family=family, overrides=overrides)
     options = Options(
@@ -205,15 +205,9 @@ def _measured(
     return Result.load(folder, seeds=seeds), certificates_in(folder, seeds)
 
 
-def _backend(backend: str) -> str:
-    """Return the backend by its present name; an unknown one is an error."""
-    if backend in RENAMED:
-        renamed = RENAMED[backend]
-        warnings.warn(f"backend {backend} is deprecated; use {renamed}", DeprecationWarning, stacklevel=3)
-        return renamed
+def _check_backend(backend: str) -> None:
     if backend not in BACKENDS:
         raise InputError(f"--backend: {unknown('backend', backend, list(BACKENDS))}")
-    return backend
 
 
 def _asked(

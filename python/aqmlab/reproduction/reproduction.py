@@ -14,7 +14,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import InputError, StorageError, unknown
-from aqmlab.execution.jobs import Call, Job
+from aqmlab.execution.jobs import Job
 from aqmlab.execution.pool import Workers, execute
 from aqmlab.execution.reuse import missing, note
 from aqmlab.reporting.build import REPRODUCTION
@@ -24,8 +24,6 @@ from aqmlab.reproduction.overview import page_over
 from aqmlab.reproduction.papers.common.planned import Planned
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.storage import folders
-from aqmlab.storage.earlier import answer_files
-from aqmlab.storage.key import question
 
 PAPERS = {
     "pc-red": "aqmlab.reproduction.papers.pc_red",
@@ -219,8 +217,6 @@ def _run(
     batches = {task: [batch.with_engine(engine) for batch in planned[task].batches()] for task in tasks}
     runs = [job for own in batches.values() for batch in own for job in batch.jobs]
     workers.import_ahead(RUNS, runs)
-    for task in tasks:
-        _adopt(task, runs)
     for own in batches.values():
         for batch in own:
             if not all(job.is_done() for job in batch.jobs):
@@ -239,21 +235,6 @@ def _run(
     for task in tasks:
         folders.log(task.root, f"done after {time.monotonic() - began:.2f} s")
     return evaluation
-
-
-def _adopt(task: _PaperTask, runs: Sequence[Job]) -> None:
-    """Take over the answers that an earlier version kept in a file each."""
-    known: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for found in answer_files(task.root):
-        function = str(found["function"]).rpartition(".")[2]
-        known[function, str(found["version"]), question(found["arguments"])] = found["answer"]
-    for job in runs if known else ():
-        if isinstance(job.source, Call) and job.store is not None and not job.is_done():
-            seed = {"seed": job.key.seed} if job.source.by_chance else {}
-            asked = question({**job.source.arguments, **seed})
-            answer = known.get((job.source.function.__name__, job.key.version, asked))
-            if answer is not None:
-                job.store.put(job.key, answer, {})
 
 
 def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:

@@ -18,11 +18,10 @@ from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.rfc7928 import fairness, mixes, multiple, sensitivity, stability, transports
 from aqmlab.rfc7928.case import Case, Effort
 from aqmlab.rfc7928.collected import Collected, Measured
-from aqmlab.rfc7928.measuring import REVISION, Metrics
+from aqmlab.rfc7928.measuring import Metrics
 from aqmlab.rfc7928.settings import Settings, settings_of
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.storage import folders
-from aqmlab.storage.earlier import measured_file
 from aqmlab.storage.kept import Answers
 
 NAME = "rfc7928"
@@ -74,24 +73,10 @@ class _Planned:
     case: Case
     plan: Scenario
 
-    def jobs(self, root: Path, answers: Answers, engine: str) -> list[Job]:
+    def jobs(self, answers: Answers, engine: str) -> list[Job]:
         metrics = Metrics(self.case.what())
         cost = max(self.case.rates_bps.values()) * self.case.end_s / BITS_A_SECOND
-        found = reduced(self.plan, range(1, self.case.seeds + 1), metrics, store=answers, cost=cost, engine=engine)
-        folder = root / "runs" / self.plan.label
-        if folder.is_dir():
-            for job in found:
-                self._adopt(job, metrics, folders.seed_folder(folder, job.key.seed))
-        return found
-
-    def _adopt(self, job: Job, metrics: Metrics, folder: Path) -> None:
-        """Take over the answer that an earlier version kept in a file."""
-        if job.store is None or job.is_done():
-            return
-        own = {"scenario": self.plan.hash, "seed": job.key.seed, "what": metrics.digest}
-        answer = measured_file(folder, {"version": job.key.version, "revision": REVISION, **own})
-        if answer is not None:
-            job.store.put(job.key, answer, {})
+        return reduced(self.plan, range(1, self.case.seeds + 1), metrics, store=answers, cost=cost, engine=engine)
 
 
 def characterize(
@@ -180,7 +165,7 @@ def _measure(
     began = time.monotonic()
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
     answers = Answers(root.parent)
-    jobs = [one.jobs(root, answers, engine) for one in planned]
+    jobs = [one.jobs(answers, engine) for one in planned]
     todo = missing(list({job.key: job for own in jobs for job in own}.values()))
     for one in planned:
         folders.prepare(root / "scenarios" / one.plan.label, scenario=one.plan.normalized)

@@ -46,7 +46,5 @@ Whatever is read is verified: files by the digests in ``SHA256SUMS`` or in the i
 by what they are hashes of, metrics and answers by a digest in their row. A folder or a block that the index names must
 lie in the store. What is damaged is an error, or is computed again; it is never a result.
 
-The format of the store is a number in the index. A store of format 1 (sweeps only) or 2 (no digests in rows) is read
-and becomes one of format 3; a newer one is rejected with a message. Answers that earlier versions kept in files of
-their own are read once (`earlier`).
+The format of the store is a number in the index. A store of another format is rejected with a message.
 """

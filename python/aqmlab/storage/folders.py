@@ -339,7 +339,7 @@ def save_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
-    """Read what `save_record` wrote; records of earlier versions have no digest.
+    """Read what `save_record` wrote.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
     record = read_json(path)
     written = record.pop(DIGEST, None)
     shaped = all(isinstance(record.get(key), kind) for key, kind in shape.items())
-    if not shaped or written not in (None, digest(to_json(record).encode(errors="surrogatepass"))):
+    if not shaped or written != digest(to_json(record).encode(errors="surrogatepass")):
         raise StorageError(f"{path}: is damaged; delete it and run the same command again")
     return record
 

@@ -26,7 +26,7 @@ from aqmlab.storage.key import RunKey, digest, is_name, study_name
 
 INDEX = "index.sqlite"
 FORMAT = 3
-"""Format of the store. An older one is read, and brought to this format; a newer one is rejected."""
+"""Format of the store; another one is rejected."""
 BUSY_S = 60.0
 AGAIN_S = 0.01
 FILE = re.compile(r"[a-z_]+\.parquet")
@@ -43,19 +43,17 @@ CREATE TABLE IF NOT EXISTS scenarios (scenario TEXT PRIMARY KEY, text TEXT NOT N
 CREATE TABLE IF NOT EXISTS blocks (block TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, block TEXT NOT NULL,
-    metrics TEXT NOT NULL, digest TEXT NOT NULL DEFAULT ''
+    metrics TEXT NOT NULL, digest TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS runs_by_scenario ON runs (scenario, version, seed);
 CREATE INDEX IF NOT EXISTS runs_by_block ON runs (block);
 CREATE TABLE IF NOT EXISTS folders (run TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
     run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, reducer TEXT NOT NULL,
-    answer TEXT NOT NULL, digest TEXT NOT NULL DEFAULT ''
+    answer TEXT NOT NULL, digest TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS claims (run TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
 """
-WITH_DIGEST = ("runs", "answers")
-"""Tables whose rows have a digest of their numbers since format 3; in older rows it is empty."""
 Files = dict[str, tuple[int, str]]
 _T = TypeVar("_T")
 
@@ -116,15 +114,14 @@ class Index:
         """Open an index that this process may not write, on a medium that is read-only or of another user.
 
         SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
-        the index is read as a file that never changes. If there is a write-ahead log too, or if the format is an older
-        one, a copy in memory is read.
+        the index is read as a file that never changes. If there is a write-ahead log too, a copy in memory is read.
         """
         log = self.path.with_name(f"{INDEX}-wal")
         ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "mode=ro&immutable=1"]
         for way in ways:
             with contextlib.suppress(sqlite3.OperationalError):
                 connection = _connected(self.path, way, threads=threads)
-                if _format(connection) >= FORMAT:
+                if _format(connection):
                     return self._prepared(connection)
                 connection.close()
         memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=not threads)
@@ -140,19 +137,16 @@ class Index:
         """Check the format, and make the tables if there are none."""
         connection.execute("PRAGMA trusted_schema = OFF")
         found = _format(connection)
-        if found > FORMAT:
-            raise StorageError(
-                f"{self.path.parent}: is a store of a newer aqmlab (format {found}; this one knows up to {FORMAT})"
-            )
         if found == FORMAT:
             return connection
+        if found:
+            raise StorageError(
+                f"{self.path.parent}: is a store of another aqmlab (format {found}; this one reads {FORMAT})"
+            )
         _set_wal(connection)
         connection.execute("BEGIN IMMEDIATE")
         for statement in TABLES.split(";"):
             connection.execute(statement)
-        for table in WITH_DIGEST:
-            if not any(column[1] == "digest" for column in connection.execute(f"PRAGMA table_info({table})")):
-                connection.execute(f"ALTER TABLE {table} ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
         return connection
@@ -391,8 +385,8 @@ def _format(connection: sqlite3.Connection) -> int:
 
 
 def _is_written(text: object, written: object) -> bool:
-    """Whether a text has the digest that it was written with; rows of format 2 and older have none."""
-    return isinstance(text, str) and (written == "" or digest(text.encode(errors="surrogatepass")) == written)
+    """Whether a text has the digest that it was written with."""
+    return isinstance(text, str) and digest(text.encode(errors="surrogatepass")) == written
 
 
 def _is_fact(fact: object) -> bool:

@@ -19,7 +19,6 @@ from aqmlab.execution.reuse import missing
 from aqmlab.results.metrics import TABLES, run_metrics
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import Value, inline
-from aqmlab.storage.earlier import tuning_name, tuning_runs
 from aqmlab.storage.kept import Answers
 from aqmlab.storage.tables import Columns, to_arrow
 from aqmlab.tuning.budget import Budget
@@ -138,7 +137,6 @@ class Bench:
             there.link(place.link)
             self._costs[point.name] = expected_cost(there) * (1 + 1e-3 * len(there.flows))
         self._metrics = LinkMetrics(place.link)
-        self._earlier = {} if answers.root is None else tuning_runs(answers.root)
 
     def measure(
         self, bodies: Sequence[Body], points: Sequence[Point], seeds: Sequence[int], *, title: str
@@ -168,12 +166,7 @@ class Bench:
     def _jobs(self, body: Body, point: Point, seeds: Sequence[int]) -> list[Job]:
         plan = self.place.scenario(body, point)
         cost = self._costs[point.name]
-        jobs = reduced(plan, seeds, self._metrics, store=self.answers, cost=cost, engine=self._engine)
-        for job in jobs if self._earlier else ():
-            name = tuning_name(job.key.version, plan.text, plan.overrides, job.key.seed, self.place.link)
-            if name in self._earlier and not job.is_done():
-                self.answers.put(job.key, self._earlier[name])
-        return jobs
+        return reduced(plan, seeds, self._metrics, store=self.answers, cost=cost, engine=self._engine)
 
     def _collected(self, jobs: list[list[Job]]) -> Measured:
         runs = [[self._values(job) for job in point] for point in jobs]

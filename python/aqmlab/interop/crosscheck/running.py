@@ -6,8 +6,6 @@ store.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,7 +17,6 @@ from aqmlab.execution.pool import available_cores, interrupts_noted
 from aqmlab.execution.progress import REPORT_EVERY_S, Bar, bar_over
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured, Tool, end_programs
 from aqmlab.interop.model import Model
-from aqmlab.storage.earlier import crosscheck_file
 from aqmlab.storage.folders import guarded, write_file
 from aqmlab.storage.index import store_root
 from aqmlab.storage.kept import Answers
@@ -66,7 +63,6 @@ def run_seeds(
     answers = Answers(store_root(folder))
     version = f"{tool.name} {tool.version()}"
     keys = {seed: RunKey(version, question({"files": files}), seed, REDUCER) for seed in seeds}
-    _adopt(folder, keys, answers, hashlib.sha256(json.dumps([tool.version(), files], sort_keys=True).encode()))
     if not answers.missing(keys.values()):
         return {seed: _read(answers, key) for seed, key in keys.items()}
     tool.prepare(model, folder)
@@ -173,11 +169,3 @@ def plain_measured(measured: Measured) -> list[list[str | float]]:
 def measured_of(data: Iterable[Sequence[Any]]) -> dict[Key, float]:
     """Read measurements that are plain data."""
     return {(Measure(name), str(place)): float(value) for name, place, value in data}
-
-
-def _adopt(folder: Path, keys: Mapping[int, RunKey], answers: Answers, of: hashlib._Hash) -> None:
-    """Take over the measurements that an earlier version kept in a file for each seed."""
-    for seed, key in keys.items() if (folder / "measured").is_dir() else ():
-        found = crosscheck_file(folder, seed, of.hexdigest())
-        if found is not None and not answers.has(key):
-            answers.put(key, {"measured": found})
