@@ -56,13 +56,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages that are made, and their figures."""
-    files.append(File.generated(config, lab_page.URI, content=lab_page.text()))
-    files.append(File.generated(config, front_queue.URI, content=front_queue.script()))
+    """Add the pages that are made, and their figures. A page that is read in a checkout in place of one gives way."""
+    contents: dict[str, str | bytes] = {lab_page.URI: lab_page.text(), front_queue.URI: front_queue.script()}
     for page in (page for pages in made().values() for page in pages):
-        files.append(File.generated(config, page.uri, content=page.text))
-        for uri, content in page.files.items():
-            files.append(File.generated(config, uri, content=content))
+        contents |= {page.uri: page.text, **page.files}
+    for uri, content in contents.items():
+        if instead := files.get_file_from_path(uri):
+            files.remove(instead)
+        files.append(File.generated(config, uri, content=content))
     return files
 
 

@@ -29,7 +29,10 @@ from builder.scenario_reference import pages as scenario_pages
 pytestmark = pytest.mark.slow
 
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+IN_PLACE = "The page is made by `make docs`"
+"""What a page says that is read in a checkout in place of one that is made."""
+ALL_PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = [page for page in ALL_PAGES if IN_PLACE not in page.read_text(encoding="utf-8")]
 WRITTEN = [ROOT / "README.md", *PAGES]
 MADE = ("disciplines", "papers", "scenario", "tables", "words", "transports", "commands", "python", "gallery", "lesson")
 EXAMPLES = [page for page in PAGES if has_examples(page)]
@@ -92,12 +95,16 @@ def made_pages() -> set[str]:
     return made | {f"disciplines/{one.name}.md" for one in disciplines() if not one.foreign}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    made = made_pages()
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ALL_PAGES], ids=named)
+def test_links_lead_somewhere_in_a_checkout(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        path = Path(os.path.normpath(page.parent / target))
-        assert path.is_file() or str(path.relative_to(DOCS)) in made, target
+        assert (page.parent / target).exists(), target
+
+
+def test_what_stands_in_place_of_a_page_that_is_made_gives_way() -> None:
+    instead = {str(page.relative_to(DOCS)) for page in ALL_PAGES if page not in PAGES}
+    assert instead | {lab_page.URI} <= made_pages()
+    assert "The page is made by" in (DOCS / lab_page.URI).read_text(encoding="utf-8")
 
 
 def test_a_discipline_page_has_all_keys_of_the_registry() -> None:
