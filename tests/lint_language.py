@@ -1,5 +1,8 @@
 """Finds words in prose that only this project uses, and names the plain one: `python tests/lint_language.py [PATH...]`.
 
+It also counts clauses where a noun belongs ("what is allowed" for "valid settings"), of which the whole repository has
+at most `MOST_CLAUSES`; `--clauses [PATH...]` lists them.
+
 Prose is the text of Markdown pages without code, comments, docstrings and messages. String literals without a blank are
 keys, not prose. A line that must keep such a word, for example in a quotation, carries the marker ``language: keep``.
 """
@@ -39,6 +42,12 @@ PATTERNS = {
 }
 """Regular expressions, matched as whole words in any case, with what to write in their place."""
 
+CLAUSE = re.compile(
+    r"^\W*(?:What|Who|Those|That which)\b|\b(?:what is|what a|what the|who|is none|has not)\b", re.MULTILINE
+)
+"""A clause in place of a noun. A question or a quotation may keep it."""
+MOST_CLAUSES = 1600
+
 _OWN = (Path(__file__).resolve(), ROOT / "tests/python/test_lint_language.py")
 """The lint and its tests, which name the words."""
 _ALL = {re.compile(rf"(?<![\w-])(?:{p})(?![\w-])".replace(" ", r"\s+"), re.I): hint for p, hint in PATTERNS.items()}
@@ -70,6 +79,20 @@ def find(name: str, text: str) -> list[Found]:
         for match in pattern.finditer(prose)
     ]
     return sorted({one for one in found if KEEP not in lines[one.line - 1]})
+
+
+def clauses(name: str, text: str) -> list[int]:
+    """Return the lines of a file's prose that have a clause in place of a noun.
+
+    >>> clauses("a.md", "What is allowed.\\nAsk who came.\\n\\nIt is valid.")
+    [1, 2]
+    """
+    found = {
+        first + prose.count("\n", 0, match.start() + len(match[0]) - len(match[0].lstrip()))
+        for first, prose in _prose(name, text)
+        for match in CLAUSE.finditer(prose)
+    }
+    return sorted(found)
 
 
 def _prose(name: str, text: str) -> Iterable[tuple[int, str]]:
@@ -117,13 +140,25 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def main(arguments: list[str]) -> int:
     """Check the given paths, or all that are revised; print a line for each word and return 1 if there are any."""
-    given = [Path(one) for one in arguments]
-    wrong = 0
+    lists = arguments[:1] == ["--clauses"]
+    given = [Path(one) for one in arguments[lists:]]
+    wrong = count = 0
     for path in files(given or [ROOT]):
         name = path.relative_to(ROOT).as_posix()
-        for found in find(name, path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        for found in () if lists else find(name, text):
             print(f'{name}:{found.line}: "{found.word}": {found.hint}')
             wrong += 1
+        lines = clauses(name, text)
+        count += len(lines)
+        for line in lines if lists else ():
+            print(f"{name}:{line}: {text.splitlines()[line - 1].strip()}")
+    if lists:
+        print(f"{count} clauses in place of a noun")
+        return 0
+    if count > MOST_CLAUSES:
+        print(f"{count} clauses in place of a noun (allowed: {MOST_CLAUSES}; --clauses PATH lists them)")
+        wrong += 1
     if wrong:
         print(f"{wrong} words to replace (a quotation keeps one with the marker `{KEEP}` in its line)")
     return 1 if wrong else 0
