@@ -102,15 +102,15 @@ class TestInLinux:
     ("queue", "message"),
     [
         (RED + "ecn = true\n", "queue.bottleneck.ecn: a BPF qdisc cannot mark packets"),
-        ('aqm = "ddred"\n', 'queue.bottleneck.victim: a BPF qdisc has no form of "ddred"'),
-        ('aqm = "pc-red"\n', 'queue.bottleneck.victim: a BPF qdisc has no form of "pc-red"'),
+        ('aqm = "ddred"\n', 'queue.bottleneck.victim: a BPF qdisc cannot express "ddred"'),
+        ('aqm = "pc-red"\n', 'queue.bottleneck.victim: a BPF qdisc cannot express "pc-red"'),
         (
             RED + 'adaptation = "adaptive-rio"\n',
-            'queue.bottleneck.adaptation: a BPF qdisc has no form of "adaptive-rio"',
+            'queue.bottleneck.adaptation: a BPF qdisc cannot express "adaptive-rio"',
         ),
-        ('aqm = "ddred-tail"\n', 'queue.bottleneck.aqm: a BPF qdisc has no form of "ddred-tail"'),
+        ('aqm = "ddred-tail"\n', 'queue.bottleneck.aqm: a BPF qdisc cannot express "ddred-tail"'),
         ('aqm = "rio"\n', "queue.bottleneck.class: a BPF qdisc has one class"),
-        ('aqm = "codel"\n', 'queue.bottleneck: a BPF qdisc has no form of aqm = "codel" (allowed: RED'),
+        ('aqm = "codel"\n', 'queue.bottleneck: a BPF qdisc cannot express aqm = "codel" (allowed: RED'),
         (ADAPTIVE.replace("adaptive-red", "feng-red"), 'queue.bottleneck.adaptation: "feng" has no form in integers'),
     ],
 )

@@ -99,7 +99,7 @@ def test_examples_that_ns2_cannot_have(tmp_path):
 def test_unsupported_keys_are_not_dropped_silently(monkeypatch):
     monkeypatch.setattr("aqmlab.interop.model.FLOW_KEYS", {"name", "count", "transport", "start"})
     (lacking,) = inexpressible(TOOL.differences(Model.of(scenario(next(c for c in NS2 if c.name == "red")))))
-    assert lacking.text == "flow.tcp.tcp: scripts for ns-2 have no words for it."
+    assert lacking.text == "flow.tcp.tcp: scripts for ns-2 cannot express it."
 
 
 def test_a_mesh_gets_its_routes():

@@ -300,7 +300,7 @@ def test_every_line_of_a_configuration_is_read_or_named(tmp_path: Path) -> None:
             POLICY.replace("random-detect precedence 0 10 30 5", "random-detect ecn"),
             ":13: random-detect has no profile",
         ),
-        (TWO_PROFILES.replace("50k", "50q"), ':14: buffer-size temporal: "50q" is no number of microseconds'),
+        (TWO_PROFILES.replace("50k", "50q"), ':14: buffer-size temporal: "50q" is not a number of microseconds'),
         (
             TWO_PROFILES.replace("percent 80", "percent 100"),
             ":15: expedited-forwarding: the other transmit rates leave",

@@ -255,12 +255,12 @@ def test_the_files_of_a_module(tmp_path):
 @pytest.mark.parametrize(
     ("queue", "message"),
     [
-        ('aqm = "codel"\n', 'a module has no form of aqm = "codel" (allowed: RED and its descendants, ddred-tail)'),
-        ('aqm = "choke"\n', 'queue.bottleneck.victim: a module has no form of victim = "choke"'),
+        ('aqm = "codel"\n', 'a module cannot express aqm = "codel" (allowed: RED and its descendants, ddred-tail)'),
+        ('aqm = "choke"\n', 'queue.bottleneck.victim: a module cannot express victim = "choke"'),
         (RED + 'adaptation = "feng"\n', 'queue.bottleneck.adaptation: "feng" has no form in integers'),
         (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),
         (RED.replace("w_q = 0.01", "w_q = 0.000001"), "is too small a weight"),
-        (PC_RED + 'qosa = "honoured"\n', 'queue.bottleneck.qosa: a module has no form of qosa = "honoured"'),
+        (PC_RED + 'qosa = "honoured"\n', 'queue.bottleneck.qosa: a module cannot express qosa = "honoured"'),
         (PC_RED + "loss_weight = 0.000001\n", "queue.bottleneck.loss_weight: 0.000001 is too small a weight"),
         (RIO + 'tsw_window = "1ns"\n', "queue.bottleneck.tsw_window: 0.000000001 s has no form in integers"),
     ],

@@ -159,14 +159,14 @@ class TestRefusals:
     def test_a_queue_that_a_module_cannot_have_is_one_line(self, tmp_path, monkeypatch):
         monkeypatch.setattr("aqmlab.live.vm.build.find", lambda: Image(tmp_path, {"kernel": RELEASE}))
         codel = {"queue.bottleneck": {"aqm": "codel"}}
-        with pytest.raises(InputError, match=r"queue\.bottleneck: a module has no form of aqm = \"codel\""):
+        with pytest.raises(InputError, match=r"queue\.bottleneck: a module cannot express aqm = \"codel\""):
             running.run(DATA / "red-tcp.toml", backend="vm", kernel_qdisc=True, overrides=SHORT | codel, runs=1)
 
     def test_a_run_that_fails_leaves_no_folder(self, tmp_path, monkeypatch):
         monkeypatch.setattr("aqmlab.live.vm.build.find", lambda: Image(tmp_path, {"kernel": RELEASE}))
         codel = {"queue.bottleneck": {"aqm": "codel"}}
         words = {"backend": "vm", "kernel_qdisc": True, "overrides": SHORT | codel, "runs": 1, "progress": False}
-        with pytest.raises(InputError, match="a module has no form of aqm"):
+        with pytest.raises(InputError, match="a module cannot express aqm"):
             running.run(DATA / "red-tcp.toml", out=tmp_path / "new" / "results", **words)
         assert list(tmp_path.iterdir()) == []
 
@@ -175,7 +175,7 @@ class TestRefusals:
         own = Scenario.load(DATA / "red-tcp.toml", overrides=SHORT | {"queue.bottleneck": {"aqm": "codel"}})
         folder = running.live_folder(tmp_path, own, Bottleneck("vm", in_module=True))
         (folder / "seed-0009").mkdir(parents=True)
-        with pytest.raises(InputError, match="a module has no form of aqm"):
+        with pytest.raises(InputError, match="a module cannot express aqm"):
             running.run(own, backend="vm", kernel_qdisc=True, runs=1, out=tmp_path, progress=False)
         assert (folder / "seed-0009").is_dir()
 

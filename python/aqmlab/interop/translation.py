@@ -149,7 +149,7 @@ class Table:
         known = {row.key for row in self.rows} | {fixed.key for fixed in self.fixed}
         for key, value in own.items():
             if key not in known and value is not None:
-                text = f"{name}: the scenario has {key} = {shown(value)}, {program} has no word for it."
+                text = f"{name}: the scenario has {key} = {shown(value)}, {program} cannot express it."
                 yield Semantic(f"parameter {key}", text, Kind.DIFFERS)
         for what, meaning in self.notes.items():
             yield Semantic(what, f"{name}: {program} {meaning}", Kind.DIFFERS)

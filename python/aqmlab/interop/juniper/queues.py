@@ -30,7 +30,7 @@ def temporal(text: str) -> float:
     """
     found = TEMPORAL.fullmatch(text)
     if found is None:
-        raise ValueError(f'buffer-size temporal: "{text}" is no number of microseconds (for example 50000, 50k)')
+        raise ValueError(f'buffer-size temporal: "{text}" is not a number of microseconds (for example 50000, 50k)')
     return int(found[1]) / (1e3 if found[2] else 1e6)
 
 

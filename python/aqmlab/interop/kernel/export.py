@@ -179,13 +179,14 @@ def kernel_queue(
     where = f"{plan.filename}: queue.{chosen.queue}"
     for key, value in REFUSED.items():
         if chosen.parameters.get(key) == value:
-            raise InputError(f'{where}.{key}: {form} has no form of {key} = "{value}"')
+            raise InputError(f'{where}.{key}: {form} cannot express {key} = "{value}"')
     if chosen.aqm == DROP_TAIL:
         table = json.dumps(plan.queue_table(chosen.queue))
         return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters), chosen_name=name)
     if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
         raise InputError(
-            f'{where}: {form} has no form of aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail)'
+            f'{where}: {form} cannot express aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail); '
+            f"export --to tc uses Linux's own disciplines"
         )
     table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
     try:
@@ -196,7 +197,7 @@ def kernel_queue(
     victim = str(chosen.parameters.get("victim", "plugin"))
     if victim not in VICTIMS:
         allowed = ", ".join(f'"{name}"' for name in VICTIMS)
-        raise InputError(f'{where}.victim: {form} has no form of victim = "{victim}" (allowed: {allowed})')
+        raise InputError(f'{where}.victim: {form} cannot express victim = "{victim}" (allowed: {allowed})')
     levels = levels_of(plan, form) if victim == "pc-red" else (0,) * 64
     return KernelQueue(plan, chosen, table, integers, levels, name)
 

@@ -57,9 +57,9 @@ def _refusals(link: Link) -> Iterator[tuple[str, str]]:
     own = link.parameters
     if link.aqm == DROP_TAIL or own.get("victim", "arriving") != "arriving":
         key, value = ("aqm", link.aqm) if link.aqm == DROP_TAIL else ("victim", own["victim"])
-        yield key, f'{FORM} has no form of "{value}": lists of BPF give up packets at their ends only'
+        yield key, f'{FORM} cannot express "{value}": lists of BPF give up packets at their ends only'
     if own.get("adaptation") == "adaptive-rio":
-        yield "adaptation", f'{FORM} has no form of "adaptive-rio" (allowed: "none", "adaptive-red")'
+        yield "adaptation", f'{FORM} cannot express "adaptive-rio" (allowed: "none", "adaptive-red")'
     if own.get("ecn"):
         yield "ecn", f"{FORM} cannot mark packets: the kernel lets none of them change a packet (allowed: false)"
     if link.classes:

@@ -88,7 +88,7 @@ def _network(model: Model) -> Iterator[Semantic]:
     if len(set(joined)) < len(joined):
         yield Semantic("parallel links", "ns-2 has one link from a node to another.", Kind.INEXPRESSIBLE)
     for words in model.strange:
-        yield Semantic("grammar", f"{words}: scripts for ns-2 have no words for it.", Kind.INEXPRESSIBLE)
+        yield Semantic("grammar", f"{words}: scripts for ns-2 cannot express it.", Kind.INEXPRESSIBLE)
     if model.scenario.markers:
         yield Semantic("markers", "The script has no DiffServ markers.", Kind.INEXPRESSIBLE)
     marking = {link.name for link in model.links if link.parameters.get("ecn")}

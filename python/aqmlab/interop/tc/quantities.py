@@ -57,7 +57,7 @@ def number_of(text: str) -> float:
     try:
         return float(text.removesuffix("p"))
     except ValueError:
-        raise ValueError(f'"{text}" is no number of tc (for example 100)') from None
+        raise ValueError(f'"{text}" is not a number for tc (for example 100)') from None
 
 
 def microseconds(value: float) -> str:
