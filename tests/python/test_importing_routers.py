@@ -311,7 +311,7 @@ def test_every_line_of_a_configuration_is_read_or_named(tmp_path: Path) -> None:
         (TWO_PROFILES.replace("fill-level 80", "fill-level 800"), ":4: fill-level and drop-probability need"),
         (TWO_PROFILES + "}\n", ":18: braces do not fit together"),
         (SET + "deactivate class-of-service schedulers data\n", ":5: deactivate is not read"),
-        (SET.replace("60000", "50k us"), ':4: buffer-size temporal: "50k us" is no number'),
+        (SET.replace("60000", "50k us"), ':4: buffer-size temporal: "50k us" is not a number'),
     ],
 )
 def test_an_error_of_a_configuration_has_its_line(tmp_path: Path, text: str, message: str) -> None:

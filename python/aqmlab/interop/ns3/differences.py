@@ -120,7 +120,7 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
         "loss detection": (own["rack"], "ns-3 counts (RFC 6675), without RACK and tail loss probes (rack = false)"),
         "undo": (
             own["undo"] or own["frto"],
-            "ns-3 does not undo spurious reductions of the window (undo = false, frto = false)",
+            "ns-3 does not undo spurious reductions (undo = false, frto = false)",
         ),
         "quick acknowledgements": (own["quick_acks"], 'ns-3 delays from the start on (quick_acks = "0p")'),
         "sack compression": (
