@@ -23,28 +23,8 @@ KEPT = 3
 """Significant digits that a mean keeps however wide its interval is."""
 ANSWERS = {"mean_queue": "queue", "loss": "loss", "goodput_mbps": "goodput", "throughput_mbps": "throughput"}
 """Metrics that the sentence is about; throughput only where no goodput was measured."""
-HEADS = {
-    "throughput_mbps": ("through-", "put"),
-    "loss": ("", "loss"),
-    "mean_queue": ("mean", "queue"),
-    "mean_delay_ms": ("mean", "delay"),
-    "delay_p99_ms": ("99 %", "delay"),
-    "goodput_mbps": ("TCP", "goodput"),
-    "jain": ("Jain's", "index"),
-    "timeouts": ("time-", "outs"),
-    "mos": ("calls'", "MOS"),
-    "mos_worse": ("MOS of", "worse way"),
-    "page_load_s": ("page", "load"),
-    "pages_unfinished": ("pages not", "loaded"),
-    "stalled": ("video", "stalled"),
-    "video_mbps": ("video", "bit rate"),
-}
-GROUP_HEADS = {"goodput_mbps": "goodput of", "jain": "Jain of"}
 LONGEST_GROUP = 14
 """Characters of a group's name in a head."""
-"""A metric's title in two lines."""
-PER_CENT = ("loss", "pages_unfinished", "stalled")
-"""Shares that are shown in %."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +109,7 @@ class Matrix:
 
     def unit(self, key: str) -> str:
         """Return the unit of a metric as shown; "" for a pure number."""
-        unit = metric(key).unit
-        return "%" if key.partition(".")[0] in PER_CENT else ("" if unit == "1" else unit)
+        return metric(key).shown_unit
 
 
 def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
@@ -139,10 +118,9 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
     cells = {}
     for row in means.to_dict("records"):
         key = row["metric"]
-        scale, fewer = (100.0, 2) if key.partition(".")[0] in PER_CENT else (1.0, 0)
-        mean, low, high = (scale * row[name] for name in ("mean", "low", "high"))
+        mean, low, high = (metric(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        cells[row["aqm"], key] = Cell(mean, low, high, verdict, metric(key).digits - fewer)
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, metric(key).shown_digits)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
 
@@ -214,12 +192,9 @@ def _heads(matrix: Matrix) -> dict[str, tuple[str, str, str]]:
     """Return for each metric its head in three lines, the last of which is the unit."""
     found = {}
     for key in matrix.metrics:
-        whole, point, group = key.partition(".")
-        first, second = HEADS[whole]
-        if point:
-            short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
-            first, second = GROUP_HEADS.get(whole, f"{first} {second} of".strip()), short
-        found[key] = (first, second, matrix.unit(key))
+        group = key.partition(".")[2]
+        short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
+        found[key] = (*metric(key).head_lines(short), matrix.unit(key))
     return found
 
 

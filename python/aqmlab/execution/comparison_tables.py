@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.results.metrics import APPLICATIONS, in_order, metric, metric_difference, metric_interval
+from aqmlab.results.metrics import APPLICATIONS, METRICS, in_order, metric, metric_difference, metric_interval
 from aqmlab.statistics.compared import Compared
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.many import benjamini_hochberg, holm
@@ -17,16 +17,7 @@ from aqmlab.statistics.pairing import Gain
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-EVERY_RUN = (
-    "throughput_mbps",
-    "loss",
-    "mean_queue",
-    "mean_delay_ms",
-    "delay_p99_ms",
-    "goodput_mbps",
-    "jain",
-    "timeouts",
-)
+EVERY_RUN = tuple(metric.key for metric in METRICS if metric.is_compared)
 """Metrics of links and TCP that are compared."""
 HIGHER, LOWER, EQUAL, UNDECIDED = "higher", "lower", "equal", "undecided"
 NOT_TESTED = "not tested"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,16 @@ class Metric:
         Least and greatest value that it can have; intervals are clipped to them.
     notable
         Least difference that users notice, in its unit; 0 where that is not known.
+    head
+        The title in two lines of at most nine characters, for a narrow table; default: the title's words.
+    group_head
+        The first line of that of one group, whose name is the second; default: the head, and "of".
+    is_percent
+        Whether people read the share in %.
+    is_compared
+        Whether `compare` shows it of every run; those of applications are shown where there are any.
+    of_link
+        Computes it from a row of the table ``links``; None if it comes from other tables.
     """
 
     key: str
@@ -53,11 +63,48 @@ class Metric:
     doc: str
     bounds: Bounds = NOT_NEGATIVE
     notable: float = 0.0
+    head: tuple[str, str] = ("", "")
+    group_head: str = ""
+    is_percent: bool = False
+    is_compared: bool = False
+    of_link: Callable[[Mapping[str, Any]], float] | None = field(default=None, compare=False, repr=False)
+
+    def head_lines(self, group: str = "") -> tuple[str, str]:
+        """Return the head in two lines, of the flows of a group if one is given.
+
+        >>> metric("mean_queue").head_lines(), metric("jain").head_lines("web"), metric("mean_rtt_ms").head_lines()
+        (('mean', 'queue'), ('Jain of', 'web'), ('Mean', 'RTT'))
+        """
+        first, second = self.head if any(self.head) else _halves(self.title)
+        if not group:
+            return first, second
+        return self.group_head or f"{first} {second} of".strip(), group
+
+    @property
+    def scale(self) -> float:
+        """Factor from the number to what people read: 100 for a share in %."""
+        return 100.0 if self.is_percent else 1.0
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit of what people read; "" for a pure number."""
+        return "%" if self.is_percent else "" if self.unit == "1" else self.unit
+
+    @property
+    def shown_digits(self) -> int:
+        """Decimal places of what people read."""
+        return self.digits - 2 if self.is_percent else self.digits
 
     @property
     def label(self) -> str:
         """Name and unit, for an axis."""
         return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+
+def _halves(title: str) -> tuple[str, str]:
+    words = title.split()
+    half = (len(words) + 1) // 2
+    return " ".join(words[:half]), " ".join(words[half:])
 
 
 MOS: Bounds = (1.0, 4.5)
@@ -71,16 +118,55 @@ IN_ORDER = (
     "its end, and were on the way or waited for a packet before them, count: it may exceed the link's rate"
 )
 METRICS = (
-    Metric("throughput_mbps", "Throughput", "Mb/s", 3, "bits that left the link, all packets, per second"),
-    Metric("utilization", "Utilization", "1", 4, "share of the time in which the link was sending", SHARE),
-    Metric("loss", "Loss", "1", 5, "packets dropped / packets offered to the link's queue", SHARE),
-    Metric("marks", "Marks", "1", 5, "packets marked (ECN) / packets offered to the link's queue", SHARE),
+    Metric(
+        "throughput_mbps",
+        "Throughput",
+        "Mb/s",
+        3,
+        "bits that left the link, all packets, per second",
+        head=("through-", "put"),
+        is_compared=True,
+        of_link=lambda link: link["throughput_bps"] / 1e6,
+    ),
+    Metric(
+        "utilization",
+        "Utilization",
+        "1",
+        4,
+        "share of the time in which the link was sending",
+        SHARE,
+        of_link=lambda link: link["utilization"],
+    ),
+    Metric(
+        "loss",
+        "Loss",
+        "1",
+        5,
+        "packets dropped / packets offered to the link's queue",
+        SHARE,
+        head=("", "loss"),
+        is_percent=True,
+        is_compared=True,
+        of_link=lambda link: ratio(link["drops"], link["arrivals"]),
+    ),
+    Metric(
+        "marks",
+        "Marks",
+        "1",
+        5,
+        "packets marked (ECN) / packets offered to the link's queue",
+        SHARE,
+        of_link=lambda link: ratio(link["marks"], link["arrivals"]),
+    ),
     Metric(
         "mean_queue",
         "Mean queue",
         "packets",
         2,
         "time average of the packets waiting, without the one in service",
+        head=("mean", "queue"),
+        is_compared=True,
+        of_link=lambda link: link["mean_queue"],
     ),
     Metric(
         "mean_average",
@@ -88,6 +174,7 @@ METRICS = (
         "packets at arrivals",
         2,
         "mean of RED's average as each arrival found it, without idle time; none for other disciplines",
+        of_link=lambda link: link["mean_average"],
     ),
     Metric(
         "sd_average",
@@ -95,15 +182,60 @@ METRICS = (
         "packets at arrivals",
         2,
         "standard deviation of RED's average as each arrival found it",
+        of_link=lambda link: link["sd_average"],
     ),
-    Metric("mean_delay_ms", "Mean queueing delay", "ms", 2, "time waiting, without the packet's own transmission"),
-    Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram"),
-    Metric("delay_p99_ms", "99 % queueing delay", "ms", 2, "from the delay histogram"),
-    Metric("goodput_mbps", "TCP goodput", "Mb/s", 3, f"{IN_ORDER}, all TCP flows"),
-    Metric("jain", "Jain's index", "1", 4, "fairness of the goodput of endless TCP flows, all of one transport", SHARE),
+    Metric(
+        "mean_delay_ms",
+        "Mean queueing delay",
+        "ms",
+        2,
+        "time waiting, without the packet's own transmission",
+        head=("mean", "delay"),
+        is_compared=True,
+        of_link=lambda link: link["mean_delay_s"] * 1e3,
+    ),
+    Metric("delay_p95_ms", "95 % queueing delay", "ms", 2, "from the delay histogram", head=("95 %", "delay")),
+    Metric(
+        "delay_p99_ms",
+        "99 % queueing delay",
+        "ms",
+        2,
+        "from the delay histogram",
+        head=("99 %", "delay"),
+        is_compared=True,
+    ),
+    Metric(
+        "goodput_mbps",
+        "TCP goodput",
+        "Mb/s",
+        3,
+        f"{IN_ORDER}, all TCP flows",
+        head=("TCP", "goodput"),
+        group_head="goodput of",
+        is_compared=True,
+    ),
+    Metric(
+        "jain",
+        "Jain's index",
+        "1",
+        4,
+        "fairness of the goodput of endless TCP flows, all of one transport",
+        SHARE,
+        head=("Jain's", "index"),
+        group_head="Jain of",
+        is_compared=True,
+    ),
     Metric("mean_rtt_ms", "Mean RTT", "ms", 2, "mean of the TCP flows' mean round-trip samples"),
     Metric("retransmitted", "Retransmitted", "1", 5, "retransmissions / packets sent, all TCP flows", SHARE),
-    Metric("timeouts", "Time-outs", "1", 1, "retransmission time-outs, all TCP flows"),
+    Metric(
+        "timeouts",
+        "Time-outs",
+        "1",
+        1,
+        "retransmission time-outs, all TCP flows",
+        head=("time-", "outs"),
+        is_compared=True,
+    ),
     Metric(
         "mos",
         "MOS of calls",
@@ -112,6 +244,7 @@ METRICS = (
         "mean opinion score, mean over both directions of all calls (E-model)",
         MOS,
         NOTABLE_MOS,
+        head=("calls'", "MOS"),
     ),
     Metric(
         "mos_worse",
@@ -121,6 +254,7 @@ METRICS = (
         "mean over all calls of their worse direction's MOS",
         MOS,
         NOTABLE_MOS,
+        head=("MOS of", "worse way"),
     ),
     Metric(
         "page_load_s",
@@ -129,10 +263,36 @@ METRICS = (
         2,
         "mean over the web pages that were loaded to their last byte",
         notable=NOTABLE_LOAD_S,
+        head=("page", "load"),
     ),
-    Metric("pages_unfinished", "Pages not loaded", "1", 3, "web pages not complete at the end / pages", SHARE),
-    Metric("stalled", "Video stalled", "1", 4, "time that videos stood still / that and the time they played", SHARE),
-    Metric("video_mbps", "Video bit rate", "Mb/s", 3, "mean over the segments of videos that arrived"),
+    Metric(
+        "pages_unfinished",
+        "Pages not loaded",
+        "1",
+        3,
+        "web pages not complete at the end / pages",
+        SHARE,
+        head=("pages not", "loaded"),
+        is_percent=True,
+    ),
+    Metric(
+        "stalled",
+        "Video stalled",
+        "1",
+        4,
+        "time that videos stood still / that and the time they played",
+        SHARE,
+        head=("video", "stalled"),
+        is_percent=True,
+    ),
+    Metric(
+        "video_mbps",
+        "Video bit rate",
+        "Mb/s",
+        3,
+        "mean over the segments of videos that arrived",
+        head=("video", "bit rate"),
+    ),
 )
 BY_KEY = {metric.key: metric for metric in METRICS}
 APPLICATIONS = ("mos", "mos_worse", "page_load_s", "pages_unfinished", "stalled", "video_mbps")
@@ -204,16 +364,7 @@ def link_metrics(row: Mapping[str, Any]) -> dict[str, float]:
     >>> found["loss"], found["throughput_mbps"], found["mean_delay_ms"]
     (0.02, 9.5, 10.0)
     """
-    return {
-        "throughput_mbps": row["throughput_bps"] / 1e6,
-        "utilization": row["utilization"],
-        "loss": ratio(row["drops"], row["arrivals"]),
-        "marks": ratio(row["marks"], row["arrivals"]),
-        "mean_queue": row["mean_queue"],
-        "mean_average": row["mean_average"],
-        "sd_average": row["sd_average"],
-        "mean_delay_ms": row["mean_delay_s"] * 1e3,
-    }
+    return {metric.key: metric.of_link(row) for metric in METRICS if metric.of_link is not None}
 
 
 def flow_metrics(flows: Mapping[str, Any] | pd.DataFrame, *, applications: Collection[str] = ()) -> dict[str, float]:

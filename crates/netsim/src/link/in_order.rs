@@ -180,7 +180,7 @@ impl InOrder {
     pub fn arrive<D: Decider>(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let (now, key) = (message.time, message.key());
         if self.station.next_own_event() <= now {
-            self.handle_events(now);
+            self.handle_events::<D>(now);
         }
         self.settle::<D>(key);
         let mut packet = Packet { meta: D::meta(paths, message), payload: message.number };
@@ -277,9 +277,9 @@ impl InOrder {
     }
 
     /// Advance the station to the end of the run.
-    pub fn finish(&mut self, end: Time) {
-        self.handle_events(end);
-        self.settle::<Any>(Key::start_of(end));
+    pub fn finish<D: Decider>(&mut self, end: Time) {
+        self.handle_events::<D>(end);
+        self.settle::<D>(Key::start_of(end));
         let Self { waiting, station, .. } = self;
         for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
             let transmission = station.serializer.transmit(packet.meta.bytes);
@@ -291,10 +291,10 @@ impl InOrder {
 
     /// Handle the own events up to `now`, each with the queue of its time.
     #[cold]
-    fn handle_events(&mut self, now: Time) {
+    fn handle_events<D: Decider>(&mut self, now: Time) {
         while self.station.next_own_event() <= now {
             let at = self.station.next_own_event();
-            self.settle::<Any>(Key::start_of(at));
+            self.settle::<D>(Key::start_of(at));
             self.station.service = self.service();
             self.station.advance(at);
             if self.is_warming_up && at >= self.station.warmup() {

@@ -63,7 +63,8 @@ impl Link {
     pub fn finish(&mut self, id: LinkId, end: Time) {
         match self {
             Self::UnobservedDropTail(link) => link.finish(id, end),
-            Self::InOrder(link) | Self::SimpleRed(link) => link.finish(end),
+            Self::InOrder(link) => link.finish::<Any>(end),
+            Self::SimpleRed(link) => link.finish::<SimpleRed>(end),
             Self::Queue(link) => link.finish(end),
         }
     }
