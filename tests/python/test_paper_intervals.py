@@ -118,9 +118,6 @@ def test_committed_intervals_with_both_ends_are_ordered():
                 assert low <= mean <= high
 
 
-@pytest.mark.xfail(
-    reason="4 of 492 in claims.csv are from before; `validation/reproduce_claims.py --full` makes it again", strict=True
-)
 def test_no_committed_interval_of_a_value_is_negative():
     """A number without a sign is a value, not a difference, and no value is negative."""
     wrong = [
