@@ -27,7 +27,7 @@ SHORT = {
     "chain": ("run.duration=1s",),
     "flower": ("run.duration=2s", 'flow.ftp.start={ uniform = ["0s", "500ms"] }'),
 }
-"""What is counted, and what makes it short: the flower's transfers start within half a second instead of 60 s."""
+"""The cases, with overrides that shorten them: the flower's transfers start within half a second instead of 60 s."""
 TOLERANCE = 0.03
 """Share by which a count may be above that of the file."""
 Counts = Mapping[str, int]

@@ -22,11 +22,11 @@ class Case:
     name
         The scenario file's, without its ending.
     script, arguments
-        What ns-2 runs; without a script there is no ns-2 to compare with.
+        The script for ns-2 and its arguments; without a script there is no comparison with ns-2.
     plain
         Overrides that give us the queue that ns-2 has, where it is another.
     draws
-        Whether ns-2 gets what our scenario draws.
+        Whether ns-2 gets the random values of our scenario.
     """
 
     name: str

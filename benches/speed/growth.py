@@ -20,7 +20,7 @@ GRID_SIDES = (3, 10, 32, 100)
 GROUPS = tuple(f"rtt-{rtt}" for rtt in range(28, 119, 10))
 """The groups of `flows.toml`."""
 WINDOWS = 1_000_000
-"""What all windows of `flows.toml` may hold together, in packets: several times what 10 Gb/s and the buffer hold."""
+"""The sum of all windows of `flows.toml`, in packets: several times what 10 Gb/s and the buffer hold."""
 LEAST_WINDOW = 64
 ENGINES = ("windows", "events")
 CHAIN_S = 10

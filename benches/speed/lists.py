@@ -1,4 +1,4 @@
-"""What a run of ours draws, as lists for ns-2: links, and transfers with their ends, sizes and starts."""
+"""The random values of a run of ours, as lists for ns-2: links, and transfers with their ends, sizes and starts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from aqmlab import _core
 
 SEED = 1
 ENDLESS = -1
-"""What ns-2's script takes for the size of a greedy flow."""
+"""The size of a greedy flow in ns-2's script."""
 RATES = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3}
 
 
 def write(scenario: Path, folder: Path) -> list[str]:
     """Write the lists into a folder; gives the arguments of `mesh.tcl` that name them.
 
-    The run is cut short, as soon as the last flow has started: what is drawn does not depend on its duration.
+    The run ends as soon as the last flow has started: the random values do not depend on its duration.
     """
     text = scenario.read_text()
     file = tomllib.loads(text)

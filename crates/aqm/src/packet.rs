@@ -134,7 +134,7 @@ pub struct Meta {
     pub header: Header,
 }
 
-/// A packet in a queue: what the discipline sees, and a payload that it never inspects.
+/// A packet in a queue: a header that the discipline reads, and a payload that it never inspects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet<P> {
     /// The header, as the discipline sees it.

@@ -16,7 +16,7 @@ use crate::{DropReason, Meta, PRESETS, Parameter, Preset};
 /// Draws a random number, uniform on [0, 1).
 pub type Uniform<'a> = &'a mut dyn FnMut() -> f64;
 
-/// What to do with an arriving packet.
+/// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalDecision {
     /// Append it at the tail; drop it if the buffer is full.
@@ -27,7 +27,7 @@ pub enum ArrivalDecision {
     Drop(DropReason),
 }
 
-/// What to do with a waiting packet. Positions count from the head, which is 0.
+/// An operation on a waiting packet. Positions count from the head, which is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Drop it; the packets after it move up.
@@ -100,7 +100,7 @@ pub type MakePolicy = dyn Fn(&[(&'static str, f64)], f64) -> Result<Box<dyn Poli
 /// p_b at an average, in packets.
 pub type CurveFunction = dyn Fn(f64, CurveNumbers) -> Result<f64, String> + Send + Sync;
 
-/// What a plugin provides.
+/// The implementation that a plugin provides.
 #[derive(Clone)]
 pub enum Idea {
     /// A whole discipline.

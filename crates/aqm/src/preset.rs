@@ -23,11 +23,11 @@ pub struct Preset {
     pub paper: &'static str,
     /// The idea in one sentence.
     pub doc: &'static str,
-    /// What it is made of.
+    /// The discipline and its defaults.
     pub(crate) make: Make,
 }
 
-/// What a preset is made of.
+/// The discipline of a preset, with the preset's defaults.
 #[derive(Clone, Debug)]
 pub(crate) enum Make {
     DropTail,

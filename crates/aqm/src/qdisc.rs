@@ -101,7 +101,7 @@ pub enum Dequeue<P> {
     NotBefore(Time),
 }
 
-/// The name of a gauge, a number that a discipline publishes about its state, and what the number belongs to.
+/// The name of a gauge, a number that a discipline publishes about its state or its last decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gauge {
     /// The state of the discipline. Probes sample it.

@@ -61,14 +61,14 @@ impl core::fmt::Display for Value {
     }
 }
 
-/// What is wrong with a parameter.
+/// An error in a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterError {
     /// Its key.
     pub key: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
@@ -115,7 +115,7 @@ impl ClassSpec {
         Self { preset, name: name.into(), dscp, default: false, queue: None, set }
     }
 
-    /// What a parameter is set to, if it is a number.
+    /// Return the value that is set for a parameter, if it is a number.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         match self.set.get(key) {
             Some(Value::Number(x)) => Some(*x),
@@ -167,9 +167,8 @@ impl Spec {
         self.preset
     }
 
-    /// Adds a class. Classes whose names are all the preset's say what is different in those; otherwise they take the
-    /// place of the preset's classes. An error in what a class says has the
-    /// key `class.NAME.KEY`.
+    /// Add a class. If the preset has classes of all these names, each class overrides the settings of its namesake;
+    /// otherwise they replace the preset's classes. An error in a setting of a class has the key `class.NAME.KEY`.
     pub fn class(&mut self, class: ClassSpec) {
         self.classes.push(class);
     }

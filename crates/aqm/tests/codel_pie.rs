@@ -69,8 +69,8 @@ fn a_full_codel_drops_what_comes() {
     }
 }
 
-/// What became of 400 packets of 1000 B, one every 10 ms, before a queue of PIE for 300 packets that is served every so many
-/// ms; and the largest step of the probability upwards from a tenth or more.
+/// Return the counts of 400 packets of 1000 B, one every 10 ms, before a queue of PIE for 300 packets that is served
+/// every so many ms; and the largest step of the probability upwards from a tenth or more.
 fn pie(service_ms: u64, ecn: Ecn, set: &[(&str, Value)]) -> (Counting, f64) {
     let set: Vec<_> = [("limit", Value::Packets(300.0))].into_iter().chain(set.iter().cloned()).collect();
     let mut queue = Checked::new(build("pie", 1_000_000, &set));

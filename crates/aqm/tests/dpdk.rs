@@ -44,7 +44,7 @@ fn dpdk(max_th: f64, maxp_inv: f64) -> Discipline<u32> {
     build("red", 10_000_000_000, &set)
 }
 
-/// One arrival at a queue whose length stays: what is accepted is made up for by a departure.
+/// One arrival at a queue of constant length: a departure follows each accepted packet.
 fn arrive(queue: &mut Discipline<u32>, host: &mut Counting) {
     let before = host.drops();
     queue.enqueue(Time::ZERO, packet(0, 1000, Ecn::NotEct), host);

@@ -1,5 +1,5 @@
-//! SFQ, DRR, AVQ and REM beside ns-2.35 with the same arrivals: which packet is dropped, which is sent next, what the
-//! probability is. The tables are made by `tests/ns2/make_disciplines.py`.
+//! SFQ, DRR, AVQ and REM against ns-2.35 with the same arrivals: dropped packets, order of departures, and
+//! probabilities. The tables are made by `tests/ns2/make_disciplines.py`.
 
 mod common;
 
@@ -11,7 +11,7 @@ use common::{build, gauge, packet, table, word};
 
 const BPS: u64 = 2_000_000;
 
-/// What happened, in words of the tables, in its order.
+/// The events in order, in the words of the tables.
 #[derive(Default)]
 struct Log(Vec<String>);
 

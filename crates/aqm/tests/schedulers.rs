@@ -1,4 +1,4 @@
-//! Schedulers: shares, order, and what the discipline of a class receives.
+//! Schedulers: shares, order, and the packets that the discipline of a class receives.
 
 mod common;
 

@@ -7,7 +7,7 @@ use aqmlab_units::{Stream, Time};
 use common::{build, word};
 use proptest::prelude::*;
 
-/// Records what is dropped and marked; `below` gives what the test says, or is random.
+/// Records dropped and marked packets; `below` returns the test's choice, or a random number.
 struct Recorder {
     rng: Stream,
     pick: Option<u64>,

@@ -383,7 +383,7 @@ fn colors<A: Arithmetic>(mut meter: Meter<A>, packets: &[(u64, u32, u8)], draws:
 /// Header fields of a packet by name.
 type Fields<'py> = BTreeMap<String, Bound<'py, PyAny>>;
 
-/// A packet's header from its fields; what is absent is 0.
+/// Return a packet's header from its fields; absent fields are 0.
 fn header(fields: &Fields<'_>) -> PyResult<Meta> {
     let header = Header::default().with_ttl_initial(64).with_ttl(64);
     let mut meta = Meta { bytes: 1000, header, ..Meta::default() };

@@ -294,7 +294,7 @@ impl PythonPolicy {
     }
 }
 
-/// What `enqueue` may return.
+/// Parse the return value of `enqueue`.
 fn decision(answer: &Bound<'_, PyAny>) -> PyResult<ArrivalDecision> {
     const ALLOWED: &str = "enqueue returns \"accept\", \"mark\", \"drop\" or \"drop:REASON\"";
     let word: String = answer.extract().map_err(|_| PyTypeError::new_err(ALLOWED))?;

@@ -36,7 +36,7 @@ impl Command {
     /// Reads a line.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the line.
     pub fn read(line: &[u8]) -> Result<Option<Self>, String> {
         let allowed = "allowed: start, stop, reload {configuration}";
         let line =

@@ -19,7 +19,7 @@ pub fn lateness(p: &Percentiles) -> Value {
     json!({ "n": p.n, "p50": us(p.p50), "p99": us(p.p99), "p999": us(p.p999), "max": us(p.max) })
 }
 
-/// A table, column by column; no number where there is none.
+/// Return a table, column by column; null for a real number that is not finite.
 pub fn table(table: &Table) -> Value {
     let column = |column: &Column| match column {
         Column::Integer(values) => json!(values),

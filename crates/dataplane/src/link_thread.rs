@@ -15,7 +15,7 @@ use crate::config::Planned;
 use crate::plane::Plane;
 use crate::snapshot::Shared;
 
-/// Packets that are read before what is due is written.
+/// Packets that are read before due packets are written.
 const BATCH: usize = 16;
 /// The thread busy-waits at most one in this many time units: Linux throttles real-time threads that never sleep.
 const AWAKE_SHARE: u64 = 2;

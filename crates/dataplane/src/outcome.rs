@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 use crate::tun::About;
 use crate::wire::protocol;
 
-/// Time of all processors, and of it what the hypervisor took away, in ticks (proc(5), `/proc/stat`).
+/// Time of all processors, and the part that the hypervisor took away, in ticks (proc(5), `/proc/stat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processors {
     all: u64,

@@ -291,7 +291,7 @@ fn queue_of(setting: &Setting<'_>) -> Option<String> {
     setting.link.map(|id| format!("{:?}", setting.plan.links[id as usize].queue))
 }
 
-/// Writes into the bytes what the link has changed in the header.
+/// Write the link's changes of the header into the bytes.
 fn rewrite(bytes: &mut [u8], packet: &Packet<Buffer>, qosa_bit: bool) {
     let header = packet.meta.header;
     if header.ecn() == Ecn::Ce && !packet.payload.was_ce() {

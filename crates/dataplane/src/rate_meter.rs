@@ -13,7 +13,7 @@ pub struct RateMeter {
     busy: i128,
 }
 
-/// What rounding may add between the ends of two services that follow each other.
+/// The largest rounding error between the ends of two services that follow each other.
 const ROUNDING: Span = Span(1000);
 
 impl RateMeter {

@@ -25,7 +25,7 @@ pub struct Side {
     pub aqm: &'static str,
     /// Its rate.
     pub rate: Rate,
-    /// What waits.
+    /// The waiting packets and bytes.
     pub backlog: Backlog,
     /// Gauges of the discipline.
     pub gauges: Vec<(&'static str, f64)>,
@@ -39,7 +39,7 @@ pub struct Side {
     pub others: Vec<FlowCounts>,
 }
 
-/// What the plane as a whole counts, since the start.
+/// Counters of the plane as a whole, since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlaneCounts {
     /// Packets that were read.
@@ -163,7 +163,7 @@ pub struct Shared {
     pub ended: AtomicBool,
     /// When the run began, in nanoseconds of the clock; 0: not yet.
     pub start: AtomicU64,
-    /// A new configuration that the link thread has not taken yet.
+    /// A new configuration, until the link thread takes it.
     pub renewal: Mutex<Option<Box<Planned>>>,
     /// The last snapshot, and whether it is new.
     pub board: Mutex<(Snapshot, bool)>,

@@ -37,8 +37,8 @@ pub struct About {
 }
 
 impl Tun {
-    /// Opens (and makes, if there is none) the device of a side, sets its MTU and queue, and brings it up. The calling thread
-    /// stays in its namespace.
+    /// Open the device of a side, or create it if it is missing, set its MTU and queue, and bring it up. The calling
+    /// thread stays in its namespace.
     ///
     /// # Errors
     /// Return the operation that failed, and why.
@@ -85,7 +85,7 @@ fn open_here(device: &str) -> io::Result<Tun> {
     request.ifr_ifru.ifru_mtu = MTU;
     interface_ioctl(&socket, SIOCSIFMTU, &mut request).map_err(what("MTU"))?;
     request.ifr_ifru.ifru_metric = QUEUE;
-    // Root of a user namespace may not set it this way; who made the namespace can, by netlink.
+    // Root of a user namespace may not set it this way; the creator of the namespace can, by netlink.
     let _ = interface_ioctl(&socket, SIOCSIFTXQLEN, &mut request);
     interface_ioctl(&socket, SIOCGIFFLAGS, &mut request).map_err(what("flags"))?;
     request.ifr_ifru.ifru_flags = flags_of(&request) | libc::IFF_UP as libc::c_short;

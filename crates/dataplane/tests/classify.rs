@@ -73,7 +73,7 @@ fn what_disciplines_know_of_a_packet() {
     // An acknowledgement keeps its code point, and has a label of its own without class.
     let ack = forward(&mut known, &Ip { traffic_class: 46 << 2, ..there(1) }.tcp(PORTS, ACK, 1, 1, 0));
     assert_eq!((ack.flow, ack.header.dscp(), ack.header.class(), ack.header.kind()), (1, 46, 0, Kind::Ack));
-    // One that opens the connection is none.
+    // A packet that opens the connection does not count as one.
     let syn = forward(&mut known, &there(1).tcp(PORTS, SYN, 1, 1, 0));
     assert_eq!((syn.flow, syn.header.dscp(), syn.header.kind()), (0, 10, Kind::Syn));
 }

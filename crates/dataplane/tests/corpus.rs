@@ -1,4 +1,4 @@
-//! What fuzzing has found to be different from all else, and what it was begun with, once more in every test run. The
+//! Distinct inputs that fuzzing found, and the inputs that it started from, once more in every test run. The
 //! targets are in `fuzz/`; `tests/corpus` holds a small choice of their inputs.
 
 mod common;
@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// What control input is made of.
+/// The parts of generated control input.
 const WORDS: &[&str] = &[
     "start\n",
     "\"a\\nb\":1",

@@ -106,7 +106,8 @@ fn sum(side: &Side, count: Count) -> u64 {
     side.flows.iter().chain(&side.others).map(count).sum()
 }
 
-/// Whether flows and others together have what the link has; of what is on its way only the link knows when all is drained.
+/// Check that flows and others together have the counts of the link; the counts of departures and marks only after
+/// the link is drained.
 fn adds_up(side: &Side, is_drained: bool) -> Result<(), String> {
     let c = &side.totals.counters;
     let drops = c.drops_early + c.drops_forced + c.drops_overflow;

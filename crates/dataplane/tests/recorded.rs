@@ -1,4 +1,4 @@
-//! A capture of a live run, replayed: data plane and simulator decide what the link decided when it was live.
+//! A capture of a live run, replayed: data plane and simulator repeat the decisions of the live link.
 //!
 //! `data/live-pc-red` is the beginning of a run of 4 s over two TUN devices: PC-RED with ECN at 10 Mb/s; iperf3 with CUBIC of
 //! Linux 6.18 over IPv4 and IPv6 (whose group has priority, by flow label) and UDP of 1.5 Mb/s. `capture.pcap` has the

@@ -137,7 +137,8 @@ fn same(recording: &Recording, plan: &Plan, seed: u64, said: &str) -> (Tables, i
     for shortcuts in [true, false] {
         let simulated = through_simulator(plan, seed, &recording.arrivals, shortcuts);
         assert_eq!(differences(&found, &simulated), [""; 0], "{said}, shortcuts {shortcuts}");
-        // What came to the far end did so at the receivers of the simulator too, which count all but acknowledgements.
+        // Packets that reached the far end also reached the receivers of the simulator, which count all but
+        // acknowledgements.
         let received: i64 = integers(&simulated, "flows", "arrived").iter().sum();
         let warmup = Time::ZERO + plan.warmup;
         let after_warmup = out.iter().filter(|(time, n)| *time >= warmup && !acks.contains(n)).count();

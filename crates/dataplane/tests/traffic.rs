@@ -1,4 +1,5 @@
-//! UDP of live runs: what is to leave is what the simulator sends, and what leaves a socket arrives.
+//! UDP of live runs: the packets scheduled are those that the simulator sends, and datagrams that leave a socket
+//! arrive.
 
 use std::io::{BufReader, Cursor, Write};
 use std::sync::Arc;

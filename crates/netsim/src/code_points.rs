@@ -1,6 +1,6 @@
-//! What an observed link counts of each code point.
+//! Counters of each code point at an observed link.
 
-/// What was counted of a code point over the measured part of a run.
+/// The counters of a code point over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodePoint {
     /// Packets offered to the queue.
@@ -54,7 +54,7 @@ impl CodePoints {
         &mut self.0[usize::from(dscp & 63)]
     }
 
-    /// Those with arrivals, by number.
+    /// Return the code points with arrivals, by number.
     pub fn with_arrivals(&self) -> impl Iterator<Item = (u8, CodePoint)> {
         (0..).zip(self.0).filter(|(_, c)| c.arrivals > 0)
     }

@@ -56,7 +56,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A run of `plan` with this seed, at time 0; what the plan leaves to chance is drawn here.
+    /// Create a run of `plan` with this seed, at time 0, and draw the random values of the plan.
     ///
     /// # Panics
     /// If a flow has no path there and back; in a checked plan every flow has.
@@ -106,8 +106,8 @@ impl Simulation {
         self.network.finish();
     }
 
-    /// What the disciplines have found to be probably not meant, with the names of their links; and flows that ran out of
-    /// sequence numbers.
+    /// Return warnings of the disciplines about probably mistaken settings, with the names of their links; and flows
+    /// that ran out of sequence numbers.
     pub fn warnings(&self) -> Vec<String> {
         let links = self.network.plan.links.iter().zip(&self.network.fabric.links);
         let of_links =

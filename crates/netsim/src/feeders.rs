@@ -4,7 +4,7 @@ use crate::link::Link;
 use crate::paths::{Next, Paths};
 use crate::plan::{Plan, Transport};
 
-/// What feeds a link.
+/// The source of a link's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     Nothing,

@@ -13,7 +13,7 @@ struct Entry {
 
 /// A 4-ary min-heap of events, in the order of their keys.
 ///
-/// What an event is for has a slot. A slot may have several events, of which at most one is *live*: a wake-up that an
+/// Every target has a slot. A slot may have several events, of which at most one is *live*: a wake-up that an
 /// earlier one has overtaken stays behind, with a cause of its own, or the order of others would break. Cause and source
 /// matter only among simultaneous events and are kept aside, so that an entry is small.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 use aqmlab_units::Time;
 
-/// What orders simultaneous inputs of a station: the time, the time at which they were caused, the source station.
+/// The order of simultaneous inputs of a station: by the time, the time at which they were caused, and the source
+/// station.
 ///
 /// The cause of a packet's arrival is the start of its transmission, that of an end of service the start of the
 /// service, that of a timer the moment it was set. It travels with every message, so that the order is local to

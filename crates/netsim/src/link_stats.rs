@@ -83,7 +83,7 @@ pub(crate) struct Drops {
     by_flow: Vec<u64>,
     /// By the distance that the packet had come, as far as there were any.
     by_distance: Vec<u64>,
-    /// Those that were no acknowledgements.
+    /// Data packets and connection set-up only, without acknowledgements.
     data_by_distance: Vec<u64>,
     /// By reason; not those that are named as their class, which [`LinkCounters`] counts.
     by_reason: Vec<ReasonCount>,
@@ -289,7 +289,7 @@ fn distance(meta: &Meta) -> usize {
     usize::from(meta.header.ttl_initial().saturating_sub(meta.header.ttl()))
 }
 
-/// What a queue holds of a packet besides its header.
+/// The part of a queued packet that is not in its header.
 pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;

@@ -6,7 +6,7 @@ use aqmlab_units::{Stream, Time};
 use crate::meter::{Color, Exact, Meter};
 use crate::plan::{self, Plan};
 
-/// What a marker has counted of one flow over the measured part of a run, by colour: green, yellow, red.
+/// The counters of one flow at a marker over the measured part of a run, by colour: green, yellow, red.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkerCounters {
     /// Packets.
@@ -104,8 +104,8 @@ impl Markers {
     }
 }
 
-/// The colour that a packet comes with. A code point that is none of the marker's counts as green, as a packet does that
-/// has not been coloured.
+/// Return the colour of an arriving packet. A code point that the marker does not assign counts as green, like an
+/// uncoloured packet.
 fn color_of(dscp: u8, colors: &[u8; 3]) -> Color {
     match colors.iter().position(|c| *c == dscp) {
         Some(1) => Color::Yellow,

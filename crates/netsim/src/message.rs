@@ -1,4 +1,4 @@
-//! What travels between stations: a packet with the key of its next arrival.
+//! The message between stations: a packet with the key of its next arrival.
 
 use aqmlab_aqm::{Ecn, Header, Kind, Meta};
 use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAck, SackBlocks};
@@ -42,7 +42,7 @@ pub(crate) struct Message {
     pub header: u32,
 }
 
-/// What a queue holds of a packet in addition to what disciplines see of it.
+/// The part of a queued packet that disciplines do not see.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     sent: Time,
@@ -68,7 +68,7 @@ impl Message {
         Rest { sent, step, number, sack, header }
     }
 
-    /// Return the packet that leaves a queue, with what the queue may have written into its header.
+    /// Return the packet that leaves a queue, with the header as the queue rewrote it.
     #[inline]
     pub fn of_rest(key: Key, meta: &Meta, rest: &Rest) -> Self {
         let Rest { sent, step, number, sack, header } = *rest;
@@ -84,7 +84,7 @@ impl Message {
         Key { time: self.time, cause: self.cause, source: self.source }
     }
 
-    /// What the packet is to its transport.
+    /// Return the kind of the packet for its transport.
     #[inline]
     pub fn kind(&self) -> Kind {
         self.seen().kind()
@@ -204,7 +204,7 @@ impl Message {
         }
     }
 
-    /// Takes over what a queue may have written into the header.
+    /// Take over the fields of the header that a queue may write.
     #[inline]
     pub fn rewrite(&mut self, header: Header) {
         self.header = self.header >> FLAGS_AT << FLAGS_AT | header.own();
@@ -288,7 +288,7 @@ impl SackStore {
         }
     }
 
-    /// Move what is kept aside of a packet to another store.
+    /// Move the parts of a packet that are kept aside to another store.
     pub fn hand_over(&mut self, message: &mut Message, other: &mut Self) {
         if message.sack != NO_SACK {
             message.sack = other.put(self.take(message.sack));

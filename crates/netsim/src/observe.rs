@@ -1,4 +1,4 @@
-//! What is recorded of an observed link, from inside its station.
+//! The records of an observed link, made inside its station.
 
 use core::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::paths::flow_of;
 use crate::plan::Probe;
 use crate::sampling;
 
-/// What happened to a packet at a queue.
+/// The kind of an event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// Offered to the queue.
@@ -33,7 +33,7 @@ pub enum EventKind {
 pub struct LinkEvent {
     /// When.
     pub time: Time,
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
     /// Number of the flow.
     pub flow: u32,
@@ -71,7 +71,7 @@ pub struct QueueSample {
 pub struct DisciplineSample {
     /// When; before anything that happens at that time.
     pub time: Time,
-    /// What.
+    /// Name of the gauge.
     pub name: &'static str,
     /// How much.
     pub value: f64,
@@ -165,7 +165,7 @@ impl Observation {
         &self.discipline_samples
     }
 
-    /// What was counted of each code point with arrivals.
+    /// Return the counters of each code point with arrivals.
     pub fn code_points(&self) -> impl Iterator<Item = (u8, CodePoint)> {
         self.code_points.with_arrivals()
     }

@@ -10,7 +10,7 @@ use aqmlab_units::{Span, Stream, Time};
 /// Longest run of drops that is counted apart.
 pub const LONGEST_RUN: usize = 32;
 
-/// What to simulate.
+/// The configuration of an open-loop run.
 #[derive(Clone, Debug)]
 pub struct OpenLoop<'a> {
     /// The discipline, resolved for a link that carries `service_rate` packets of mean size a second.
@@ -27,7 +27,7 @@ pub struct OpenLoop<'a> {
     pub warmup: u64,
 }
 
-/// What was measured.
+/// The measurements of an open-loop run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpenLoopResult {
     /// Arrivals measured.

@@ -9,7 +9,7 @@ use crate::routing::Routes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step(u32);
 
-/// What comes next on a path.
+/// The next station on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The queue of this link.

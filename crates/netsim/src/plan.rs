@@ -37,7 +37,7 @@ pub struct Plan {
     pub duration: Span,
     /// Statistics begin here; below `duration`.
     pub warmup: Span,
-    /// What to record.
+    /// Records to keep.
     pub probe: Probe,
 }
 
@@ -328,7 +328,7 @@ pub struct Video {
 /// How a player chooses bit rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AdaptationRule {
-    /// By what is in the buffer: BBA-0 of Huang et al., SIGCOMM 2014.
+    /// By the buffer level: BBA-0 of Huang et al., SIGCOMM 2014.
     Bba0 {
         /// The lowest bit rate up to here.
         reservoir: Span,
@@ -344,7 +344,7 @@ pub enum AdaptationRule {
     },
 }
 
-/// What to record in addition to the counters of links and flows.
+/// Records in addition to the counters of links and flows.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
     /// The links to observe.
@@ -357,7 +357,7 @@ pub struct Probe {
     pub delay_histogram: bool,
     /// Sample the bytes that arrived and were delivered of every flow this often.
     pub flow_interval: Option<Span>,
-    /// Sample what the disciplines of those links show of their inside this often (see
+    /// Sample the gauges of the disciplines of those links this often (see
     /// [`Qdisc::gauges`](aqmlab_aqm::Qdisc::gauges)).
     pub discipline_interval: Option<Span>,
     /// Record every enqueue, dequeue, drop and mark at those links.

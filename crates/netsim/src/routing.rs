@@ -280,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// Hosts, one-way links, parallel links and what is not connected included.
+        /// Hosts, one-way links, parallel links and unconnected nodes included.
         #[test]
         fn the_least_of_all_paths(
             links in prop::collection::vec((0u32..7, 0u32..7), 1..16),

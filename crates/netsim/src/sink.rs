@@ -21,7 +21,7 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
 }
 
-/// What a sink counts over the measured part of a run.
+/// The counters of a sink over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SinkCounters {
     /// Packets delivered in order (UDP: received).
@@ -34,7 +34,7 @@ pub struct SinkCounters {
     pub arrived_bytes: u64,
 }
 
-/// The station: what a plain data packet needs, in one cache line, and the rest.
+/// The station: one cache line with the fields that a plain data packet needs, and a pointer to the others.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Sink {
@@ -52,7 +52,7 @@ pub(crate) struct Sink {
     rest: Box<Rest>,
 }
 
-/// What is seldom needed.
+/// Seldom needed fields.
 #[derive(Clone, Debug)]
 struct Rest {
     /// The wake-up that is pending for the timer.
@@ -142,7 +142,7 @@ impl Sink {
         }
     }
 
-    /// Records what is to be recorded. The end of an object is answered at once, as a request goes out with it.
+    /// Record the packet if the flow is watched. The end of an object is answered at once: a request goes out with it.
     fn note(&mut self, message: &Message, out: &mut impl Out<Ack>) {
         let Some(watch) = &mut self.rest.watch else { return };
         watch.take(message);
@@ -162,7 +162,7 @@ impl Sink {
         }
     }
 
-    /// Ask for what a plain packet needs of the receiver.
+    /// Prefetch the fields of the receiver that a plain packet needs.
     #[inline]
     pub fn prefetch_receiver(&self) {
         if let Some(receiver) = &self.receiver {
@@ -240,13 +240,13 @@ mod tests {
     use super::*;
     use crate::source::Source;
 
-    /// A kilobyte a flow with windows up to 64 packets, of which a cache line each is needed again and again; `transport` holds what is
-    /// left for a connection.
+    /// A kilobyte a flow with windows up to 64 packets, of which a cache line each is needed again and again;
+    /// `transport` tests the remainder, the size of a connection.
     #[test]
     fn the_stations_of_a_flow_are_small() {
         const CONNECTION: usize = 640;
         assert_eq!((size_of::<Source>(), size_of::<Sink>()), (64, 64));
-        // The ends of the connection are allocated, and so is what is seldom needed.
+        // The ends of the connection are allocated, and so are the seldom needed fields.
         let heap = Source::REST_BYTES + size_of::<Rest>() + 4 * 16;
         let bytes = size_of::<Source>() + size_of::<Sink>() + heap + CONNECTION;
         assert!(bytes <= 1024, "{bytes} bytes");

@@ -18,13 +18,13 @@ pub struct WindowSample {
     pub time: Time,
     /// Congestion window in packets.
     pub cwnd: f64,
-    /// Slow-start threshold in packets; NaN where there is none yet.
+    /// Slow-start threshold in packets; NaN before it is first set.
     pub ssthresh: f64,
     /// Smoothed round-trip time in seconds; NaN before the first measurement.
     pub srtt: f64,
 }
 
-/// What a source counts over the measured part of a run.
+/// The counters of a source over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceCounters {
     /// Packets sent, retransmissions included.
@@ -77,7 +77,7 @@ struct Udp {
     set_at: Time,
 }
 
-/// The station: what a plain acknowledgement needs, in one cache line, and the rest.
+/// The station: one cache line with the fields that a plain acknowledgement needs, and a pointer to the others.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Source {
@@ -93,7 +93,7 @@ pub(crate) struct Source {
     rest: Box<Rest>,
 }
 
-/// What is seldom needed.
+/// Seldom needed fields.
 #[derive(Debug)]
 struct Rest {
     /// When the application has something to send: from, to; and has so again.
@@ -112,7 +112,7 @@ struct Rest {
 }
 
 impl Source {
-    /// Bytes of what is seldom needed.
+    /// Bytes of the seldom needed fields.
     #[cfg(test)]
     pub const REST_BYTES: usize = size_of::<Rest>();
 
@@ -253,7 +253,7 @@ impl Source {
     }
 
     /// An acknowledgement arrives that is [plain](Message::is_plain_ack): take it if it is plain to the sender too, and nothing is to be
-    /// recorded. Return what is to be sent. If not, return `None` and change nothing: [`Source::on_ack`] takes it.
+    /// recorded. Return the new data to send. If not, return `None` and change nothing: [`Source::on_ack`] takes it.
     #[inline(always)]
     pub fn on_plain_ack(&mut self, ack: &Message) -> Option<NewData> {
         let Generator::Tcp(sender) = &mut self.generator else { return None };
@@ -310,7 +310,7 @@ impl Source {
         self.generator.sender().is_some_and(Sender::is_exhausted)
     }
 
-    /// Ask for what a plain acknowledgement needs of the sender.
+    /// Prefetch the fields of the sender that a plain acknowledgement needs.
     #[inline]
     pub fn prefetch_sender(&self) {
         if let Generator::Tcp(sender) = &self.generator {
@@ -318,7 +318,7 @@ impl Source {
         }
     }
 
-    /// Ask for what the sender keeps of packets that are acknowledged next.
+    /// Prefetch the sender's state of the packets that are acknowledged next.
     #[inline]
     pub fn prefetch_acknowledged(&self) {
         if let Generator::Tcp(sender) = &self.generator {
@@ -347,7 +347,7 @@ impl Source {
         self.rest.sampler.as_ref().map_or(&[], |s| s.samples())
     }
 
-    /// What an application has asked for.
+    /// Return the requests of the application.
     pub fn requests(&self) -> &[Request] {
         if let Generator::Driven(driven) = &self.generator { driven.application.requests() } else { &[] }
     }

@@ -1,4 +1,4 @@
-/// What an event is for; its number among all of them is its slot in the heap.
+/// The purpose of an event; its number among all targets is its slot in the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The first packet on this link's wire arrives.

@@ -14,7 +14,7 @@ use crate::plan::{Flow, Plan, Transport};
 /// Bins of a flow's delays: 128 an octave, each less than 1 % wide.
 const BINS_LOG2: u32 = 7;
 
-/// What is recorded.
+/// The records of a sink.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     pub objects: Option<Arrivals>,

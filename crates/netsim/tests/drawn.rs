@@ -1,4 +1,4 @@
-//! What a plan leaves to chance is a function of the seed and of the flow's name alone.
+//! The random values of a plan are a function of the seed and of the flow's name alone.
 
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;

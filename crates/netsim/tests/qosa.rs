@@ -70,7 +70,7 @@ struct Seen {
     minus: [f64; 2],
 }
 
-/// What the first and the last queue have seen at the end of a run, by both engines.
+/// Return the packets that the first and the last queue counted until the end of a run, by both engines.
 fn seen(plan: &Plan) -> [Seen; 2] {
     let tables = run(plan, 7, Options::default());
     let by_events = Options { engine: EngineChoice::Events, ..Options::default() };
@@ -98,7 +98,7 @@ fn the_next_queue_honours_or_overwrites_the_bit() {
         let [honouring, honoured] = seen(&chain(middle, Some("honoured")));
         assert_eq!((first, default), (again, overwritten), "{middle:?}: the default");
         assert_eq!(first, honouring, "{middle:?}: nothing changes before the last queue");
-        // What leaves the first queue arrives at the last one, with the bit or without it.
+        // The packets that leave the first queue arrive at the last one, with the bit or without it.
         let left = |[arrivals, drops]: [f64; 2]| arrivals - drops;
         let (protected, other) = (left(first.plus), left(first.minus));
         assert!(protected > 500.0 && other > 0.0, "{middle:?}: {first:?}");

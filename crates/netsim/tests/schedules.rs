@@ -288,7 +288,7 @@ fn samples_of_a_flow_are_taken_before_what_happens_at_their_time() {
     assert_eq!(reals(&tables, "flow_samples", "t_s"), [0.0, 0.002, 0.004, 0.006, 0.008]);
     assert_eq!(integers(&tables, "flow_samples", "arrived_bytes"), [0, 0, 2000, 4000, 4000]);
     assert_eq!(integers(&tables, "flow_samples", "delivered_bytes"), [0, 0, 2000, 4000, 4000]);
-    // Those of the whole run, while the table of flows begins after the warm-up.
+    // Of the whole run, while the table of flows begins after the warm-up.
     assert_eq!(integers(&tables, "flows", "arrived"), [3]);
     assert_eq!(integers(&tables, "flows", "arrived_bytes"), [3000]);
     assert_eq!(words(&tables, "flows", "from"), ["n0"]);

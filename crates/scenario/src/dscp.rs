@@ -7,7 +7,7 @@ use crate::units;
 
 /// Largest code point: six bits.
 pub(crate) const MAX: u8 = 63;
-/// What is allowed, in words.
+/// The allowed values, in words.
 pub(crate) const ALLOWED: &str = "BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63";
 
 /// Names: best effort, class selectors CSn = 8n, assured forwarding AFxy = 8x + 2y, expedited forwarding.

@@ -20,7 +20,7 @@ const HOPS_PER_SECOND: f64 = 1e7;
 /// At most so many flows are looked at; each then stands for several.
 const MOST_FLOWS: usize = 2000;
 
-/// What a flow sends at most.
+/// An upper bound of a flow's traffic.
 struct Load {
     packets: f64,
     /// Of a packet.
@@ -87,7 +87,7 @@ fn rates(plan: &Plan) -> Vec<f64> {
     rates
 }
 
-/// What a flow sends at most; `None` if its ends are drawn in every run.
+/// Return an upper bound of a flow's traffic; `None` if its ends are drawn in every run.
 fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Option<Load> {
     let Ends::At(from, to) = flow.ends else { return None };
     let path = routes.path(from, to)?;
@@ -101,7 +101,7 @@ fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Opt
     match &*flow.transport {
         Transport::Udp { rate, packet, .. } => {
             let bytes = packet.mean();
-            // What the first link cannot send is simulated up to it.
+            // Packets in excess of the first link's rate are simulated up to that link.
             let packets = rate.bps() * seconds / (8.0 * bytes);
             Some(Load { packets, bytes, path, back: 0 })
         }

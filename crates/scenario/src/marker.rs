@@ -76,7 +76,7 @@ pub(crate) fn shape() -> Shape {
     )
 }
 
-/// What markers are checked against.
+/// The links and flows that markers may name.
 pub(crate) struct Context<'a> {
     pub links: &'a LinkNames<'a>,
     /// Names of all groups of the file.
@@ -144,7 +144,7 @@ fn marker<'a>(
     Some(Marker { name: name.to_owned(), link: link?, flows, per_flow, meter, dscp: dscp? })
 }
 
-/// The groups that a marker names; what is wrong with them is reported.
+/// Return the groups that a marker names, and report errors in them.
 fn groups<'a>(
     name: &'a str,
     section: &Section<'a>,

@@ -29,7 +29,7 @@ pub(crate) fn apply(root: &mut Table, overrides: &[(String, String)], report: &R
     }
 }
 
-/// Takes a path apart; `None` if it is none.
+/// Split a path into its segments; return `None` if it is malformed.
 fn segments(path: &str) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     let mut rest = path.trim();

@@ -1,4 +1,4 @@
-//! Parameters of disciplines and of connections as keys of the file: what a value may be, and what it means.
+//! Parameters of disciplines and of connections as keys of the file: allowed values and their meaning.
 
 use aqmlab_transport::Value as Setting;
 use aqmlab_units::{Parameter, Span, ValueKind};
@@ -28,7 +28,7 @@ pub(crate) fn key(p: &'static Parameter, check: RangeCheck) -> Key {
     Key::new(p.key, kind, sentence(p)).default(&default)
 }
 
-/// What the value of a parameter may be, its range included.
+/// Return the kind of the allowed values of a parameter, its range included.
 fn kind(p: &Parameter) -> Kind {
     let (min, max) = (p.min.map_or(0.0, |(min, _)| min), p.max.map_or(1e15, |(max, _)| max));
     let value = match p.kind {
@@ -60,7 +60,7 @@ fn default(p: &Parameter, kind: &Kind) -> String {
     }
 }
 
-/// What a parameter does and where it comes from, as a sentence.
+/// Return the description and the source of a parameter as a sentence.
 fn sentence(p: &Parameter) -> String {
     let mut text = p.doc.to_owned();
     if let Some(first) = text.get_mut(..1) {

@@ -159,7 +159,7 @@ fn events(section: &Section<'_>, duration: Option<Span>) -> (bool, Time, Option<
 }
 
 /// An unobserved drop-tail link is only a clock, which makes the links of hosts cheap. Where a queue matters, the file names
-/// it, and what is measured there must not depend on its discipline.
+/// it, and its measurements must not depend on its discipline.
 fn default_links(network: Option<&Network>, builder: &Builder<'_>) -> Vec<LinkId> {
     let main = network.map_or(&[][..], Network::main_links);
     let named: BTreeSet<_> = match main {

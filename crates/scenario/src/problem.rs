@@ -24,9 +24,9 @@ pub struct Problem {
     pub column: usize,
     /// The key in question as a dotted path, as an override would name it; empty: the file as a whole.
     pub key: String,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What is allowed; may be empty.
+    /// The allowed values; may be empty.
     pub allowed: String,
     /// The nearest valid word, if the error looks like a typo.
     pub suggestion: Option<String>,
@@ -58,7 +58,7 @@ impl core::error::Error for Problem {}
 pub(crate) struct Complaint {
     pub message: String,
     pub allowed: String,
-    /// What may follow `allowed` once that is known.
+    /// An addition to `allowed` once that is known.
     pub hint: String,
     pub suggestion: Option<String>,
 }
@@ -68,7 +68,7 @@ impl Complaint {
         Self { message: message.into(), allowed: String::new(), hint: String::new(), suggestion: None }
     }
 
-    /// Set what is allowed, unless it is set already.
+    /// Set the allowed values, unless they are set already.
     pub fn or_allowed(mut self, allowed: impl FnOnce() -> String) -> Self {
         if self.allowed.is_empty() {
             self.allowed = allowed();

@@ -16,7 +16,7 @@ const MAX_SEEDS: i64 = 1_000_000;
 /// run, and a time after it as long as the run, are still far from there.
 const MAX_DURATION: Span = Span(100 * 24 * 3600 * 1_000_000_000_000);
 
-/// What `[run]` says.
+/// The settings of `[run]`.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The run ends here.

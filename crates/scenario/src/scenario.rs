@@ -28,11 +28,11 @@ pub(crate) const LONGEST_NAME: usize = 120;
 pub struct Scenario {
     /// Its name; the name of the file without its ending if it gives none.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub description: String,
     /// The seeds to run it with.
     pub seeds: Vec<u64>,
-    /// What to simulate.
+    /// The plan to simulate.
     pub plan: Plan,
     /// The names of its queues.
     pub queue_names: Vec<String>,

@@ -12,7 +12,7 @@ use crate::tcp;
 use crate::tree::{Entry, Node, Place, Table, Value, text_of};
 use crate::units::{self, Amount};
 
-/// Checks a value against what is expected there, and everything inside it.
+/// Check a value against the kind expected there, and everything inside it.
 pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
     match (kind, &node.value) {
         (Kind::Any(kinds), value) => match kinds.iter().find(|k| k.fits(value)) {
@@ -120,7 +120,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     joined
 }
 
-/// What an entry of `[[list]]` is called by overrides: its name, the two ends of a link, or the number of a change,
+/// Return the name of an entry of `[[list]]` in overrides: its name, the two ends of a link, or the number of a change,
 /// counted from 0.
 pub(crate) fn element_name(list: &str, index: usize, element: &Node) -> Option<String> {
     let table = element.value.as_table()?;
@@ -193,7 +193,7 @@ impl<'a> Section<'a> {
         join(&self.path, key)
     }
 
-    /// Where the value of a key stands; where the table begins if there is none.
+    /// Return the place of a key's value, or of the beginning of the table if the key is absent.
     pub fn place_of(&self, key: &str) -> Place {
         self.node(key).map_or(self.place, |n| n.place)
     }
@@ -220,7 +220,7 @@ impl<'a> Section<'a> {
         self.report.error(self.place, self.key(key), Complaint::new("is missing").allowed(allowed));
     }
 
-    /// The value under a key if it is what the key's kind asks for.
+    /// Return the value under a key if it fits the key's kind.
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         let (value, kind) = (&self.node(key)?.value, &self.shape.find(key)?.kind);
         let kind = match kind {

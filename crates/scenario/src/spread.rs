@@ -30,7 +30,7 @@ pub(crate) fn shape_of_sizes(doc: &'static str, bound: Kind, mean: &Kind) -> Sha
     shape
 }
 
-/// The table of a distribution. `bound` is what the bounds of `uniform` may be, `mean` what a mean may be.
+/// Return the table of a distribution. `bound` is the kind of the bounds of `uniform`, `mean` the kind of a mean.
 pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
     let pareto = Shape::new(
         "A Pareto distribution.",
@@ -74,7 +74,7 @@ pub(crate) fn read(
         ["exponential"] => number(table.value("exponential")?).map(Spread::Exponential),
         ["pareto"] => pareto(&table.section("pareto")?, number),
         ["cdf"] => empirical(&table),
-        // What there is has been reported as unknown.
+        // The keys of the table have been reported as unknown.
         [] if table.len() > 0 => None,
         _ => {
             let complaint = Complaint::new("is not exactly one of uniform, exponential, pareto and cdf");

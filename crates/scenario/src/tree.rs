@@ -45,7 +45,7 @@ pub(crate) struct Entry {
 pub(crate) type Table = BTreeMap<String, Entry>;
 
 impl Value {
-    /// What it is, in words.
+    /// Return the name of its type in words.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",
@@ -81,7 +81,7 @@ fn bare_carriage_return(text: &str) -> Option<usize> {
     text.match_indices('\r').map(|(at, _)| at).find(|at| !text[at + 1..].starts_with('\n'))
 }
 
-/// Reads TOML; what is not TOML is reported.
+/// Read TOML; report text that is not TOML.
 pub(crate) fn read(text: &str, report: &Report<'_>) -> Option<Table> {
     if let Some(at) = bare_carriage_return(text) {
         let complaint = Complaint::new("not TOML: a carriage return without a line feed");

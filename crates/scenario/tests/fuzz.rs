@@ -164,7 +164,7 @@ const PIECES: &[&str] = &[
     "\u{0}",
 ];
 
-/// What overrides may name.
+/// Paths that overrides may name.
 const PATHS: &[&str] = &[
     "run",
     "run.duration",

@@ -1,4 +1,4 @@
-//! The JSON schema accepts what the parser accepts, and rejects what is misspelt.
+//! The JSON schema accepts all files that the parser accepts, and rejects misspelt keys and words.
 
 use std::path::Path;
 

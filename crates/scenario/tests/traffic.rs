@@ -1,4 +1,4 @@
-//! What flows send and when, markers and changes, as the plan and the answer to `check` have them.
+//! Packets and times of flows, markers and changes, as the plan and the answer to `check` have them.
 
 use aqmlab_netsim::plan::{Arrival, Flow, Length, Meter, Pattern, Plan, Size, Spread, Start, Transport};
 use aqmlab_scenario::{Scenario, check_json, parse};

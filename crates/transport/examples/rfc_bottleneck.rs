@@ -1,5 +1,5 @@
-//! Greedy flows of the RFC profile through one drop-tail queue, without a network simulator: what a comparison with
-//! real kernels needs, and nothing else.
+//! Greedy flows of the RFC profile through one drop-tail queue, without a network simulator: just enough for a
+//! comparison with real kernels.
 //!
 //! ```text
 //! cargo run --release -p aqmlab-transport --example rfc_bottleneck -- CONTROL FLOWS LIMIT DELAY_MS SECONDS [JITTER_US [TRACE]]

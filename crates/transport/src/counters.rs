@@ -2,7 +2,7 @@
 
 use aqmlab_units::Span;
 
-/// What a sender has counted since its start.
+/// The counters of a sender since its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
     /// Packets sent, SYN and retransmissions included.
@@ -36,7 +36,7 @@ impl SenderCounters {
     }
 }
 
-/// What a receiver has counted since its start.
+/// The counters of a receiver since its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverCounters {
     /// Data packets that arrived, duplicates included.

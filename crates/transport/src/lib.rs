@@ -16,9 +16,9 @@
 //!   scenario files: `ns2-2.35`.
 //! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 implements it. Name in scenario files: `rfc`.
 //!
-//! What all profiles share stays in this folder: the packets ([`Data`], [`Ack`]), the [`Profile`]s with their registries
-//! of parameters, endpoints of any of them ([`Sender`], [`Receiver`], [`TcpConfig`]), and [`UdpSource`] with the
-//! [`Length`] of its packets.
+//! The types that all profiles share are in this folder: the packets ([`Data`], [`Ack`]), the [`Profile`]s with their
+//! registries of parameters, endpoints of any of them ([`Sender`], [`Receiver`], [`TcpConfig`]), and [`UdpSource`]
+//! with the [`Length`] of its packets.
 
 mod counters;
 mod length;
@@ -49,7 +49,7 @@ pub use supply::Supply;
 pub use timer::Timer;
 pub use udp::{Arrival, Datagram, Pattern, UdpSource};
 
-/// The network of `tests/bottleneck`, for tests of what is private.
+/// The network of `tests/bottleneck`, for tests of private items.
 #[cfg(test)]
 #[allow(dead_code, reason = "its other users read more")]
 #[path = "../tests/bottleneck/mod.rs"]

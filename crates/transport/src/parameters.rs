@@ -1,4 +1,4 @@
-//! How the tables of the profiles declare parameters, and what a value outside its range is reported as.
+//! Declarations of parameters in the tables of the profiles, and the error for a value outside its range.
 
 use core::fmt;
 

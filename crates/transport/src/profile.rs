@@ -62,7 +62,7 @@ impl TcpConfig {
         }
     }
 
-    /// What it is called in tables: ns-2's variant, or `tcp-` and the congestion control.
+    /// Return the name in tables: ns-2's variant, or `tcp-` and the congestion control.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Ns2(config) => config.variant.name(),

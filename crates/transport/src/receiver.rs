@@ -48,7 +48,7 @@ impl Receiver {
         }
     }
 
-    /// Ask for what a plain packet needs.
+    /// Prefetch the fields that a plain packet needs.
     #[inline]
     pub fn prefetch(&self) {
         match self {
@@ -74,7 +74,7 @@ impl Receiver {
         }
     }
 
-    /// What was counted since the start.
+    /// Return the counters since the start.
     pub fn counters(&self) -> ReceiverCounters {
         match self {
             Self::Ns2(receiver) => receiver.counters(),

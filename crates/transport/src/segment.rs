@@ -1,4 +1,4 @@
-//! What travels between the endpoints: data packets one way, acknowledgements the other.
+//! The packets between the endpoints: data packets one way, acknowledgements the other.
 
 use aqmlab_units::Time;
 
@@ -155,7 +155,7 @@ pub struct Ack {
     pub stamp: Time,
 }
 
-/// What a receiver does with a data packet that changes nothing of SACK and ECN.
+/// The receiver's answer to a data packet that changes nothing of SACK and ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainAnswer {
     /// Its acknowledgement is held back.

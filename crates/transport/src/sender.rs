@@ -30,8 +30,9 @@ impl Sender {
         }
     }
 
-    /// Take an acknowledgement without SACK blocks and time stamp, if it says nothing but that new data has arrived, and is not the last.
-    /// Return what is to be sent. If it is another, return `None` and change nothing: [`Sender::on_ack`] takes it.
+    /// Take an acknowledgement without SACK blocks and time stamp, if it only reports that new data has arrived, and
+    /// is not the last. Return the new data to send. If it is another, return `None` and change nothing:
+    /// [`Sender::on_ack`] takes it.
     #[inline]
     pub fn on_plain_ack(&mut self, now: Time, ack: i32, ece: bool) -> Option<NewData> {
         match self {
@@ -66,7 +67,7 @@ impl Sender {
     }
 
     /// The application hands over more, when everything was acknowledged that it had handed over before: the connection
-    /// goes on where it was. [`Sender::go_on`] sends of it what the window allows.
+    /// continues from there. [`Sender::go_on`] sends as much of it as the window allows.
     pub fn offer(&mut self, supply: Supply) {
         match self {
             Self::Ns2(sender) => sender.offer(supply),
@@ -90,7 +91,7 @@ impl Sender {
         }
     }
 
-    /// Ask for what a plain acknowledgement needs.
+    /// Prefetch the fields that a plain acknowledgement needs.
     #[inline]
     pub fn prefetch(&self) {
         match self {
@@ -99,7 +100,7 @@ impl Sender {
         }
     }
 
-    /// Ask for what the acknowledged packets have of their own; [`Sender::prefetch`] has fetched where that is.
+    /// Prefetch the state of the acknowledged packets; [`Sender::prefetch`] has fetched its address.
     #[inline]
     pub fn prefetch_acknowledged(&self) {
         match self {
@@ -134,7 +135,7 @@ impl Sender {
         }
     }
 
-    /// Slow-start threshold in packets; infinite where there is none yet.
+    /// Slow-start threshold in packets; infinite before it is first set.
     pub fn ssthresh(&self) -> f64 {
         match self {
             Self::Ns2(sender) => sender.ssthresh(),
@@ -167,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// What was counted since the start.
+    /// Return the counters since the start.
     pub fn counters(&self) -> SenderCounters {
         match self {
             Self::Ns2(sender) => sender.counters(),

@@ -1,4 +1,4 @@
-/// What the application has to send.
+/// The data that the application has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
     /// Always more.

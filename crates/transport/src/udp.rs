@@ -96,7 +96,7 @@ struct Burst {
 }
 
 impl UdpSource {
-    /// A source that has not started: packets of this length (headers included) at `rate`, which is not 0.
+    /// Create a source, not yet started: packets of this length (headers included) at `rate`, which is not 0.
     pub fn new(rate: Rate, length: Length, pattern: Pattern) -> Self {
         debug_assert!(rate.0 > 0);
         let burst = Burst { start: Time::NEVER, sent: 0, packets: 0 };

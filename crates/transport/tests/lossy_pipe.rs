@@ -33,7 +33,7 @@ impl<T> Pipe<T> {
     }
 }
 
-/// What is observed of one transfer.
+/// The observations of one transfer.
 struct Outcome {
     sender: Sender,
     receiver: Receiver,

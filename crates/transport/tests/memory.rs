@@ -1,4 +1,4 @@
-//! What a connection occupies, both ends and their buffers together.
+//! The memory of a connection, both ends and their buffers together.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -71,7 +71,7 @@ fn occupied(config: &Config, loss: f64) -> usize {
     ends + before.wrapping_sub(live())
 }
 
-/// What is left of a kilobyte goes to the two stations of the simulator around them; their test holds the sum.
+/// The remainder of a kilobyte is for the two stations of the simulator around them; their test checks the sum.
 #[test]
 fn a_connection_with_a_window_of_64_packets_fits_into_640_bytes() {
     for variant in Variant::ALL {

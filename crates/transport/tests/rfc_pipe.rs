@@ -92,7 +92,8 @@ fn transfer(config: &Config, packets: u64, weather: Weather, seed: u64) -> Optio
         let outstanding = sender.max_seq() - sender.highest_ack();
         assert!(outstanding as u64 * u64::from(config.mss) <= u64::from(config.window).max(1), "window");
         assert!(sender.cwnd() >= 1.0, "cwnd {}", sender.cwnd());
-        // What was sent fits the window, except for the one segment of a probe, a time-out or a first retransmission.
+        // The segments sent fit the window, except for the one segment of a probe, a time-out or a first
+        // retransmission.
         assert!(sent <= 1 || sender.pipe() as f64 <= sender.cwnd(), "{before:?} {sender:?}");
         assert!(sender.pipe() <= outstanding as u64 * 2);
     }

@@ -8,7 +8,7 @@ impl Cdf {
     /// The distribution through these points (x, probability).
     ///
     /// # Errors
-    /// Says what is wrong with the points: x must be finite, 0 or above and must not fall, probabilities must rise from 0
+    /// Return the error in the points: x must be finite, 0 or above and must not fall, probabilities must rise from 0
     /// or above to 1, and the mean must be above 0.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Self, &'static str> {
         let pairs = || points.windows(2);

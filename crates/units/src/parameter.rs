@@ -3,7 +3,7 @@
 /// The highest priority level of a flow; level 0 is no priority.
 pub const LEVELS: usize = 8;
 
-/// What the value of a parameter is, and its unit.
+/// The kind of a parameter's value, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// Packets (`30p`).
@@ -33,7 +33,7 @@ pub struct Parameter {
     pub key: &'static str,
     /// The symbol in the literature; empty: none.
     pub symbol: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub kind: ValueKind,
     /// Whether a number of packets, or one without a unit, must be whole.
     pub is_whole: bool,
@@ -47,7 +47,7 @@ pub struct Parameter {
     pub max: Option<(f64, bool)>,
     /// The allowed words, in place of or besides another value.
     pub choices: &'static [&'static str],
-    /// What it does.
+    /// A description of its effect.
     pub doc: &'static str,
     /// Where it, or its default, comes from; empty: not known.
     pub source: &'static str,
@@ -151,7 +151,7 @@ impl Parameter {
         above && below && !x.is_nan()
     }
 
-    /// Return what is allowed: an inequality, how the value is written, and the words.
+    /// Return the allowed values: an inequality, how the value is written, and the words.
     pub fn allowed(&self) -> String {
         let mut parts = Vec::new();
         match (self.min, self.max) {

@@ -22,10 +22,10 @@ impl Rate {
 
 /// Transmission times at a given rate, each rounded by itself to the nearest picosecond.
 ///
-/// No remainder is carried from packet to packet: what the numbers of a scenario make simultaneous (a departure
-/// and the arrival that it clocks by way of an acknowledgement) then stays simultaneous to the picosecond, and its
-/// order is that of the causes, not of rounding. The price is at most half a picosecond a packet; rates of 10^k,
-/// 25 or 40 Gbit/s and the like have whole picoseconds per byte and pay nothing.
+/// No remainder is carried from packet to packet: events that are simultaneous by the numbers of a scenario (a
+/// departure and the arrival that it clocks by way of an acknowledgement) then stay simultaneous to the picosecond,
+/// and their order is that of the causes, not of rounding. The price is at most half a picosecond a packet; rates of
+/// 10^k, 25 or 40 Gbit/s and the like have whole picoseconds per byte and pay nothing.
 #[derive(Clone, Debug)]
 pub struct Serializer {
     rate: Rate,

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use crate::request;
 use crate::run::Run;
 
-/// What stays between two calls.
+/// State kept between two calls.
 #[derive(Default)]
 struct State {
     input: Vec<u8>,

@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_stationary_at_the_target_utilization() {
-        // One packet each 1/(gamma C): what is added is what is taken off.
+        // One packet each 1/(gamma C): the virtual queue gains and loses the same number of bytes.
         let params = params(false);
         let mut v = Virtual::new(&params);
         let mut now = Time::from_secs(1.0);

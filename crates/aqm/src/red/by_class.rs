@@ -9,7 +9,7 @@ pub(super) struct ByClass<T> {
 
 impl<T> From<Vec<T>> for ByClass<T> {
     /// # Panics
-    /// If there is none.
+    /// If `all` is empty.
     fn from(all: Vec<T>) -> Self {
         let mut all = all.into_iter();
         let first = all.next().expect("at least one class");

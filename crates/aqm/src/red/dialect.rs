@@ -40,7 +40,7 @@ pub enum AtIdle {
     None,
 }
 
-/// What happens at the first arrival that finds the average at or above min_th.
+/// The rule for the first arrival that finds the average at or above min_th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
     /// count is -1 below min_th, so that it is 0 for this arrival (Floyd and Jacobson).

@@ -16,12 +16,12 @@ use crate::qdisc::find_gauge;
 use crate::spec::Limit;
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, SpacingState, Verdict};
 
-/// What a RED queue is set to, checked and with all automatic values filled in.
+/// The settings of a RED queue, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// Which set of parameters applies.
     pub classes: Classes,
-    /// What happens to the victim.
+    /// The response to the choice of a victim: drop or mark it.
     pub response: Response,
     /// Size of the buffer.
     pub limit: Limit,

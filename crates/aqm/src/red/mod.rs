@@ -30,8 +30,8 @@
 //! With `arithmetic = "integer"` the average ([`average::IntegerEwma`]), the curve ([`curve::CurveTable`]) and the spacing
 //! compute in integers, and p_b is a multiple of 2^-31. `python/aqmlab/interop/kernel/module/decision.h` has the same lines in C.
 //!
-//! A [`Dialect`] is a named set of switches over all parts: what the original paper, ns-2.35 and Linux do
-//! differently while all of them say "RED".
+//! A [`Dialect`] is a named set of switches over all parts: the differences between the original paper, ns-2.35 and
+//! Linux, which all call their algorithm "RED".
 
 pub mod adaptation;
 pub mod average;

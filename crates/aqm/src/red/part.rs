@@ -11,11 +11,11 @@ use super::spacing::SpacingKind;
 use super::victim::VictimKind;
 use crate::{Parameter, ParameterError, Value};
 
-/// What every part says about itself.
+/// The description that every part provides.
 pub(crate) trait Part: Sized {
     /// The word in a scenario file.
     const NAME: &'static str;
-    /// What it does, in a line.
+    /// A description in one line.
     const DOC: &'static str;
     /// The parameters that only queues with this part have. Several parts may list the same constant.
     const PARAMETERS: &'static [Parameter] = &[];
@@ -37,7 +37,7 @@ pub(crate) trait Part: Sized {
 pub struct PartInfo {
     /// The word in a scenario file.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A description in one line.
     pub doc: &'static str,
     /// The parameters that only queues with this part have.
     pub parameters: &'static [Parameter],
@@ -152,7 +152,7 @@ macro_rules! parts {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
             /// Their names, in the same order.
             pub const NAMES: &'static [&'static str] = &[$(<$name as $crate::red::part::Part>::NAME),*];
-            /// What the registry has of them, in the same order.
+            /// Their descriptions for the registry, in the same order.
             pub const PARTS: &'static [$crate::red::part::PartInfo] =
                 &[$($crate::red::part::PartInfo::of::<$name>()),*];
 

@@ -26,7 +26,7 @@ pub struct Difference {
     pub record: u64,
     /// Time of the record in ns.
     pub time_ns: u64,
-    /// What differs.
+    /// The field that differs.
     pub what: &'static str,
     /// Its value in the log.
     pub logged: String,

@@ -26,7 +26,7 @@ pub struct Record {
     pub instance: u8,
 }
 
-/// What a record is about.
+/// The kind of event that a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordKind {
     /// A packet was offered.
@@ -42,7 +42,7 @@ pub enum RecordKind {
 impl Record {
     /// Bytes of a record.
     pub const BYTES: usize = 64;
-    /// The value of `p_b` below min_th, and of `victim` if there is none.
+    /// The value of `p_b` below min_th, and of `victim` without a victim.
     pub const NONE: u32 = u32::MAX;
     /// The bit of `drawn` for a draw of the spacing.
     pub const DREW: u8 = 1;

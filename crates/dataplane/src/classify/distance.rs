@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::group::Prefix;
 use crate::wire::Header;
 
-/// What hosts usually set the time to live to: old ones and ns-2, Linux and its like, Windows, routers.
+/// The usual initial values of the time to live: old hosts and ns-2, Linux and its like, Windows, routers.
 const USUAL: [u8; 4] = [32, 64, 128, 255];
 
 /// How the time to live that a packet was sent with is known.
@@ -15,7 +15,8 @@ pub enum Distance {
     /// The least usual initial value that is not below what came.
     #[default]
     Inferred,
-    /// Carried by the packet in an [option](crate::wire::RouteOption), and so is `ttl_final`; inferred where there is none.
+    /// Carried by the packet in an [option](crate::wire::RouteOption), and so is `ttl_final`; inferred without the
+    /// option.
     Option,
     /// Given for prefixes of the source, of which the longest counts; inferred for all others.
     Prefix {

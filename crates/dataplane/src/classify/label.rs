@@ -4,7 +4,7 @@ use core::net::IpAddr;
 use super::Direction;
 use crate::wire::{Header, protocol};
 
-/// What a flow is called: the ends and ports of its first packet, as seen from side a.
+/// The name of a flow: the ends and ports of its first packet, as seen from side a.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The end on side a.

@@ -35,9 +35,9 @@
 //! first pool, which all standard services but two (LE of RFC 8622, NQB) have, end in 0, so that code point and bit do not
 //! disturb each other. The flow label would not do: hosts draw all of its bits at random.
 //!
-//! PC-RED needs a flow label, which every packet of IPv6 has, and who has priority, which is the class of the group.
-//! Linux chooses another label for a connection at a retransmission time-out (`net.core.txrehash`, 1 by default); with 0
-//! a connection keeps its label.
+//! PC-RED needs a flow label, which every packet of IPv6 has, and the priority of a flow, which is the class of the
+//! group. Linux chooses another label for a connection at a retransmission time-out (`net.core.txrehash`, 1 by
+//! default); with 0 a connection keeps its label.
 
 mod distance;
 mod group;
@@ -65,7 +65,7 @@ pub enum Direction {
 /// Knows the groups and the flows that were seen.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    /// Those of the configuration, and `other`.
+    /// The groups of the configuration, and `other`.
     groups: Vec<Group>,
     distance: Distance,
     qosa_bit: bool,

@@ -143,8 +143,8 @@ impl Table {
         found.map(|entry| entry >> 1)
     }
 
-    /// The flow with this key, which is seen now; made of `new` (group and label) if there is none. Replies find it by
-    /// `alias`.
+    /// Return the flow with this key, which is seen now; create it from `new` (group and label) if it is missing.
+    /// Replies find it by `alias`.
     #[inline]
     pub fn touch(&mut self, key: Key, alias: Option<Key>, new: impl FnOnce() -> (u16, Label)) -> u32 {
         let flow = match self.find(&key) {

@@ -7,7 +7,7 @@ use crate::capture::Packet;
 use crate::classify::{Classifier, Direction};
 use crate::wire::{self, MalformedCounts};
 
-/// What arrived at the queue of a link.
+/// The packets that arrived at the queue of a link.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The packets that a capture says to have gone from a to b, in order of time. The number of each is its place in the

@@ -1,4 +1,4 @@
-//! What is in a datagram: its number and the time at which it was to leave, as far as there is room, and zeros.
+//! The payload of a datagram: its number and the time at which it was to leave, as far as there is room, and zeros.
 
 /// Bytes of the number and of the time.
 pub(super) const MARK: usize = 16;

@@ -24,7 +24,7 @@ use self::source::Source;
 /// The latest reading of the monotonic clock at which a run may start, in seconds: 30 years after the machine.
 const LATEST_START_S: f64 = 1e9;
 
-/// What a process does.
+/// The task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends.

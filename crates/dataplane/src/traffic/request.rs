@@ -25,7 +25,7 @@ pub struct TrafficRequest {
     /// The longest packet, IP header included.
     #[serde(default = "ethernet")]
     pub mtu: u32,
-    /// A sink counts for so long after the end what is still on its way, in seconds.
+    /// A sink counts packets still on their way for so long after the end, in seconds.
     #[serde(default = "half_a_second")]
     pub linger_s: f64,
     /// The flows.

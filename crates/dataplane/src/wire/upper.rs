@@ -1,4 +1,4 @@
-//! What is above IP: TCP (RFC 9293), UDP (RFC 768), and of ICMP only that it is there.
+//! The protocols above IP: TCP (RFC 9293), UDP (RFC 768), and of ICMP only its presence.
 
 use aqmlab_aqm::Kind;
 
@@ -11,7 +11,7 @@ const UDP: usize = 8;
 const ICMP: usize = 8;
 const ICMPV6: usize = 4;
 
-/// What was read above IP; nothing in later fragments and of protocols that are not known.
+/// The fields read above IP; none in later fragments and for unknown protocols.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Upper {
     pub ports: Option<(u16, u16)>,

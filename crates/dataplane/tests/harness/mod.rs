@@ -1,4 +1,4 @@
-//! What a fuzzer does with bytes: for packets and for the control input. Nothing may panic, and what must hold is asserted.
+//! The code under fuzzing, for packets and for the control input. Nothing may panic, and the invariants are asserted.
 
 use aqmlab_dataplane::classify::{Classifier, Direction, Distance, Group};
 use aqmlab_dataplane::config::Planned;

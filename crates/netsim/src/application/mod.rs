@@ -1,8 +1,8 @@
-//! What an application does with a TCP connection: it asks for one object after the other.
+//! Applications over a TCP connection: a client asks for one object after the other.
 //!
 //! The server is the source of the flow. The client asks for the next object when the last byte of the one before has
 //! come, perhaps after a while; its request travels with the acknowledgement of that byte. So the server receives it when
-//! everything is acknowledged, and all that is decided is decided there: at the client's times, later by the way back.
+//! everything is acknowledged, and the server's end makes all decisions: at the client's times, later by the way back.
 //!
 //! The last packet of an object is [marked](crate::message::Message::is_last) so that the sink knows when an object is
 //! complete, and answers it at once: the request does not wait for a delayed acknowledgement.
@@ -42,7 +42,7 @@ pub(crate) struct Request {
     pub segment: Option<(usize, Span)>,
 }
 
-/// What generates the requests.
+/// The generator of the requests.
 #[derive(Debug)]
 enum Generator {
     Objects(Fetcher),
@@ -99,7 +99,7 @@ impl Application {
         }
     }
 
-    /// What was asked for.
+    /// Return the requests so far.
     pub fn requests(&self) -> &[Request] {
         &self.requests
     }
@@ -117,7 +117,7 @@ pub(crate) fn most_requests(size: &Size, duration: Span) -> usize {
     }
 }
 
-/// What the sequence numbers of a profile count.
+/// The unit that the sequence numbers of a profile count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbers {
     /// Packets.

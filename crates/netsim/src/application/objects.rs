@@ -33,7 +33,7 @@ impl Fetcher {
         }
     }
 
-    /// Bytes of the object in progress; 0 if there is none.
+    /// Return the bytes of the object in progress; 0 without one.
     pub fn bytes(&self) -> u64 {
         self.objects.sizes.get(self.current).copied().unwrap_or(0)
     }

@@ -45,7 +45,7 @@ impl Player {
         self.video.bytes(0)
     }
 
-    /// Asks for the next segment: its bytes, its place in the ladder, and what is in the buffer.
+    /// Ask for the next segment. Return its bytes, its place in the ladder, and the buffer level.
     pub fn ask(&mut self, now: Time) -> (u64, usize, Span) {
         let level = self.playback.level(now);
         if self.asked > 0 {
@@ -71,7 +71,7 @@ impl Player {
         if segments.is_some_and(|all| self.asked >= all) {
             return None;
         }
-        // Without room the buffer has what is needed to play.
+        // Without room, wait until playback has made room for a segment.
         let too_much = self.playback.level(now) + segment - buffer;
         Some(now + too_much)
     }

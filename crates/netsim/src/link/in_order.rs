@@ -1,17 +1,18 @@
 //! A link whose discipline decides at the arrival of each packet over a first-in first-out queue, without a queue of packets in it.
 //!
-//! Three facts make this exact, where what is accepted leaves in order as soon as the link is free
+//! Three facts make this exact, provided that accepted packets leave in order as soon as the link is free
 //! ([`Qdisc::decides_at_arrival`]):
 //!
 //! 1. When packet n arrives, at a_n, the start of its service is known, with the transmission time t_n:
 //!    s_n = max(a_n, s_(n-1) + t_(n-1)). It arrives at the far end at s_n + t_n + delay.
-//! 2. What the link counts of a departure is a sum over packets of what depends on a_n, s_n and t_n only, and a sum has no order.
-//!    So departures are counted at the arrival. Two instants need the sum of those that have departed until then: at the end of the
-//!    run departures after it are taken back, and at the end of the warm-up those of the packets that wait are counted
-//!    again, after the counters were reset. A log has an order: a link that keeps one counts each departure in its turn.
-//! 3. A decision depends on the queue by number and bytes of what waits, and by the time since which the link is idle. Who waits follows
-//!    from the starts s_n: those that come before the arrival, by their keys, have left. The link is idle since the end of the last
-//!    service.
+//! 2. The counter of departures is a sum over packets of terms that depend on a_n, s_n and t_n only, and a sum has no
+//!    order. So departures are counted at the arrival. Two instants need the sum of those that have departed until
+//!    then: at the end of the run departures after it are taken back, and at the end of the warm-up those of the
+//!    packets that wait are counted again, after the counters were reset. A log has an order: a link that keeps one
+//!    counts each departure in its turn.
+//! 3. A decision depends on the number and bytes of the waiting packets, and on the time since which the link is
+//!    idle. The waiting packets follow from the starts s_n: packets that start before the arrival, by their keys, have
+//!    left. The link is idle since the end of the last service.
 //!
 //! Samples, timers and the end of the warm-up are evaluated before the first arrival that comes after them, with the queue of
 //! their time.
@@ -37,7 +38,7 @@ pub(crate) struct InOrder {
     free_at: Time,
     /// Start of the service in progress, or of the last one.
     serving_since: Time,
-    /// What waits for its service, in order.
+    /// Packets that wait for their service, in order.
     waiting: VecDeque<Waiter>,
     /// When the service of the first of them starts; `NEVER` if nothing waits.
     next_start: Time,

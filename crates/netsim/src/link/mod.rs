@@ -19,7 +19,7 @@ use crate::observe::Observation;
 use crate::plan::LinkId;
 use crate::tables::Counting;
 
-/// The kinds of link stations, by what is known about a packet at its arrival.
+/// The kinds of link stations, by the information about a packet at its arrival.
 #[derive(Clone, Debug)]
 pub(crate) enum Link {
     /// Drop-tail without observation: the departure follows from the time at which the link becomes free.

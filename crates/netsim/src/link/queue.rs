@@ -104,7 +104,7 @@ impl Queue {
         }
     }
 
-    /// Take what the discipline dropped at the last call, at arrival or at departure.
+    /// Take the packets that the discipline dropped at the last call, at arrival or at departure.
     #[inline(always)]
     pub fn take_dropped(&mut self, take: impl FnMut(Rest)) {
         if let Some(dropped) = self.station.dropped.as_mut().filter(|dropped| !dropped.is_empty()) {

@@ -11,7 +11,7 @@ use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::{self, Change, LinkId};
 
-/// Discipline, statistics and clock of a link; `P` is what the queue holds of a packet in addition to its header.
+/// Discipline, statistics and clock of a link; `P` is the part of a queued packet that is not in its header.
 #[derive(Clone, Debug)]
 pub(crate) struct Station<P> {
     pub id: LinkId,

@@ -270,7 +270,7 @@ fn links_are_small() {
 
 #[test]
 fn an_ecn_field_is_rewritten() {
-    // What is compared above includes the header, so a mark must be seen in it.
+    // The records compared above include the header, so they must contain a mark.
     let set = [
         ("ecn", Value::Flag(true)),
         ("min_th", Value::Packets(1.0)),

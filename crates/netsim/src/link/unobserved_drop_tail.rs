@@ -36,7 +36,7 @@ pub(crate) struct UnobservedDropTail {
     cold: Option<Box<Cold>>,
 }
 
-/// What most arrivals do not need, most of it for packets that wait.
+/// Fields that most arrivals do not need, most of them for waiting packets.
 ///
 /// Delays and areas are added when a packet arrives, as if the run lasted until its service starts. At the end of the warm-up
 /// and of the run they are corrected for the packets that still wait.
@@ -65,7 +65,7 @@ struct Cold {
     rare: Option<Box<Rare>>,
 }
 
-/// What few links have: a backlog at the end of the warm-up, and losses since then.
+/// Fields that few links need: a backlog at the end of the warm-up, and losses since then.
 #[derive(Clone, Debug, Default)]
 struct Rare {
     carried_over: Backlog,
@@ -323,7 +323,7 @@ impl UnobservedDropTail {
         self.transmission = if before.0 == bytes { before.1 } else { self.rate.time_of(u64::from(bytes)) };
     }
 
-    /// Move what is counted of the length at hand to the sums.
+    /// Add the count of packets of the current length to the sums.
     fn sum_up(&mut self) {
         let cold = self.cold.get_or_insert_default();
         let count = u64::from(core::mem::take(&mut self.count));

@@ -13,7 +13,7 @@ pub trait Arithmetic: Copy + Debug {
     /// The tokens that so many bytes cost.
     fn tokens(bytes: u64) -> Self::Tokens;
 
-    /// What is earned at a rate from one time to another.
+    /// Return the tokens earned at a rate from one time to another.
     fn earned(rate: Rate, from: Time, to: Time) -> Self::Tokens;
 
     /// Seconds from one time to another.

@@ -21,7 +21,7 @@
 //! | TSW3CM takes a random number | above cir | for every packet |
 //! | TSW3CM is red, yellow if | u < (avg - pir) / avg, u < (avg - cir) / avg | avg (1 - u) > pir, > cir |
 //!
-//! What ns-2 has not: colour-aware meters; its meters begin at the start of the simulation, as these do.
+//! Not in ns-2: colour-aware meters; ns-2's meters begin at the start of the simulation, as these do.
 
 mod arithmetic;
 mod bucket;
@@ -45,7 +45,7 @@ pub enum Color {
     /// Within the committed rate.
     #[default]
     Green,
-    /// Beyond it, but within what is tolerated.
+    /// Beyond it, but within the tolerance.
     Yellow,
     /// Beyond all.
     Red,

@@ -45,7 +45,8 @@ impl<A: Arithmetic> SingleRate<A> {
 }
 
 /// Two rate three color marker (RFC 2698): tokens come at the rate `cir` into the committed bucket and at the rate
-/// `pir` into the peak bucket; what the peak bucket does not cover is red, and a green packet is paid from both.
+/// `pir` into the peak bucket; a packet that the peak bucket does not cover is red, and a green packet is paid from
+/// both.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoRate<A: Arithmetic> {
     cir: Rate,

@@ -209,8 +209,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, u32, Color)>> {
     })
 }
 
-/// What a bucket that was full at the start holds when packet `j` arrives, if it pays for the packets that `pays` says:
-/// in no interval it has paid more than its size and what it earned. In bit-picoseconds.
+/// Return the tokens of a bucket that was full at the start when packet `j` arrives, if it pays for the packets in
+/// `pays`: in no interval it has paid more than its size and the tokens earned. In bit-picoseconds.
 fn held(packets: &[(Time, u32, Color)], pays: &[bool], (rate, bytes): (Rate, u64), j: usize) -> u128 {
     let size = Exact::tokens(bytes);
     (0..=j)

@@ -14,8 +14,8 @@ use super::{Arithmetic, Color};
 /// ```
 ///
 /// above which packets are coloured by chance, so that the green ones keep to `cir` and the green and yellow ones to
-/// `pir`: red with probability (avg - pir) / avg, yellow with (min(avg, pir) - cir) / avg. With two colours what is
-/// not green is red.
+/// `pir`: red with probability (avg - pir) / avg, yellow with (min(avg, pir) - cir) / avg. With two colours all packets
+/// that are not green are red.
 #[derive(Clone, Copy, Debug)]
 pub struct SlidingWindow<A> {
     /// Bytes per second, as all rates here.

@@ -64,7 +64,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             self.station.service = Some((now, now + transmission));
             self.station.stats.counters.busy += transmission.0;
         } else {
-            // What waits is listed.
+            // The list has all waiting packets, so none waits.
             self.station.become_idle(now);
         }
     }

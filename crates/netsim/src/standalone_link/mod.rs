@@ -44,11 +44,11 @@ pub struct StandaloneLink<P> {
     wire: VecDeque<(Time, Packet<P>)>,
     /// When the last packet that was sent arrives at the far end.
     last_arrival: Time,
-    /// What a new discipline had no room for; served before it.
+    /// Packets without room in a new discipline; served before its packets.
     carried: VecDeque<Packet<P>>,
     /// Where the packet in service counts as waiting.
     head: Option<HeadOfLine<P>>,
-    /// What was counted before the end of the warm-up, once that is over.
+    /// The counters at the end of the warm-up, once that is over.
     before: Option<Box<Totals>>,
     warmup: Time,
     /// Since when something waits, and how long something has waited before.
@@ -167,7 +167,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.waited + self.waiting_since.map_or(Span::ZERO, |since| now.since(since))
     }
 
-    /// What waits.
+    /// Return the waiting packets and bytes.
     pub fn backlog(&self) -> Backlog {
         let mut backlog = self.station.discipline.backlog();
         for packet in &self.carried {

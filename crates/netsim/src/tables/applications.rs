@@ -1,4 +1,4 @@
-//! What applications asked for and got.
+//! Tables of applications: requests and their results.
 
 use aqmlab_units::{Span, Time};
 

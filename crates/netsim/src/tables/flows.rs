@@ -1,4 +1,4 @@
-//! What flows do and get.
+//! Tables of flows: counters, times and samples.
 
 use aqmlab_units::Time;
 
@@ -113,7 +113,7 @@ impl<'a> FlowRow<'a> {
         }
     }
 
-    /// What the ends have counted, and the row.
+    /// Return the counters of both ends, and the row.
     fn counted(self) -> (SourceCounters, SinkCounters, Self) {
         (self.source.counters(), self.sink.counters(), self)
     }

@@ -1,4 +1,4 @@
-//! What links and their markers count.
+//! Tables of links and their markers.
 
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};

@@ -45,14 +45,14 @@ fn texts<'r, T, S: AsRef<str>>(rows: &'r [T], f: impl Fn(&'r T) -> S) -> Column 
 /// Rows of which values are computed at a time.
 const BLOCK: usize = 256;
 
-/// A column of numbers, as a function of what is computed of a row.
+/// A column of numbers, as a function of the values computed from a row.
 enum Number<'f, C> {
     Integer(&'f dyn Fn(&C) -> u64),
     Real(&'f dyn Fn(&C) -> f64),
 }
 
-/// Columns of numbers of what is computed of each row, once. It is computed for a block of rows at a time: for all rows it may be larger
-/// than the columns.
+/// Make columns of numbers from values that are computed once for each row. They are computed for a block of rows at
+/// a time: for all rows they may be larger than the columns.
 fn numbers<R, C, const N: usize>(
     mut rows: impl ExactSizeIterator<Item = R>,
     compute: impl Fn(R) -> C,

@@ -1,4 +1,4 @@
-//! What was observed of links.
+//! Tables of observed links.
 
 use aqmlab_aqm::{Ecn, Kind};
 use aqmlab_transport::TcpConfig;
@@ -10,7 +10,7 @@ use crate::observe::{EventKind, Observation};
 use crate::plan::Transport;
 
 impl<'s> Seen<'s> {
-    /// What was observed, with the names of the links.
+    /// Return the records of observed links, with the names of the links.
     pub fn observed<T>(&self, rows: impl Fn(&'s Observation) -> Vec<T>) -> Vec<(&'s str, T)> {
         let observed = |l: SeenLink<'s>| l.station.observation().map(&rows).unwrap_or_default();
         self.links()

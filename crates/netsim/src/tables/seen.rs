@@ -19,7 +19,7 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct SeenLink<'a> {
     pub name: &'a str,
     pub aqm: &'a str,
-    /// What it has counted, computed where it is asked for: with many links, copies of all counters are larger than the tables.
+    /// Its counters, computed on request: with many links, copies of all counters are larger than the tables.
     pub station: &'a dyn Counting,
 }
 
@@ -30,7 +30,7 @@ pub(crate) trait Counting {
     fn drops(&self) -> Option<&Drops>;
     fn observation(&self) -> Option<&Observation>;
     fn markers(&self) -> Option<&Markers>;
-    /// What waits.
+    /// Return the waiting packets and bytes.
     fn backlog(&self) -> Backlog;
 }
 

@@ -20,7 +20,7 @@ const IN_ORDER: f64 = 250.0;
 const QUEUE: f64 = 500.0;
 const SOURCE: f64 = 250.0;
 const SINK: f64 = 100.0;
-/// What an acknowledgement takes at a link of what a data packet takes: it seldom waits.
+/// Cost of an acknowledgement at a link, as a share of that of a data packet: it seldom waits.
 const ACK: f64 = 0.6;
 
 /// The two parts of a network.
@@ -77,7 +77,7 @@ impl Division {
         Ok(divided)
     }
 
-    /// List what the second part evaluates.
+    /// List the links, sources and sinks that the second part evaluates.
     fn list(&mut self, network: &Network, ends_together: bool, is_second: &[bool]) {
         for flow in 0..network.numbering.flows {
             if is_second[source_of(network, ends_together, flow) as usize] {

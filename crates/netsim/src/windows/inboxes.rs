@@ -122,7 +122,7 @@ impl Inboxes {
     }
 }
 
-/// Pages are reused, so all of them grow to what is needed: not by doubling, after which half of them would be empty.
+/// Pages are reused, so all of them grow to the needed size: not by doubling, after which half of them would be empty.
 #[cold]
 fn make_room(page: &mut Vec<Message>) {
     page.reserve_exact(page.len() / 8);

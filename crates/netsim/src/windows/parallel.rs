@@ -1,9 +1,9 @@
 //! One run on two threads.
 //!
-//! Each thread evaluates a part of the stations, window by window, in a network of its own, and hands over to the other what the other's
-//! stations are to receive. It begins a window when the other has handed over all that may arrive in it, by the least delay from part to
-//! part: a conservative simulation with two logical processes, whose null messages (Chandy and Misra, 1979) are the number of the
-//! last complete window.
+//! Each thread evaluates a part of the stations, window by window, in a network of its own, and hands over to the
+//! other the inputs of the other's stations. It begins a window when the other has handed over all that may arrive in
+//! it, by the least delay from part to part: a conservative simulation with two logical processes, whose null
+//! messages (Chandy and Misra, 1979) are the number of the last complete window.
 //!
 //! The results are the same to the byte. A station has the same inputs in each window, on either thread, and those of links are sorted by
 //! their keys. Inputs with equal keys come from one event of one station, so from one part, and keep their order; and all inputs of an
@@ -92,7 +92,7 @@ struct Parcel {
     sacks: SackStore,
 }
 
-/// What one part has handed over and the other has not taken in.
+/// Inputs that one part has handed over and the other is yet to take in.
 #[derive(Debug)]
 struct Mailbox {
     /// All inputs that are caused in windows before this one are there.
@@ -169,7 +169,7 @@ impl Windows {
         messages[before..].iter_mut().for_each(|message| network.fabric.sacks.hand_over(message, sacks));
     }
 
-    /// Take in what the other part has handed over. `spare` is empty, and is again.
+    /// Take in the inputs that the other part has handed over. `spare` is empty, and is again.
     fn take_in(&mut self, network: &mut Network, mailbox: &Mailbox, spare: &mut Parcel) {
         let Ok(mut parcel) = mailbox.parcel.lock() else { return };
         core::mem::swap(&mut *parcel, spare);

@@ -1,9 +1,10 @@
 //! Reading ahead, with many flows.
 //!
 //! The state of some thousand flows does not stay in the caches: each packet waits for memory some twenty times, one after the other,
-//! since what is read next depends on what was read. So while a station evaluates one input, it asks for what later ones are going to
-//! need, a stage each for what a stage before has asked for: the place on the path of the last of them, then flow and link of one that is
-//! nearer, then their parts. So it does for endpoints whose timers are listed for the window. Nothing is changed, and no result depends on it.
+//! since each read gives the address of the next. So while a station evaluates one input, it prefetches the data of
+//! later inputs. Each stage follows the addresses that a stage before has fetched: the place on the path of the
+//! last of them, then flow and link of one that is nearer, then their parts. So it does for endpoints whose timers
+//! are listed for the window. Nothing is changed, and no result depends on it.
 
 use aqmlab_aqm::Kind;
 use aqmlab_units::prefetch;
@@ -82,7 +83,8 @@ impl Windows {
 }
 
 impl Network {
-    /// Ask for what a packet needs behind a link: private links, and `with_sinks` the sink with the first link of the acknowledgement.
+    /// Prefetch the data that a packet needs behind a link: private links, and `with_sinks` the sink with the first
+    /// link of the acknowledgement.
     #[inline(always)]
     pub(super) fn read_ahead_behind(&self, stage: usize, packet: &Message, with_sinks: bool) {
         let paths = &self.fabric.paths;
@@ -114,7 +116,7 @@ impl Network {
         }
     }
 
-    /// Ask for what is needed where a packet of a flow enters the first link of its path, from stage 1 on.
+    /// Prefetch the data that is needed where a packet of a flow enters the first link of its path, from stage 1 on.
     #[inline(always)]
     fn read_ahead_first_link(&self, stage: usize, flow: usize, kind: Kind) {
         let paths = &self.fabric.paths;

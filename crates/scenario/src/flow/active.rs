@@ -5,7 +5,7 @@ use crate::section::Section;
 use crate::shape::Kind;
 use crate::units;
 
-/// What to write.
+/// An example for messages.
 const EXAMPLE: &str = "[[\"100s\", \"200s\"], [\"300s\", \"400s\"]]";
 
 pub(super) fn kind() -> Kind {

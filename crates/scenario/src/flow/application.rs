@@ -1,4 +1,4 @@
-//! What an application does with the flows of a group: `web`, `video` and `voip`.
+//! Applications over the flows of a group: `web`, `video` and `voip`.
 
 use std::sync::Arc;
 
@@ -206,7 +206,7 @@ pub(super) fn read(flow: &Section<'_>) -> Option<Option<Application>> {
     .map(Some)
 }
 
-/// Reports what a flow with this application must not have.
+/// Report keys that a flow with this application must not have.
 fn refuse_others(flow: &Section<'_>, name: &str) {
     let refuse = |keys: &[&str], allowed: &str| {
         for key in keys {

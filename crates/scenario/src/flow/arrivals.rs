@@ -12,7 +12,7 @@ use super::transport::GroupTransport;
 
 /// The key.
 pub(super) const KEY: &str = "arrivals";
-/// What it is.
+/// Its description.
 pub(super) const DOC: &str = "UDP: packets that are given, a line each: seconds after the start, and bytes with all headers. \
      In place of rate, packet_size and pattern.";
 /// Packets of a flow.
@@ -44,7 +44,7 @@ pub(super) fn read(flow: &Section<'_>) -> Option<GroupTransport> {
     }
 }
 
-/// The packets of a text, or what is wrong with it.
+/// Return the packets of a text, or the error in it.
 fn parse(text: &str) -> Result<Vec<Arrival>, String> {
     let mut arrivals: Vec<Arrival> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {

@@ -22,7 +22,7 @@ pub(crate) enum Ends<'a> {
     Diffserv { source: HostLink },
 }
 
-/// What a group is among those of its file.
+/// The place of a group among the groups of its file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// The number of its first flow in the file, if that is known.

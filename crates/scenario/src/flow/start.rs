@@ -53,7 +53,7 @@ pub(super) fn read(flow: &Section<'_>, count: Option<usize>) -> Option<Starts> {
 fn read_spread(flow: &Section<'_>, spread: &Section<'_>) -> Option<Starts> {
     let neither = !spread.has("uniform") && !spread.has("every");
     if neither && spread.len() > 0 {
-        // What there is has been reported as unknown.
+        // The keys of the table have been reported as unknown.
         return None;
     }
     if neither || (spread.has("uniform") && spread.has("every")) {

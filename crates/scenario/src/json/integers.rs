@@ -12,8 +12,8 @@ use serde_json::{Value as Json, json};
 use crate::problem::Problem;
 use crate::queue_for_link;
 
-/// Return the integers of a queue with `arithmetic = "integer"` as JSON: what a kernel module is generated from. The queue is
-/// the body of a `[queue.NAME]` table; null if it does not compute in integers.
+/// Return the integers of a queue with `arithmetic = "integer"` as JSON, from which a kernel module is generated. The
+/// queue is the body of a `[queue.NAME]` table; null if it does not compute in integers.
 ///
 /// # Errors
 /// Return all errors of the queue.

@@ -63,7 +63,7 @@ pub(crate) fn reverse(plan: &Plan, link: LinkId) -> Option<LinkId> {
 pub(crate) fn groups(plan: &Plan, live: Option<LinkId>) -> Vec<LiveGroup> {
     let mut routes = Routes::new(plan);
     let mut groups: Vec<LiveGroup> = Vec::new();
-    // Those of the group of the file that is being read.
+    // Index of the first live group of the file's group that is being read.
     let mut first = 0;
     for (number, flow) in plan.flows.iter().enumerate() {
         let Ends::At(from, to) = flow.ends else { continue };

@@ -63,7 +63,7 @@ pub enum Distance {
 /// Which bytes of a packet the live link counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountBytes {
-    /// Those of the IP packet, as the simulator does.
+    /// The bytes of the IP packet, as in the simulator.
     #[default]
     Ip,
     /// With the 14 bytes of an Ethernet header, as Linux's queueing disciplines do.
@@ -77,13 +77,13 @@ pub struct Live {
     pub family: Family,
     /// The link whose discipline is live, if the file names it or only one link qualifies.
     pub link: Option<LinkId>,
-    /// What is a flow.
+    /// The definition of a flow.
     pub flow_label: FlowLabel,
     /// How far packets have come.
     pub distance: Distance,
     /// PC-RED's QOSA travels as the lowest bit of the code point.
     pub qosa_bit: bool,
-    /// What is counted.
+    /// The bytes that count as a packet's length.
     pub count_bytes: CountBytes,
     /// Probability that a packet is lost before the queue of the live link, at random.
     pub loss: f64,

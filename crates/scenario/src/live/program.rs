@@ -9,7 +9,7 @@ use crate::shape::{Key, Kind};
 
 const EXEC: &str = "exec";
 const EXEC_SERVER: &str = "exec_server";
-/// What stands for something else in a command.
+/// The placeholders of a command.
 const PLACES: [&str; 3] = ["server", "port", "duration"];
 
 /// The programs of a group in a live run.
@@ -67,7 +67,7 @@ pub(crate) fn warn(flow: &Section<'_>) {
     }
 }
 
-/// What is wrong with a command.
+/// Return the error in a command, if any.
 fn complain(command: &str) -> Option<Complaint> {
     if command.trim().is_empty() {
         return Some(

@@ -62,7 +62,7 @@ impl Chain {
         }
     }
 
-    /// The routers that a flow goes from and to; what is wrong is reported.
+    /// Return the routers that a flow goes from and to; report errors.
     pub fn ends(&self, flow: &Section<'_>) -> Option<(NodeId, NodeId)> {
         let (from, to) = (self.router(flow, "from"), self.router(flow, "to"));
         let (from, to) = (from?, to?);

@@ -79,7 +79,7 @@ impl Diffserv {
     }
 }
 
-/// Reports what a flow says of its ends, which are given.
+/// Report settings of a flow's ends, which the network determines.
 pub(crate) fn refuse_ends(flow: &Section<'_>) {
     for key in ["from", "to"] {
         let message = "a flow in a diffserv network goes from its source to the receiver";

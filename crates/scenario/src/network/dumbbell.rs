@@ -24,7 +24,7 @@ pub(crate) struct Dumbbell {
     pub right: HostLink,
 }
 
-/// What is between the routers.
+/// The links between the routers.
 #[derive(Debug)]
 enum Middle {
     /// Both directions have the same rate and delay.
@@ -104,7 +104,7 @@ pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Dumbbel
     Some(Dumbbell { middle: middle?, left: left?, right: right? })
 }
 
-/// Reads `bottleneck`, or `down` and `up`; what is wrong is reported.
+/// Read `bottleneck`, or `down` and `up`; report errors.
 fn middle(section: &Section<'_>, queues: &Queues<'_>) -> Option<Middle> {
     let allowed = "bottleneck for the same rate and delay both ways, or down and up";
     let ways = [DOWN, UP].map(|key| section.section(key).and_then(|s| read_one_way(&s, queues)));
@@ -152,7 +152,7 @@ impl Dumbbell {
     }
 }
 
-/// The sides that a flow goes from and to; what is wrong is reported.
+/// Return the sides that a flow goes from and to; report errors.
 pub(crate) fn sides(flow: &Section<'_>) -> Option<(Side, Side)> {
     let side = |key: &str| {
         let name = flow.text(key)?;

@@ -24,7 +24,7 @@ pub(crate) struct Explicit {
     complete: bool,
 }
 
-/// One direction of a link; what is not valid is absent.
+/// One direction of a link; invalid values are absent.
 #[derive(Debug)]
 struct OneWay {
     name: String,
@@ -220,7 +220,7 @@ impl Explicit {
         if self.complete { self.links.iter().map(|l| l.name.as_str()).collect() } else { Vec::new() }
     }
 
-    /// The nodes that a flow goes from and to, with routes as needed; what is wrong is reported.
+    /// Return the nodes that a flow goes from and to, with routes as needed; report errors.
     pub fn ends(&self, flow: &Section<'_>, back_too: bool) -> Option<(NodeId, NodeId)> {
         let (from, to) = (self.end(flow, "from"), self.end(flow, "to"));
         let (from, to) = (from?, to?);

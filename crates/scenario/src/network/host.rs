@@ -27,7 +27,7 @@ enum Delays {
     Each(Vec<Span>),
 }
 
-/// What all flows have.
+/// Return the shape of the settings for all host links.
 pub(super) fn shape(doc: &'static str) -> Shape {
     Shape::new(
         doc,
@@ -68,7 +68,7 @@ impl HostLink {
         Some(link)
     }
 
-    /// The same with what a group of `count` flows says.
+    /// Return the same with the overrides of a group of `count` flows.
     pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
         let mut link = self.clone();
         link.rate = section.rate("rate").unwrap_or(link.rate);

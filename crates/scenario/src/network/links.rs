@@ -26,7 +26,7 @@ impl<'a> LinkNames<'a> {
         Self { network, builder, complete, ids: OnceCell::new() }
     }
 
-    /// The link that `key` names; what is none is reported.
+    /// Return the link that `key` names; report a name without a link.
     pub fn named_by(&self, section: &Section<'_>, key: &str) -> Option<LinkId> {
         let found = self.find(section.text(key)?);
         found.unwrap_or_else(|complaint| {
@@ -35,7 +35,7 @@ impl<'a> LinkNames<'a> {
         })
     }
 
-    /// The number of the link of this name; `None` if it has none because of what is wrong elsewhere.
+    /// Return the number of the link of this name; `None` if an error elsewhere leaves it without a number.
     pub fn find(&self, name: &str) -> Result<Option<LinkId>, Complaint> {
         let links = &self.builder.links;
         let by_name = || (0..).zip(links).map(|(id, link)| (link.name.as_str(), id)).collect();

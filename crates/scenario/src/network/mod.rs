@@ -78,7 +78,7 @@ pub(crate) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Option<Network> {
     if !file.has("link") && !present.is_empty() {
         file.refuse("nodes", Complaint::new("names nodes of [[link]] entries, of which there are none"));
     }
-    // All are read, for what is wrong in any of them.
+    // Read all of them, to report errors in any of them.
     let networks = KEYS.map(|key| match key {
         "link" => file.has(key).then(|| Network::Explicit(explicit::read(file, queues))),
         _ => file.section(key).and_then(|section| of_section(key, &section, queues)),
@@ -107,7 +107,7 @@ impl Network {
         }
     }
 
-    /// Adds what is there without flows.
+    /// Add the nodes and links that do not depend on flows.
     pub fn expand(&self, builder: &mut Builder<'_>) {
         match self {
             Self::Explicit(explicit) => explicit.expand(builder),

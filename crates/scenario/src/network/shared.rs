@@ -43,7 +43,7 @@ pub(crate) enum End {
 const EACH: &str = "each";
 const RANDOM: &str = "random";
 
-/// What all these networks have: their own keys, then `hosts`, `link` and `host`.
+/// Return the shape of these networks: their own keys, then `hosts`, `link` and `host`.
 pub(super) fn shape(doc: &'static str, own: Vec<Key>) -> Shape {
     let mut keys = own;
     let link = trunk_shape("The links between neighbours.");
@@ -125,8 +125,8 @@ impl Shared {
         (0..self.hosts).map(|k| (self.node(k), self.router_of(k))).collect()
     }
 
-    /// The ends of a group of `count` flows, the first of which has number `first` in the file; what is wrong is
-    /// reported.
+    /// Return the ends of a group of `count` flows, the first of which has number `first` in the file; report
+    /// errors.
     pub fn ends(&self, flow: &Section<'_>, first: Option<usize>, count: Option<usize>) -> Option<(End, End)> {
         let (from, to) = (self.end(flow, "from", End::Each), self.end(flow, "to", End::Random));
         let (from, to) = (from?, to?);

@@ -52,7 +52,7 @@ fn connect_one(queues: &mut [Queue], id: QueueId, progress: &mut [Progress], rep
             queues[child].is_child = true;
             match (queue, &mut queues[id].spec) {
                 (Some(queue), Some(spec)) => spec.class_queue(&class, &queue),
-                // What is wrong with the queue has been reported.
+                // The error in the queue has been reported.
                 _ => queues[id].spec = None,
             }
             continue;

@@ -94,7 +94,7 @@ fn class(section: &Section<'_>, preset: &'static Preset) -> Option<Class> {
             section.error(parameter.key, Complaint::new(e.message).allowed(e.allowed));
         }
     }
-    // A name that is none was reported.
+    // An invalid name has been reported.
     valid &= !section.has(QUEUE) || section.text(QUEUE).is_some();
     let queue = section.text(QUEUE).map(str::to_owned);
     valid.then_some(Class { spec, automatic, places, queue })

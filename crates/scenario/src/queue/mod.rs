@@ -131,7 +131,7 @@ impl<'a> Queues<'a> {
         self.queues.iter().filter_map(|queue| queue.spec.as_ref()?.preset().definition())
     }
 
-    /// Reports unused queues, and what is wrong with queues that no valid link has.
+    /// Report unused queues, and errors in queues that no valid link has.
     pub fn finish(&self) {
         for queue in &self.queues {
             if !queue.resolved.get() && !queue.automatic && !queue.is_child {
@@ -231,7 +231,7 @@ impl Reader<'_> {
             let value = parameter
                 .and_then(|p| parameter::read(&entry.node.value, p).ok())
                 .map(aqmlab_aqm::Value::from);
-            // What is no parameter, or no value of one, has been reported.
+            // An unknown key or invalid value has been reported.
             let Some(value) = value else {
                 self.valid = false;
                 continue;

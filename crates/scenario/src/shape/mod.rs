@@ -1,4 +1,4 @@
-//! What a scenario file may look like: tables of keys, from which the checks, the messages and the JSON schema
+//! The format of a scenario file: tables of keys, from which the checks, the messages and the JSON schema
 //! are all made.
 
 mod value;
@@ -22,7 +22,7 @@ const MANY: usize = 30;
 pub(crate) struct Shape {
     pub doc: &'static str,
     pub keys: Vec<Key>,
-    /// What to say of keys that stand elsewhere.
+    /// Messages for keys that belong elsewhere.
     pub notes: Vec<(&'static str, String)>,
 }
 
@@ -32,17 +32,17 @@ pub(crate) struct Key {
     pub name: &'static str,
     pub kind: Kind,
     pub required: bool,
-    /// What holds when the key is absent, as JSON; empty: nothing, or it depends.
+    /// The value when the key is absent, as JSON; empty: no value, or it depends.
     pub default: String,
     pub doc: String,
 }
 
-/// What a value may be.
+/// The kind of a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// Any text.
     Text,
-    /// Letters, digits, `_` and `-`: what is part of other names.
+    /// Letters, digits, `_` and `-`: a part of other names.
     Name,
     /// As a name, and also `.`, `:`, `/` and `>`.
     Label,
@@ -118,7 +118,7 @@ impl Shape {
         self.keys.iter().find(|k| k.name == name)
     }
 
-    /// The complaint about a key that is none.
+    /// Return the complaint about an unknown key.
     pub fn unknown(&self, name: &str) -> Complaint {
         let known = || self.keys.iter().map(|k| k.name);
         let all = known().collect::<Vec<_>>().join(", ");
@@ -166,7 +166,7 @@ impl Kind {
         }
     }
 
-    /// What is expected, in words.
+    /// Return the expected value, in words.
     pub fn expected(&self) -> String {
         match self {
             Self::Text => "text in quotes".into(),
@@ -214,7 +214,7 @@ impl Kind {
         }
     }
 
-    /// What is wrong with a value that is no table and no list; `None` for those.
+    /// Return the error in a value that is neither a table nor a list; `None` for those.
     pub fn complain(&self, value: &Value) -> Option<Complaint> {
         let found = match self {
             Self::List(_)

@@ -1,4 +1,4 @@
-//! What is wrong with a value of some kind.
+//! Errors in a value of some kind.
 
 use aqmlab_transport::rfc::CongestionControl;
 

@@ -31,7 +31,7 @@ pub(crate) fn profile_of(flow: &Table) -> Profile {
     named.and_then(Profile::from_name).unwrap_or(by_transport)
 }
 
-/// What the table may have in a flow of this profile.
+/// Return the shape of the table in a flow of this profile.
 pub(crate) fn shape(profile: Profile) -> &'static Shape {
     static SHAPES: OnceLock<[Shape; 2]> = OnceLock::new();
     let [of_ns2, of_rfc] = SHAPES.get_or_init(|| Profile::ALL.map(new_shape));
@@ -67,7 +67,7 @@ pub(crate) fn key(p: &'static Parameter) -> Key {
     }
 }
 
-/// Set what the table says. The profile is chosen elsewhere; the phase of the clock is a flow's own.
+/// Apply the settings of the table. The profile is chosen elsewhere; the phase of the clock is a flow's own.
 pub(crate) fn apply<C: Configuration>(tcp: &Section<'_>, config: &mut C) {
     for parameter in C::PROFILE.parameters() {
         set(parameter.key, tcp, config);
@@ -110,7 +110,7 @@ mod tests {
     use aqmlab_transport::ns2;
     use aqmlab_units::{Span, ValueKind};
 
-    /// What `read` makes of a table of options.
+    /// Apply `read` to a table of options and return the result.
     pub(super) fn with<T>(text: &str, profile: Profile, read: impl Fn(&Section<'_>) -> T) -> T {
         let report = Report::new("", text);
         let table = tree::read(text, &report).expect("TOML");

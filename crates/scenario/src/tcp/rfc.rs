@@ -5,7 +5,7 @@ use aqmlab_transport::rfc::{Config, EcnFeedback};
 use crate::problem::Complaint;
 use crate::section::Section;
 
-/// Sets what the table says.
+/// Apply the settings of the table.
 pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
     // Its feedback of marks is the default.
     super::set("congestion_control", tcp, config);

@@ -1,4 +1,4 @@
-//! What flows send, and when.
+//! Sizes, rates and times of flows.
 
 use super::{BUS, DUMBBELL, accepted, exchange, refused};
 

@@ -1,4 +1,4 @@
-//! What is accepted with a warning, what is accepted without, and many errors at once.
+//! Settings accepted with a warning, settings accepted without, and many errors at once.
 
 use aqmlab_netsim::plan::{Size, Start, Transport};
 use aqmlab_scenario::Severity;

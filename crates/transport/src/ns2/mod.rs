@@ -4,7 +4,7 @@
 //! `Agent/TCP/Sack1` with the sinks `TCPSink`, `TCPSink/DelAck`, `TCPSink/Sack1`, `TCPSink/Sack1/DelAck`;
 //! event for event, since their traces are compared.
 //!
-//! # What makes this profile
+//! # Characteristics of this profile
 //! - Sequence numbers count packets from 0. An acknowledgement names the last packet received in order, -1
 //!   when packet 0 is missing. Data goes one way; the receiver sends nothing but acknowledgements.
 //! - Packet 0 is a SYN of header length; the answer to it opens the initial window. Without `syn` packet 0 is

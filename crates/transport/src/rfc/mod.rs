@@ -5,7 +5,7 @@
 //! over a real kernel. Every Linux reading that changes a number is a switch of [`Config`] with Linux's value for its default; what
 //! differs from Linux in spite of that is in each module's notes, and together in `docs/tcp.md`.
 //!
-//! # What makes this profile
+//! # Characteristics of this profile
 //! - One-way connections, as in [`ns2`](crate::ns2): packet 0 is the SYN, its answer an acknowledgement, then data goes
 //!   one way in full segments and acknowledgements the other. No FIN; the window is never updated.
 //! - On the wire sequence numbers are bytes modulo 2^32: the SYN has number 0, the first byte of data 1, and an

@@ -28,7 +28,7 @@ pub struct Flow {
     pub start: u64,
 }
 
-/// What came of it, behind the warm-up.
+/// The results after the warm-up.
 #[derive(Debug)]
 pub struct Found {
     /// Payload of each flow in Mb/s, and its window every 100 ms on the mean.

@@ -1,8 +1,8 @@
 //! CoDel, controlled delay (RFC 8289; K. Nichols and V. Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012).
 //!
 //! A queue is acceptable while its delay falls below `target` at least once in every `interval`, which permits bursts of any
-//! length. If it has not for an interval, packets are dropped at the head at decreasing intervals, since TCP's rate is
-//! inversely proportional to the square root of its loss rate:
+//! length. After an interval with the delay always above `target`, packets are dropped at the head at decreasing
+//! intervals, since TCP's rate is inversely proportional to the square root of its loss rate:
 //!
 //! ```text
 //! drop_next = t + interval/sqrt(count)                                                     (RFC 8289, section 5.6)

@@ -1,8 +1,9 @@
 //! Deficit round robin (M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM
 //! Transactions on Networking 4(3), 1996).
 //!
-//! Every flow has a queue, and the queues are served in turn. A queue may send `quantum` bytes at its turn. It keeps what is
-//! left because its next packet is longer for its next turn. Flows therefore share the link in bytes, for any packet lengths:
+//! Every flow has a queue, and the queues are served in turn. A queue may send `quantum` bytes at its turn. If its next
+//! packet is longer than the remainder, it keeps the remainder for its next turn. Flows therefore share the link in
+//! bytes, for any packet lengths:
 //!
 //! ```text
 //! at a turn:   DC_i <- DC_i + Quantum_i
@@ -18,7 +19,7 @@
 //! | - | `longest` | | head | head, tail | ns-2.35 `queue/drr.cc` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
-//! Readings: flows are hashed to buckets, and flows of one bucket share a queue; the flow label is what is hashed, so that a
+//! Readings: flows are hashed to buckets by the flow label, and flows of one bucket share a queue, so that a
 //! reverse path or a host with several flows has several queues (ns-2 hashes the source address). At overflow the queue with
 //! most bytes loses a packet ("buffer stealing"), after the arrival has been queued; which of its packets the
 //! paper leaves open: the head as in ns-2, or the tail (`longest`). With classes in the scenario there is a queue for each of

@@ -46,7 +46,7 @@ fn packet(ecn: Ecn, arrival: Time) -> Packet<u32> {
     Packet { meta: Meta { bytes: 1000, arrival, header, ..Meta::default() }, payload: 0 }
 }
 
-/// What becomes of `n` packets that do not wait: they come and leave at 1 ms, before the controller's first step.
+/// Return the counts of `n` packets that do not wait: they come and leave at 1 ms, before the controller's first step.
 fn pass(queue: &mut DualPi2<u32>, ecn: Ecn, n: u32) -> Counts {
     let mut counts = Counts::default();
     let now = Time::from_secs(0.001);

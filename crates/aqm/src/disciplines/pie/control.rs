@@ -193,7 +193,7 @@ impl Control {
         }
     }
 
-    /// Compute the steps that are due by `now`, for a queue that has not changed meanwhile.
+    /// Compute the steps that are due by `now`, for a queue without changes since the last call.
     pub fn catch_up(&mut self, law: &ControlLaw, now: Time, backlog: Backlog) {
         while self.next_update <= now {
             if self.is_at_rest(backlog) {
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // 0.125 (0.035 - 0.015) + 1.25 (0.035 - 0.025) = 0.015, divided by what the probability asks for.
+        // 0.125 (0.035 - 0.015) + 1.25 (0.035 - 0.025) = 0.015, divided by the factor for the range of the probability.
         for (p, divisor) in [
             (0.0, 2048.0),
             (0.000_001, 512.0),

@@ -29,13 +29,14 @@
 //!
 //! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which also drops packets of
 //! responsive flows in one such bin; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
-//! `bin_size` for both; "any" is what is printed, "never" leaves it to the probabilities). That comes before the penalty box, as
-//! in both. The penalty box is one token bucket for all, as in Linux; the paper says that it limits the rate, not how. What
-//! passes the box is neither dropped by chance nor marked. The moving hash has two sets of bins: every `rehash` seconds the second
-//! takes the place of the first; packets count in both, but the second's probabilities move only in the last `warmup` seconds
-//! before, and only for flows that are sent to the penalty box, as in Linux. Drops by a bin or the box are forced, those by
-//! chance early. Differences: a step may come with every arrival, where the authors' code has a freeze time of 10 to 50 ms;
-//! Linux drops in place of marking with a probability that rises from 0 at p_min = 1/2 to 1.
+//! `bin_size` for both; "any" is the printed algorithm, "never" leaves it to the probabilities). That comes before
+//! the penalty box, as in both. The penalty box is one token bucket for all, as in Linux; the paper says that it
+//! limits the rate, not how. What passes the box is neither dropped by chance nor marked. The moving hash has two
+//! sets of bins: every `rehash` seconds the second takes the place of the first; packets count in both, but the
+//! second's probabilities move only in the last `warmup` seconds before, and only for flows that are sent to the
+//! penalty box, as in Linux. Drops by a bin or the box are forced, those by chance early. Differences: a step may
+//! come with every arrival, where the authors' code has a freeze time of 10 to 50 ms; Linux drops in place of marking
+//! with a probability that rises from 0 at p_min = 1/2 to 1.
 //!
 //! The constants of the paper (L, N, bin_size) are from memory: its text was not available.
 //!

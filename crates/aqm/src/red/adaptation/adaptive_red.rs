@@ -45,7 +45,7 @@ pub struct AdaptiveRed {
     pub bounds: (f64, f64),
     /// When the interval to the next step begins.
     pub from: AdaptFrom,
-    /// What a step moves.
+    /// The part of the curve that a step moves.
     pub slope: GentleSlope,
 }
 

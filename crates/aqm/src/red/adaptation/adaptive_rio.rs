@@ -64,14 +64,14 @@ pub struct AdaptiveRio {
     pub window: Span,
     /// T_abs.
     pub absence: Span,
-    /// What speaks for a step.
+    /// The condition for a step.
     pub trend: Trend,
     rate_at: Time,
     assured_at: Time,
     measured: Measured,
 }
 
-/// What speaks for a step of Adaptive-RIO.
+/// The condition for a step of Adaptive-RIO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
     /// The rate is beyond the threshold and moves away from it.
@@ -269,7 +269,7 @@ impl AdaptationPart for AdaptiveRio {
     }
 }
 
-/// What Adaptive-RIO has measured: A, A at the last step, and C'.
+/// The measurements of Adaptive-RIO: A, A at the last step, and C'.
 #[derive(Clone, Copy, Debug)]
 enum Measured {
     /// In bit/s.

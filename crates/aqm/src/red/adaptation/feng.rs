@@ -36,7 +36,7 @@ pub struct Feng {
     pub beta: f64,
     /// Bounds of max_p.
     pub bounds: (f64, f64),
-    /// What a step moves.
+    /// The part of the curve that a step moves.
     pub slope: GentleSlope,
     /// Of each class.
     status: Vec<Status>,

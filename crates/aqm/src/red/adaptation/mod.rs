@@ -17,7 +17,7 @@ use crate::plugin::CurveNumbers;
 use crate::spec::ParameterReader;
 use crate::{Meta, Parameter, ParameterError, ValueKind};
 
-/// What an adaptation does besides registering itself.
+/// The constants and functions of an adaptation in addition to those of [`Part`].
 pub(crate) trait AdaptationPart: Part {
     /// When it takes steps. A rule that does has the parameters [`ADAPT_INTERVAL`] and [`ADAPT_CLOCK`].
     const STEPS: Steps = Steps::Never;
@@ -70,7 +70,7 @@ pub(crate) enum Steps {
 /// Time between two steps.
 pub(crate) const ADAPT_INTERVAL: Parameter =
     Parameter::new("adapt_interval", "", ValueKind::Time, "adaptation: time between two steps").above(0.0);
-/// What steps are taken at.
+/// The clock of the steps: arrivals, or a timer.
 pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
     "adapt_clock",
     "",
@@ -78,7 +78,7 @@ pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
     "adaptation: steps at arrivals, or by a timer of its own",
 )
 .or(&["arrival", "timer"]);
-/// What a step of max_p moves.
+/// The part of gentle RED's curve that a step of max_p moves.
 pub(crate) const GENTLE_SLOPE: Parameter = Parameter::new(
     "gentle_slope",
     "",
@@ -131,7 +131,7 @@ parts! {
     adaptive_rio: AdaptiveRio,
 }
 
-/// What an adaptation is read for.
+/// The context in which an adaptation's parameters are read.
 #[derive(Debug)]
 pub(crate) struct AdaptationContext<'a> {
     /// The numbers of the classes, the most precious first; at least one.
@@ -144,7 +144,7 @@ pub(crate) struct AdaptationContext<'a> {
     pub is_ns2: bool,
 }
 
-/// What a step of max_p moves.
+/// The part of the curve that a step of max_p moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GentleSlope {
     /// The whole curve.
@@ -183,7 +183,7 @@ impl AdaptationContext<'_> {
         if self.is_ns2 { [ns2, ours] } else { [ours, ns2] }
     }
 
-    /// Read what a step of max_p moves; only gentle RED has a choice.
+    /// Read which part of the curve a step of max_p moves; only gentle RED has a choice.
     pub fn gentle_slope(&self, reader: &mut ParameterReader<'_>) -> GentleSlope {
         if self.curve != Some(CurveKind::Gentle) {
             return GentleSlope::Moving;
@@ -347,7 +347,7 @@ impl Adaptation {
         }
     }
 
-    /// What there is to see; `last` is the last class's curve.
+    /// Report the gauges; `last` is the last class's curve.
     pub(crate) fn gauges(&self, now: Time, last: &Curve, out: &mut dyn FnMut(&'static str, f64)) {
         each_adaptation!(&self.rule, rule => rule.gauges(now, last, out));
     }

@@ -84,7 +84,8 @@ impl IntegerEwma {
         self.scaled as f64 / libm::exp2(f64::from(self.wlog + self.fraction))
     }
 
-    /// The average times 2^fraction, rounded down: what a [`CurveTable`](crate::red::curve::CurveTable) takes.
+    /// Return the average times 2^fraction, rounded down: the argument of a
+    /// [`CurveTable`](crate::red::curve::CurveTable).
     #[inline]
     pub fn fixed(&self) -> u64 {
         self.scaled >> self.wlog
@@ -126,7 +127,7 @@ impl Shifts {
         Self { cell_log, shifts }
     }
 
-    /// What a scaled average has become after an idle period of so many microseconds.
+    /// Return a scaled average after an idle period of so many microseconds.
     fn after(&self, scaled: u64, us: u64) -> u64 {
         let us = us.min(255 << self.cell_log);
         let shift = self.shifts[(us >> self.cell_log) as usize];
@@ -166,7 +167,7 @@ impl Powers {
 
     /// keep^m for 0 <= keep <= 1 - 2^-16, with m times `per_s` in a second, rounded down if it is `whole`.
     pub fn of(keep: f64, per_s: f64, whole: bool) -> Self {
-        // What decays has at most 62 bits.
+        // A decaying value has at most 62 bits.
         let packets = libm::ceil(62.0 * core::f64::consts::LN_2 / -libm::log(keep)) + 1.0;
         let m_max = 256 * packets as u64;
         let bits = 64 - m_max.leading_zeros();
@@ -182,7 +183,7 @@ impl Powers {
         }
     }
 
-    /// What a scaled average has become after so many nanoseconds.
+    /// Return a scaled average after an idle period of so many nanoseconds.
     pub fn after(&self, scaled: u64, ns: u64) -> u64 {
         if ns >= self.longest_ns {
             return 0;

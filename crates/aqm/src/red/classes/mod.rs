@@ -15,7 +15,7 @@
 
 use core::ops::Range;
 
-/// What the average of a class measures.
+/// The packets that the average of a class measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Averages {
     /// The packets of the class and of all more precious ones.
@@ -54,7 +54,7 @@ impl Classes {
         Self::new(1, Averages::Shared, [0; 64])
     }
 
-    /// What the average of a class measures.
+    /// Return which packets the average of a class measures.
     pub fn measured(&self) -> Averages {
         self.averages
     }

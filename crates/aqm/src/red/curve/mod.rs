@@ -12,7 +12,7 @@ use crate::ParameterError;
 use crate::plugin::CurveNumbers;
 use crate::spec::ParameterReader;
 
-/// What a curve does besides registering itself.
+/// The constants and functions of a curve in addition to those of [`Part`].
 pub(crate) trait CurvePart: Part {
     /// Whether it lies between min_th and max_th with max_p, which an adaptation can move.
     const HAS_THRESHOLDS: bool = true;
@@ -22,7 +22,7 @@ pub(crate) trait CurvePart: Part {
     /// Read it. The thresholds are in order if it has some; `numbers` are those of the class.
     fn read(reader: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError>;
 
-    /// Return what is allowed but probably not meant.
+    /// Return a warning about valid but probably mistaken settings.
     fn warning(_: &CurveNumbers) -> Option<String> {
         None
     }
@@ -135,7 +135,7 @@ impl CurveKind {
         of_curve_kind!(self, T => T::read(reader, numbers).map(Curve::from))
     }
 
-    /// Return what is allowed but probably not meant.
+    /// Return a warning about valid but probably mistaken settings.
     pub(crate) fn warning(self, numbers: &CurveNumbers) -> Option<String> {
         of_curve_kind!(self, T => T::warning(numbers))
     }

@@ -3,7 +3,7 @@ use super::Curve;
 /// p_b = 1 in integers.
 pub const ONE: u32 = 1 << 31;
 
-/// A curve as a table over an average in integers, with straight lines between its points: what a kernel can compute.
+/// A curve as a table over an average in integers, linear between its points, so that a kernel can compute it.
 ///
 /// The segments lie between the averages at which the curve jumps or bends, so that neither is smoothed. A segment has
 /// one cell where the curve is straight, else [`CELLS`] of equal width.

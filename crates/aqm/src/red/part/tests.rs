@@ -37,7 +37,7 @@ impl Change {
     }
 }
 
-/// What happened to each packet, in order: departed 0, dropped 1, marked 2.
+/// The events of each packet, in order: departed 0, dropped 1, marked 2.
 struct Log {
     rng: Stream,
     events: Vec<(u32, u8)>,

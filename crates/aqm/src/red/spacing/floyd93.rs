@@ -40,7 +40,7 @@ pub(super) fn uniform_gaps(p_b: f64, count: i64) -> f64 {
     if done < 1.0 { (p_b / (1.0 - done)).min(1.0) } else { 1.0 }
 }
 
-/// What divides p_b into that p_a, in integers; 0 where p_a is 1.
+/// Return the divisor that turns p_b into that p_a, in integers; 0 where p_a is 1.
 #[inline]
 pub(super) fn uniform_gaps_divisor(done: u64) -> u64 {
     u64::from(ONE).saturating_sub(done)

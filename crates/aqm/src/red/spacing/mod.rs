@@ -19,7 +19,7 @@ use crate::red::curve::{ONE, fixed};
 use crate::spec::ParameterReader;
 use crate::{Host, SpacingState};
 
-/// What a spacing rule does besides registering itself.
+/// The constants and functions of a spacing rule in addition to those of [`Part`].
 pub(crate) trait SpacingPart: Part {
     /// Whether a forced drop resets the count as an average below min_th does; else it restarts the count.
     const FORCED_DROP_RESETS: bool = false;
@@ -110,7 +110,7 @@ impl SizeScale {
     }
 }
 
-/// What has arrived since the last drop or mark.
+/// The arrivals since the last drop or mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     /// Scaling and mean packet size of byte mode.

@@ -27,7 +27,8 @@ use crate::{Host, Meta, Parameter, ParameterError, ValueKind};
 /// ```
 ///
 /// Readings: drawing is with replacement, and every packet drawn that matches is dropped once; a match drops also where ECN
-/// is on, since it finds who does not answer (as in Linux `sch_choke.c`); a match leaves RED's count as it is, as in Linux.
+/// is on, since it finds unresponsive flows (as in Linux `sch_choke.c`); a match leaves RED's count as it is, as in
+/// Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choke {
     /// How many packets are drawn.

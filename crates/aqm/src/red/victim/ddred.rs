@@ -89,7 +89,7 @@ pub(crate) const DISTANCE: Parameter = Parameter::new(
 .or(&["ttl", "fraction"])
 .source(PAPER);
 
-/// What a packet counts as whose route is not known.
+/// The share of the route for a packet whose route length is not known.
 pub(crate) const UNKNOWN_FRACTION: Parameter = Parameter::new(
     "unknown_fraction",
     "",

@@ -37,14 +37,14 @@ pub(crate) enum Among {
     All,
 }
 
-/// What a victim rule does.
+/// A rule that chooses the packet to drop or mark.
 pub(crate) trait VictimRule {
     /// Whether the victim is always the arriving packet, so that the queue is never searched.
     fn is_arriving(&self) -> bool {
         false
     }
 
-    /// Note that a packet arrives, and write into its header what the rule looks for in the queue.
+    /// Note that a packet arrives, and write into its header the fields that the rule later searches the queue for.
     fn on_arrival(&mut self, _now: Time, _meta: &mut Meta) {}
 
     /// Whether arrivals may be compared with packets of the queue; if not, `draws` and `draw` are never called.
@@ -80,7 +80,7 @@ pub(crate) trait VictimRule {
     /// Note that the victim was dropped.
     fn on_drop(&mut self, _now: Time, _meta: &Meta) {}
 
-    /// Return what is allowed but probably not meant, of the traffic so far.
+    /// Return warnings about valid but probably mistaken settings, from the traffic so far.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
@@ -159,7 +159,7 @@ impl Victim {
         each_victim!(self, rule => rule.on_drop(now, meta));
     }
 
-    /// What is allowed but probably not meant.
+    /// Return warnings about valid but probably mistaken settings.
     pub(crate) fn warnings(&self) -> Vec<String> {
         each_victim!(self, rule => rule.warnings())
     }

@@ -38,7 +38,8 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 /// that a protected packet is the victim only when all are; QOSA from an upstream router is overwritten, or honoured:
 /// a packet that comes with it is protected here too (P-7, `qosa`); a packet arriving
 /// is a candidate (P-8); flows with priority are those whose packets have a class above 0, which is their level (P-11). The list
-/// has a limit for every flow; who sets it is not said, so the queue has one for each level, and a flow names its level.
+/// has a limit for every flow; the paper does not name its source, so the queue has one for each level, and a flow
+/// names its level.
 #[derive(Clone, Debug)]
 pub struct PcRed {
     params: PcRedParams,
@@ -276,7 +277,7 @@ impl VictimPart for PcRed {
 }
 
 impl PcRed {
-    /// What it is set to.
+    /// Return the parameters.
     pub fn params(&self) -> &PcRedParams {
         &self.params
     }

@@ -7,7 +7,7 @@ use crate::{Kind, Meta};
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// What PC-RED knows of a flow (its section 2.1).
+/// PC-RED's state of a flow (its section 2.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Flow label.
@@ -127,7 +127,7 @@ impl PriorityList {
         Self { params, index, entries, ends, flows: 0, priority: 0, over: 0 }
     }
 
-    /// The entry of an arriving packet's flow, made if there is none.
+    /// Return the entry of an arriving packet's flow; create it if it is missing.
     pub fn lookup(&mut self, now: Time, meta: &Meta) -> &mut Entry {
         self.find(now, meta, true)
     }

@@ -63,7 +63,8 @@ impl Spec {
         Ok(ResolvedClasses { classes: Classes::new(names.len(), averages, of), names, numbers, all_own })
     }
 
-    /// The classes of the preset, each with what the file says of it; or those of the file, if one has another name.
+    /// Return the classes of the preset, each with its settings in the file; or those of the file, if one has another
+    /// name.
     fn class_list(&self, preset: &RedPreset, numbers: &Numbers) -> Vec<Class> {
         let own = |name: &str| self.classes.iter().find(|c| c.name == name);
         if !self.classes.iter().all(|c| preset.classes.iter().any(|p| p.name == c.name)) {
@@ -97,7 +98,7 @@ impl Spec {
         numbers.min_th = packets("min_th").unwrap_or(base.min_th);
         numbers.max_th = packets("max_th").unwrap_or(base.max_th);
         numbers.max_p = packets("max_p").unwrap_or(base.max_p);
-        // What the file says of code points replaces what the preset says.
+        // Code points in the file replace those of the preset.
         let silent = own.dscp.is_empty() && !own.default;
         let (dscp, default) = match preset {
             Some(p) if silent => (p.dscp.into(), p.default),

@@ -44,7 +44,7 @@ pub struct Resolved {
     kind: ResolvedKind,
     /// Key and effective value of every parameter.
     pub effective: Vec<(String, Value)>,
-    /// What is allowed but probably not meant.
+    /// Warnings about valid but probably mistaken settings.
     pub warnings: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ enum ResolvedKind {
     NonRed(Parts),
 }
 
-/// What a RED queue is built from.
+/// The parts of a RED queue.
 #[derive(Clone, Debug)]
 pub struct RedParts {
     /// Classes, response, buffer and switches.
@@ -298,7 +298,7 @@ impl Spec {
         Ok(class_states)
     }
 
-    /// What is set for the queue while every class has its own.
+    /// Return a warning about settings of the queue that every class overrides.
     fn overruled(&self, classes: &ResolvedClasses) -> Option<String> {
         let has = |key: &str| self.set.contains_key(key) && classes.all_own.contains(&key);
         let keys: Vec<_> = CLASS.iter().copied().filter(|key| has(key)).collect();
@@ -306,7 +306,7 @@ impl Spec {
             .then(|| format!("{} has no effect, since every class has its own", keys.join(", ")))
     }
 
-    /// What is set of parts that this queue does not have.
+    /// Return warnings about settings of parts that this queue does not have.
     fn without_effect(&self, parts: &ChosenParts) -> Vec<String> {
         let chosen = parts.names();
         let has = |part: &PartInfo, key: &str| part.parameters.iter().any(|p| p.key == key);

@@ -56,13 +56,13 @@ pub struct Receiver {
     ack_size: u32,
     sack: Option<Box<SackGenerator>>,
     delay: Option<Box<Delay>>,
-    /// A mark has been seen that the sender has not answered with CWR.
+    /// A mark has been seen that awaits the sender's CWR.
     mark_unanswered: bool,
     config: Arc<Config>,
     duplicates: u64,
 }
 
-/// What a receiver that delays acknowledgements knows of the one that is held back.
+/// A delaying receiver's state of the acknowledgement that is held back.
 #[derive(Clone, Debug, Default)]
 struct Delay {
     /// The packet to answer.
@@ -88,7 +88,7 @@ impl Receiver {
         }
     }
 
-    /// Ask for what a plain packet needs: a field in each cache line.
+    /// Prefetch the fields that a plain packet needs: one in each cache line.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.reassembly);
@@ -244,7 +244,7 @@ impl Receiver {
         (self.reassembly.last_in_order() + 1) as u32
     }
 
-    /// What was counted since the start. Bytes are those of the sender's packets as the configuration has them.
+    /// Return the counters since the start. Bytes are those of the sender's packets as the configuration has them.
     pub fn counters(&self) -> ReceiverCounters {
         let delivered_packets = self.reassembly.delivered();
         let after_the_first = delivered_packets.saturating_sub(1);

@@ -94,7 +94,7 @@ impl Reassembly {
         self.first_missing(seq, self.highest + 1)
     }
 
-    /// The first packet of the run that ends before `right`, above what is in order.
+    /// Return the first packet of the run that ends before `right`, above the packets in order.
     pub fn start_of_run(&self, right: i32) -> i32 {
         let mut left = right;
         while left > self.next {

@@ -3,7 +3,7 @@ use aqmlab_units::Span;
 use crate::SenderCounters;
 use crate::ns2::Config;
 
-/// What is counted as it happens; the rest of [`SenderCounters`] follows from it.
+/// The counters kept at each event; the rest of [`SenderCounters`] follows from them.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Tally {

@@ -31,7 +31,7 @@ pub enum LastCut {
     Recovered,
 }
 
-/// What an acknowledgement without new data asks for.
+/// The response to an acknowledgement without new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DupAck {
     /// The first or second: limited transmit may send a packet.
@@ -163,7 +163,7 @@ impl Flow {
             .with(DataFlags::CWR, core::mem::take(&mut self.ecn.cut_unsaid))
     }
 
-    /// Sends what the window allows, `max_burst` packets at most (0: no limit).
+    /// Send as many packets as the window allows, `max_burst` at most (0: no limit).
     pub fn send_window(&mut self, now: Time, max_burst: u32, out: &mut impl FnMut(Data)) {
         let mut sent = 0;
         while self.next <= self.highest_ack + self.window.usable() && self.next < self.end {
@@ -271,7 +271,7 @@ impl Flow {
         }
     }
 
-    /// What the third duplicate acknowledgement calls for. Only losses beyond `recover` count, so that one
+    /// Return the response to the third duplicate acknowledgement. Only losses beyond `recover` count, so that one
     /// window of data is cut once.
     pub fn loss_response(&self) -> LossResponse {
         if self.highest_ack > self.recover || self.highest_ack == 0 {

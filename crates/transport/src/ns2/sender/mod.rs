@@ -58,7 +58,7 @@ fn packets(supply: Supply, packet_size: u32) -> i32 {
 }
 
 impl Sender {
-    /// A sender that has not started. `clock_offset` is the phase of its clock, in seconds within
+    /// Create a sender, not yet started. `clock_offset` is the phase of its clock, in seconds within
     /// [0, `tick`): ns-2 draws it at random. `config` must pass [`check`](crate::Configuration::check).
     pub fn new(config: Arc<Config>, supply: Supply, clock_offset: f64) -> Self {
         let repair = match config.variant {
@@ -89,7 +89,7 @@ impl Sender {
     }
 
     /// Take an acknowledgement without an ECN echo, if it is plain: of new data, but not the last that there will be, while nothing else is
-    /// going on. Return what is to be sent. If it is not plain, return `None` and change nothing.
+    /// going on. Return the new data to send. If it is not plain, return `None` and change nothing.
     #[inline]
     pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> Option<NewData> {
         if !self.flow.is_plain(ack) {
@@ -135,7 +135,7 @@ impl Sender {
         self.flow.note_plain(repair);
     }
 
-    /// Ask for what a plain acknowledgement needs: a field in each cache line.
+    /// Prefetch the fields that a plain acknowledgement needs: one in each cache line.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.flow.last_ack);
@@ -187,7 +187,7 @@ impl Sender {
     }
 
     /// The application hands over more, when everything was acknowledged that it had handed over before: a further
-    /// `advance` of ns-2's agent. A packet that was sent beyond the end, as ns-2's repair may do, is none of it.
+    /// `advance` of ns-2's agent. It excludes a packet that was sent beyond the end, as ns-2's repair may do.
     pub fn offer(&mut self, supply: Supply) {
         self.end_plain();
         let more = packets(supply, self.flow.config.packet_size);
@@ -267,7 +267,7 @@ impl Sender {
         self.flow.highest_sent
     }
 
-    /// What was counted since the start.
+    /// Return the counters since the start.
     pub fn counters(&self) -> SenderCounters {
         self.flow.tally.counters(&self.flow.config)
     }

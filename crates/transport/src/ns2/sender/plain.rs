@@ -1,7 +1,7 @@
 //! The plain acknowledgement: new data is acknowledged and new data is sent, and nothing else is going on.
 //!
 //! V. Jacobson, "4BSD header prediction", CCR 20(2), 1990: nearly all acknowledgements are of one kind, which a few
-//! comparisons distinguish from all others. All variants treat it alike, so that what is left of the steps in `flow.rs` is
+//! comparisons distinguish from all others. All variants treat it alike. The remaining steps of `flow.rs` are
 //!
 //! ```text
 //! edge of the window <- ack;  round-trip sample, if ack covers the timed packet;  timer <- now + rto
@@ -70,7 +70,7 @@ impl Flow {
         self.last_ack < ack && ack < self.next && ack < self.plain.below
     }
 
-    /// Take a plain acknowledgement. Return what is to be sent.
+    /// Take a plain acknowledgement. Return the new data to send.
     #[inline]
     pub fn on_plain_ack(&mut self, now: Time, ack: i32) -> NewData {
         self.last_ack = ack;

@@ -5,7 +5,7 @@
 //!
 //! - the first `quick_acks` acknowledgements are not delayed, nor are those after a pause, a duplicate or a first mark
 //!   (quick-acknowledgement mode), so that the sender's window opens quickly. A pause is one longer than the receiver's
-//!   own retransmission time-out; as it sends no data, that is what the handshake's round trip made it;
+//!   own retransmission time-out; as it sends no data, the handshake's round trip determines it;
 //! - of answers to data out of order, the first three at one number go out at once, as RFC 5681 needs them, and later
 //!   ones may wait for `sack_compression` and be combined into one.
 //!

@@ -1,8 +1,8 @@
 //! A growing receive window, and the acknowledgements that it keeps from being delayed.
 //!
 //! Linux 6 begins with a window of 64 KB and widens it by two segments for each that arrives, as far as its buffer allows
-//! (`tcp_grow_window`); and each time it does, the next acknowledgement is not delayed. The buffer follows what the
-//! program takes in a round trip (`tcp_rcvbuf_grow`). With c bytes in this one and s in the greatest before:
+//! (`tcp_grow_window`); and each time it does, the next acknowledgement is not delayed. The buffer follows the bytes
+//! that the program takes in a round trip (`tcp_rcvbuf_grow`). With c bytes in this one and s in the greatest before:
 //!
 //! ```text
 //! limit = 2 c + 2 (2 c) (c - s) / s       when c > s

@@ -8,8 +8,8 @@
 //!
 //! # When
 //! - classic: as in Linux, a first mark and CWR are acknowledged at once, since the sender's window may be small.
-//! - dctcp: where marks begin or end, a segment is answered at once, and what is unanswered before is acknowledged first
-//!   (the second is RFC 8257's MAY, which Linux does), so that each acknowledgement answers segments of one kind.
+//! - dctcp: where marks begin or end, a segment is answered at once, and earlier unanswered segments are acknowledged
+//!   first (the second is RFC 8257's MAY, which Linux does), so that each acknowledgement answers segments of one kind.
 //! - accurate: the first mark after an unmarked packet, and every second unreported one, are acknowledged at once
 //!   (section 3.2.2.5.1, which allows 2 to 7 for data).
 
@@ -34,7 +34,7 @@ pub struct Urgency {
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     feedback: EcnFeedback,
-    /// Classic: a mark has been seen that the sender has not answered with CWR. Otherwise: the last packet was marked.
+    /// Classic: a mark has been seen that awaits the sender's CWR. Otherwise: the last packet was marked.
     seen: bool,
     /// Marked packets (r.cep), and how many of them no acknowledgement has reported.
     count: u64,
@@ -46,8 +46,8 @@ impl Marks {
         Self { feedback, seen: false, count: 0, unreported: 0 }
     }
 
-    /// Return whether a data packet may change what is known of marks, or expedite its acknowledgement; with accurate feedback also whether
-    /// anything was ever marked. If not, its acknowledgement has an ACE field of 0.
+    /// Return whether a data packet may change the state of marks, or expedite its acknowledgement; with accurate
+    /// feedback also whether anything was ever marked. If not, its acknowledgement has an ACE field of 0.
     #[inline]
     pub fn may_change(&self, data: &Data, ce: bool) -> bool {
         let marked = ce && data.ect();

@@ -67,7 +67,7 @@ impl Receiver {
         }
     }
 
-    /// Ask for what a plain packet needs.
+    /// Prefetch the fields that a plain packet needs.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.config);
@@ -149,7 +149,7 @@ impl Receiver {
         self.reassembly.next() as u32
     }
 
-    /// What was counted since the start; the SYN counts as a packet. Bytes are those of the sender's packets.
+    /// Return the counters since the start; the SYN counts as a packet. Bytes are those of the sender's packets.
     pub fn counters(&self) -> ReceiverCounters {
         let payload = self.reassembly.next().saturating_sub(1);
         // The last segment of an application's data may be short; it follows all others.

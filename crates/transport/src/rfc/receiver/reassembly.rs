@@ -22,7 +22,7 @@ impl Range {
 /// How a segment fits into the data received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It moved the edge of what is in order.
+    /// It moved the edge of the data in order.
     InOrder {
         /// Nothing is out of order any more, and something was.
         filled: bool,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is in order and the runs beyond it are those of a plain set of bytes.
+        /// The data in order and the runs beyond it are those of a plain set of bytes.
         #[test]
         fn bytes_are_a_set(segments in prop::collection::vec((0u64..200, 1u64..20), 1..80)) {
             let mut r = Reassembly::default();

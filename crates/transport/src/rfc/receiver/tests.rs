@@ -180,7 +180,8 @@ fn dctcps_acknowledgements_answer_segments_of_one_kind() {
         let data = Data { sent: b.now, seq, bytes: MSS + b.config.header, flags: DataFlags::ECT };
         b.receiver.on_data(b.now, &data, ce, &mut |ack| answers.push((ack.ack as u32 / MSS, ack.ece)));
     }
-    // Where marks begin or end at once, with what is unanswered before by itself; 3 and 4 together; 6 is held back.
+    // At once where marks begin or end, with earlier unanswered segments acknowledged separately; 3 and 4 together; 6
+    // is held back.
     assert_eq!(answers, [(1, false), (2, true), (4, true), (5, false)]);
 }
 

@@ -13,7 +13,7 @@ use crate::{Data, Timer};
 /// SYN retransmissions before the time-out is backed off (Linux net.ipv4.tcp_syn_linear_timeouts).
 const LINEAR_SYNS: u32 = 4;
 
-/// What the timer is for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     Retransmission,

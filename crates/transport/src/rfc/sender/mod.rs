@@ -44,7 +44,7 @@ use tlp::Probe;
 use undo::Undo;
 use window::Window;
 
-/// The first segment of what the application has handed over last, and its first byte. Everything before was
+/// The first segment of the data that the application handed over last, and its first byte. Everything before was
 /// acknowledged when it was handed over.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
@@ -57,7 +57,7 @@ impl Origin {
     const FIRST: Self = Self { segment: 1, byte: 1 };
 }
 
-/// The last segment of what the application has handed over last, where it is not full.
+/// The last segment of the data that the application handed over last, where it is not full.
 #[derive(Clone, Copy, Debug)]
 struct Short {
     segment: u64,
@@ -116,7 +116,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has not started. `config` must pass [`check`](crate::Configuration::check).
+    /// Create a sender, not yet started. `config` must pass [`check`](crate::Configuration::check).
     pub fn new(config: Arc<Config>, supply: Supply) -> Self {
         let congestion = Congestion::new(&config);
         let mut board = Scoreboard::default();
@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Ask for what a plain acknowledgement needs.
+    /// Prefetch the fields that a plain acknowledgement needs.
     #[inline]
     pub fn prefetch(&self) {
         prefetch(&self.board);
@@ -432,7 +432,7 @@ impl Sender {
         self.board.next() as i64 - 1
     }
 
-    /// What was counted since the start.
+    /// Return the counters since the start.
     pub fn counters(&self) -> SenderCounters {
         self.counters.clone()
     }

@@ -14,7 +14,7 @@ use super::scoreboard::Segment;
 use super::{Sender, expand};
 use crate::{Ack, MAX_SACK_BLOCKS};
 
-/// What an acknowledgement changes.
+/// The changes that an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
     /// The first outstanding segment before it, and whether it is a later one now.

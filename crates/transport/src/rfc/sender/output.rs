@@ -138,7 +138,8 @@ impl Sender {
         }
     }
 
-    /// F-RTO after new data could or could not be sent (RFC 5682, section 3.1, step 2): if not, what is lost is resent.
+    /// F-RTO after new data could or could not be sent (RFC 5682, section 3.1, step 2): if not, lost segments are
+    /// resent.
     pub(super) fn fall_back(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         if self.board.next() <= self.recovery.high {
             self.recovery.frto = false;

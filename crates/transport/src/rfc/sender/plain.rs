@@ -20,8 +20,8 @@ use crate::NewData;
 use crate::rfc::EcnFeedback;
 
 impl Sender {
-    /// Take an acknowledgement without SACK blocks and time stamp, if it is plain. Return what is to be sent. If it is not, return `None`
-    /// and change nothing.
+    /// Take an acknowledgement without SACK blocks and time stamp, if it is plain. Return the new data to send. If it
+    /// is not, return `None` and change nothing.
     pub fn on_plain_ack(&mut self, now: Time, ack: i32, ece: bool) -> Option<NewData> {
         if !self.is_quiet() {
             return None;
@@ -83,7 +83,7 @@ impl Sender {
         }
     }
 
-    /// What is left of the search for losses while the window is reduced.
+    /// Perform the steps of the search for losses that remain while the window is reduced.
     fn note_nothing_lost(&mut self, ece: bool) {
         if ece && self.ecn.granted {
             self.undo.ssthresh = None;

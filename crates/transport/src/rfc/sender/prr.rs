@@ -21,7 +21,7 @@ pub struct Prr {
     out: u64,
 }
 
-/// What an acknowledgement delivered.
+/// The segments that an acknowledgement delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// Segments newly acknowledged or selectively acknowledged.

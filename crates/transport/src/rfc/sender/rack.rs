@@ -26,7 +26,7 @@ const GREATEST_MULTIPLIER: u64 = 255;
 /// The greatest extent of reordering that counts (Linux's `tcp_max_reordering`).
 const GREATEST_EXTENT: u64 = 300;
 
-/// What was found lost.
+/// Counts of segments found lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Segments and retransmissions.
@@ -157,8 +157,8 @@ impl Rack {
         self.rtt + window - now.since(segment.sent)
     }
 
-    /// Marks what is lost, if anything has arrived since the last look; otherwise nothing. When to look again, if
-    /// something may be lost that is too young.
+    /// Mark lost segments, if any segment has arrived since the last call; otherwise do nothing. Return when to look
+    /// again, if a segment may be lost but is too young.
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, window: Span) -> (Losses, Option<Span>) {
         if core::mem::take(&mut self.advanced) {
             self.mark(board, now, window)

@@ -46,13 +46,13 @@ impl State {
     }
 }
 
-/// What to retransmit after an acknowledgement.
+/// The segments to retransmit after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
     Nothing,
-    /// What is lost.
+    /// The lost segments.
     Lost,
-    /// F-RTO: new data first, and what is lost only if there is none.
+    /// F-RTO: new data first, and lost segments only without new data.
     NewFirst,
 }
 
@@ -226,7 +226,7 @@ impl Sender {
         }
     }
 
-    /// Marks what is lost: by time, by counting, or without SACK by duplicates and partial acknowledgements.
+    /// Mark lost segments: by time, by counting, or without SACK by duplicates and partial acknowledgements.
     fn identify(&mut self, now: Time, news: &mut News) {
         let losses = if !self.config.sack {
             self.identify_newreno(news.advanced)

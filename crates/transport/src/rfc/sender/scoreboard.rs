@@ -59,7 +59,7 @@ impl Segment {
 
 const EMPTY: Segment = Segment { sent: Time::ZERO, older: NONE, newer: NONE, state: 0 };
 
-/// What was newly taken for lost.
+/// The transmission that was newly taken for lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Nothing: it was lost, or had arrived, already.

@@ -366,7 +366,7 @@ fn the_last_segment_has_the_bytes_that_are_left() {
     assert_eq!(b.sender.pipe(), 1, "the last one has arrived");
     b.sender.on_ack(now, &answer(2002, SackBlocks::EMPTY), &mut out);
     assert!(b.sender.is_finished());
-    // What the application has later goes on behind it.
+    // Later data of the application follows it.
     b.sender.resume(now, &mut out);
     b.sender.on_ack(now, &answer(3002, SackBlocks::EMPTY), &mut out);
     let again = (1001, 1052);

@@ -11,7 +11,7 @@ use super::news::News;
 use super::recovery::State;
 use super::{ENDLESS, Sender};
 
-/// What is needed to take back the last reduction.
+/// The state for undoing the last reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
     /// First segment outstanding when the reduction began; `None`: nothing to take back.
@@ -120,7 +120,7 @@ impl Sender {
         needless
     }
 
-    /// A partial acknowledgement; whether it ends what is to be done about it.
+    /// Handle a partial acknowledgement. Return whether no further action is needed.
     pub(super) fn undo_partly(&mut self, news: &News) -> bool {
         if !self.config.undo || !self.undo.is_open() || !self.answers_original(news) {
             return false;

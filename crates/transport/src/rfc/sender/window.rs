@@ -8,8 +8,8 @@
 //! congestion avoidance:   cwnd += acknowledged / period        (period: cwnd for Reno)
 //! ```
 //!
-//! With `whole_segments` what is acknowledged is saved up until it makes a segment (Linux `snd_cwnd_cnt`), and
-//! thresholds are rounded down.
+//! With `whole_segments` acknowledged segments are saved up until the window grows by a whole one (Linux
+//! `snd_cwnd_cnt`), and thresholds are rounded down.
 //!
 //! # Validation
 //! A window that is not used does not grow (RFC 7661's aim, Linux's means): an acknowledgement opens it only if the
@@ -56,7 +56,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Opens the window in slow start; what is left of `acked` at the threshold.
+    /// Open the window in slow start. Return the remainder of `acked` at the threshold.
     pub fn slow_start(&mut self, acked: f64) -> f64 {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);
@@ -104,7 +104,7 @@ impl Window {
         self.saved = 0.0;
     }
 
-    /// Notes after sending whether the window is the limit, with what is outstanding from `una` to `next`.
+    /// Note after sending whether the window is the limit, with the segments from `una` to `next` outstanding.
     pub fn note_use(&mut self, limited: bool, una: u64, next: u64) {
         let outstanding = next - una;
         if una >= self.round_end || limited || (!self.limited && outstanding > self.most_outstanding) {

@@ -1,4 +1,4 @@
-//! What follows from the list of congestion controllers.
+//! Declarations generated from the list of congestion controllers.
 
 /// Declare the controllers from the list of their files: the modules, the enum of their names, the struct of their parameters, and
 /// the state of one sender, dispatched statically.
@@ -44,7 +44,7 @@ macro_rules! controllers {
                 Self::ALL.into_iter().find(|control| control.name() == name)
             }
 
-            /// Return what a flow is called in tables.
+            /// Return the label of a flow in tables.
             pub const fn label(self) -> &'static str {
                 match self {
                     $(Self::$name => {
@@ -92,7 +92,7 @@ macro_rules! controllers {
                 of_controller!(self, T => T::NEEDS_ONE_WAY_DELAY)
             }
 
-            /// Return a change of each of its parameters that changes what the sender does.
+            /// Return a change of each of its parameters that changes the sender's behaviour.
             #[cfg(test)]
             fn changes(self) -> Vec<tests::Change> {
                 of_controller!(self, T => T::changes())

@@ -30,7 +30,7 @@
 //! Linux's C is 410/1024, its times are ticks, its cube root is good to a thousandth: not followed.
 //!
 //! # Differences from the RFC
-//! As in Linux: beta times the window, not what is in flight; two segments at the least after a mark too (section 4.6:
+//! As in Linux: beta times the window, not the data in flight; two segments at the least after a mark too (section 4.6:
 //! one); a reduction that is taken back leaves the curve as it is (section 4.9.2, MAY).
 
 use aqmlab_units::{Span, Time};
@@ -88,7 +88,7 @@ impl Controller for Cubic {
     const SOURCE: &'static str = "RFC 9438";
     const IN_LINUX: bool = true;
 
-    /// Those that CUBIC alone has, such as `hystart`, are options of every connection.
+    /// Parameters that CUBIC alone has, such as `hystart`, are options of every connection.
     type Options = ();
     const DEFAULTS: () = ();
 

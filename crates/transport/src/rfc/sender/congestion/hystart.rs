@@ -23,7 +23,7 @@ use crate::rfc::HyStart;
 const LOW_WINDOW: f64 = 16.0;
 /// Acknowledgements of a train are at most this far apart.
 const TRAIN_GAP: Span = Span::from_millis(2);
-/// What a train may last beyond the least round-trip time.
+/// The longest duration of a train beyond the least round-trip time.
 const TRAIN_ALLOWANCE: Span = Span::from_millis(1);
 /// Samples of a round before its minimum counts (both methods).
 const SAMPLES: u32 = 8;
@@ -82,7 +82,7 @@ impl Detector {
         self.samples = 0;
     }
 
-    /// What growth in slow start is divided by.
+    /// Return the divisor of growth in slow start.
     pub fn divisor(&self) -> f64 {
         if self.conservative { CSS_GROWTH_DIVISOR } else { 1.0 }
     }

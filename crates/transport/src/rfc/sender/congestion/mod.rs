@@ -1,8 +1,8 @@
 //! The congestion control of a sender.
 //!
 //! Every controller is one file, and one line in the list below. The file has the name, the parameters that only this controller
-//! has with the fields that hold them, and what the controller does. The words of `congestion_control`, the parameters of the
-//! profile, the schema, the documentation and the shared tests follow from the list.
+//! has with the fields that hold them, and the controller's algorithm. The words of `congestion_control`, the
+//! parameters of the profile, the schema, the documentation and the shared tests follow from the list.
 //!
 //! The sender reports every acknowledgement to the controller ([`Controller::on_feedback`]) and lets it open the window
 //! while there is no loss or mark ([`Controller::open_window`]). On a loss or a mark it asks for the new threshold
@@ -42,7 +42,7 @@ controllers! {
 pub trait Controller: Sized + Clone + Debug {
     /// The word in a scenario file, as Linux has it.
     const NAME: &'static str;
-    /// What it responds to, in a line.
+    /// The signals that it responds to, in one line.
     const DOC: &'static str;
     /// Where it comes from.
     const SOURCE: &'static str;
@@ -106,7 +106,7 @@ pub trait Controller: Sized + Clone + Debug {
     /// Segments were found lost.
     fn note_lost(&mut self, _window: &Window, _now: Time, _lost: &[u64]) {}
 
-    /// There is no more to send than what is in flight.
+    /// Note that there is no more to send than the segments in flight.
     fn note_app_limited(&mut self, _in_flight: u64) {}
 
     /// Undo a spurious reduction.
@@ -123,7 +123,7 @@ pub trait Controller: Sized + Clone + Debug {
     /// The sender resumes after having been idle for this long.
     fn note_idle(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
 
-    /// Return a change of each of its parameters that changes what the sender does.
+    /// Return a change of each of its parameters that changes the sender's behaviour.
     #[cfg(test)]
     fn changes() -> Vec<tests::Change> {
         Vec::new()
@@ -263,7 +263,7 @@ impl Congestion {
         each_controller!(self, c, T => c.note_lost(window, now, lost));
     }
 
-    /// Report that there is no more to send than what is in flight.
+    /// Report that there is no more to send than the segments in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         each_controller!(self, c, T => c.note_app_limited(in_flight));
     }
@@ -294,7 +294,7 @@ impl Congestion {
     }
 }
 
-/// What labels of controllers begin with.
+/// The prefix of controllers' labels.
 const PREFIX: &str = "tcp-";
 
 /// Return the label of a controller of this name, which has `N` bytes with its prefix.

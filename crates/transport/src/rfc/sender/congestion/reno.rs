@@ -9,7 +9,7 @@
 //! ```
 //!
 //! # Linux's reading
-//! The half is of the window, not of what is in flight: the window does not grow while it is not used.
+//! The half is of the window, not of the data in flight: the window does not grow while it is not used.
 
 use aqmlab_units::Time;
 

@@ -37,7 +37,8 @@ impl Change {
     }
 }
 
-/// What becomes of two flows of different round-trip times behind a queue of 30 packets that marks those that meet ten others.
+/// Return the results of two flows of different round-trip times behind a queue of 30 packets that marks arrivals
+/// that meet ten others.
 fn behaviour(config: &Config, seconds: u32) -> String {
     let flow = |ms, start| Flow { config: config.clone(), delay: Span::from_millis(ms), start };
     let path = Path { limit: 30, mark_at: 10, seconds, warmup: 0 };

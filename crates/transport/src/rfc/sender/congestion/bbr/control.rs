@@ -11,12 +11,12 @@ const LEAST_QUANTUM: f64 = 2.0;
 const GREATEST_QUANTUM_BYTES: f64 = 65_536.0;
 /// Quanta of room for offload (section 5.5.8.1).
 const OFFLOAD_QUANTA: f64 = 3.0;
-/// What is added in Up, in segments (section 5.6.4.2).
+/// The room added in Up, in segments (section 5.6.4.2).
 const UP_ROOM: f64 = 2.0;
 /// Rounds of a slot of the greatest `extra_acked`: two slots are kept (Linux).
 const SLOT_ROUNDS: u64 = 5;
 
-/// Estimate of what is acknowledged beyond the rate at a time.
+/// Estimate of the segments acknowledged beyond the rate at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregation {
     start: Time,
@@ -88,7 +88,7 @@ impl Bbr {
         self.volume(gain * self.bw)
     }
 
-    /// What is in flight at this rate.
+    /// Return the segments in flight at this rate.
     fn volume(&self, rate: f64) -> f64 {
         self.min_rtt.map_or(self.initial_cwnd, |min_rtt| rate * min_rtt.secs())
     }

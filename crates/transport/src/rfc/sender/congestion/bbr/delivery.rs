@@ -13,7 +13,7 @@
 
 use aqmlab_units::{Span, Time};
 
-/// What a segment remembers of when it was last sent.
+/// The state of the connection when a segment was last sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
     pub at: Time,
@@ -81,7 +81,7 @@ impl Deliveries {
         k as usize & (self.ring.len() - 1)
     }
 
-    /// What segment `k`, one that is outstanding, remembers.
+    /// Return the state stored for segment `k`, which must be outstanding.
     pub fn sent(&self, k: u64) -> Sent {
         self.ring[self.slot(k)]
     }
@@ -123,7 +123,7 @@ impl Deliveries {
         }
     }
 
-    /// There is no more to send than what is in flight.
+    /// Note that there is no more to send than the segments in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
@@ -212,7 +212,7 @@ mod tests {
         for k in 0..2 {
             d.note_sent(ms(10 * k), k, 0, k + 1);
         }
-        // The second overtakes the first; what is sent then counts from the first on.
+        // The second overtakes the first; the interval of later segments begins with the first.
         d.note_arrived(ms(100), 1);
         d.sample(Span::ZERO);
         d.note_arrived(ms(101), 0);

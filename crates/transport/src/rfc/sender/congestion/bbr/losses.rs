@@ -21,7 +21,7 @@ pub struct Signals {
     pub events: u32,
     bw_latest: f64,
     pub inflight_latest: f64,
-    /// What was probing when losses were answered, and the bounds before, in case they turn out to be no losses.
+    /// The probing state when losses were answered, and the bounds before, in case they turn out to be no losses.
     pub undo: Option<State>,
     undo_bw_shortterm: f64,
     undo_inflight_shortterm: f64,
@@ -84,7 +84,7 @@ impl Bbr {
         sample.lost > bearable || self.are_marks_too_many(sample)
     }
 
-    /// What was in flight when losses passed the threshold, within the segment (InflightAtLoss).
+    /// Return the segments in flight when losses passed the threshold, within the segment (InflightAtLoss).
     fn inflight_at_loss(&self, sample: &Sample) -> f64 {
         let thresh = self.config.loss_thresh;
         let before = sample.in_flight - 1.0;

@@ -32,7 +32,7 @@
 //!
 //! # Differences from the draft
 //! 1. Segments and seconds, not bytes: the last segment of a transfer counts as a full one.
-//! 2. A sender of this crate has no random numbers: what is drawn in section 5.3.3.8.3 is a hash of the time.
+//! 2. A sender of this crate has no random numbers: a hash of the time replaces the draw in section 5.3.3.8.3.
 //! 3. The draft leaves ECN out: marks are answered as Google's version 3 for Linux does, with `ecn` on (off by default).
 //! 4. Lost ranges of Startup are counted as acknowledgements that report losses, as in Linux.
 //!

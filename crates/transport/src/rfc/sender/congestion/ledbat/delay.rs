@@ -1,4 +1,4 @@
-//! The delay of the queue, from delays one way: what is now above the least of some minutes.
+//! The delay of the queue, from delays one way: the current delay above the least of some minutes.
 //!
 //! S. Shalunov et al., RFC 6817, section 2.4.2:
 //!
@@ -31,7 +31,7 @@ pub struct Delays {
     minute: u64,
     /// The latest delays and when they came, in a ring.
     current: [(Time, Span); MOST_SAMPLES],
-    /// What came before is too old.
+    /// Earlier samples are too old.
     oldest: Time,
     samples: usize,
     next: usize,
@@ -54,7 +54,7 @@ impl Delays {
         }
     }
 
-    /// Takes a delay; `srtt`: what a round trip is now.
+    /// Take a delay; `srtt` is the current round-trip time.
     pub fn take(&mut self, now: Time, delay: Span, srtt: Option<Span>) {
         let minute = now.0 / MINUTE.0;
         if minute != self.minute {
