@@ -136,11 +136,11 @@ class Dialect:
     name, title
         ``tc`` and ``Linux tc``.
     text
-        What is to be written there; empty if the queue cannot be expressed at all.
+        The text to write there; empty if the queue cannot be expressed at all.
     effective
         Parameter to the value that the system makes of the text, with its unit.
     notes
-        What cannot be expressed, or is understood otherwise.
+        Settings that cannot be expressed, or have another meaning there.
     """
 
     name: str
