@@ -77,7 +77,7 @@ class Tool(Protocol):
         """Return in a line why it cannot run here, and how to install it; "" if it can."""
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Return its differences: what it cannot express of a scenario, and what it does otherwise."""
+        """Return the features of a scenario that it lacks or implements differently."""
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the scenario for it: name of a file to its text. The first is the script; its head says how to run it.

@@ -238,7 +238,7 @@ def _read(table: Table, words: Mapping[str, str]) -> tuple[dict[str, Any], int]:
 
 
 def assumptions(words: Mapping[str, str], *, printed: bool) -> list[str]:
-    """Return assumptions for words that a line of ``red`` or ``choke`` lacks; `printed`: tc printed it."""
+    """Return assumptions for words that a line of ``red`` or ``choke`` lacks; `printed`: tc's output, not a command."""
     notes = []
     if printed and "ewma" not in words and "burst" not in words:
         notes.append("w_q is not shown (tc -d qdisc show prints it as ewma): that of tc's default burst is assumed")

@@ -234,7 +234,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Objection(Note):
-    """A possible objection of the authors to a failed form, and the answer (or why there is none); see the module."""
+    """A possible objection of the authors to a failed form, with its answer or the reason for none; see the module."""
 
     answer: str = ""
     unanswered: str = ""
