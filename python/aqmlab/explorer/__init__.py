@@ -2,7 +2,7 @@
 
 The page simulates by itself, in a worker. Where it cannot (`laboratory.why_native`), a session of the server does.
 
-* `control`: what a slider changes; `queue_controls` and `network_controls` find the sliders of a scenario by trying
+* `control`: the settings of a slider; `queue_controls` and `network_controls` find the sliders of a scenario by trying
 * `session`, `checked`: a scenario with the sliders' settings
 * `simulation`: runs within a time budget; `time_budget` estimates how much fits in
 * `views`, `numbers`: charts and numbers of the runs

@@ -20,7 +20,7 @@ Overrides = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Checked:
-    """What the core says of a scenario.
+    """The core's reading of a scenario.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What can be changed on the page: one slider, list or switch for each."""
+"""Quantities that the page can change: one slider, list or switch for each."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Control:
     Attributes
     ----------
     key
-        What the page calls it.
+        Its key on the page.
     label, group, doc
         Its name, the part of the page it stands in, and what it is.
     kind
         A number on a slider, one of several words, or on and off.
     value
-        What it is in the scenario.
+        Its value in the scenario.
     targets
         Dotted keys of the scenario that it sets.
     low, high
@@ -35,7 +35,7 @@ class Control:
     step
         Least step of the value, 0 for any.
     unit
-        What the page shows behind the number.
+        The text that the page shows behind the number.
     suffix, slope, offset
         The scenario gets ``offset + slope * value`` with this behind it.
     choices
@@ -111,7 +111,7 @@ class Control:
         return f"{self.offset + self.slope * value:.10g}{self.suffix}"
 
     def data(self) -> dict[str, Any]:
-        """Return what the page needs to show it."""
+        """Return the data that the page needs to show it."""
         shown = ("key", "label", "group", "kind", "value", "unit", "doc", "below", "log", "step", "choices")
         ends = ("low", "high", "least", "most") if self.kind == "number" else ()
         return {name: getattr(self, name) for name in (*shown, *ends)}

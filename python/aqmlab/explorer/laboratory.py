@@ -83,8 +83,8 @@ def open_lab(
 ) -> Lab:
     """Open the laboratory: a local page on which sliders change a scenario and its charts follow.
 
-    The page simulates by itself, as the file of ``aqmlab lab --out``. The server simulates only what the page cannot:
-    see `Lab.native`.
+    The page simulates by itself, as the file of ``aqmlab lab --out``. The server simulates only scenarios that the page
+    cannot simulate: see `Lab.native`.
 
     Parameters
     ----------

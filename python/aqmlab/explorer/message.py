@@ -21,7 +21,7 @@ _PAGE = re.compile(r"[0-9a-f]{8,32}")
 
 @dataclass(frozen=True)
 class Message:
-    """What a page asks for."""
+    """A page's request."""
 
     page: str
     number: int

@@ -1,4 +1,4 @@
-"""What the page gets of runs: the numbers that `aqmlab run` has, and charts as plain data."""
+"""Data of runs for the page: the numbers that `aqmlab run` has, and charts as plain data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def number_rows(runs: Sequence[Run], values: Sequence[dict[str, float]]) -> list
 
 
 def described(key: str) -> dict[str, Any]:
-    """Return what the table of numbers says of a quantity.
+    """Return a quantity's description in the table of numbers.
 
     >>> described("loss")["title"], described("loss")["unit"], described("loss")["digits"]
     ('Loss', '', 5)
@@ -81,7 +81,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
 
 
 def finite(values: Any) -> list[float | None]:  # noqa: ANN401 - whatever numpy takes
-    """Return numbers with few digits; what is not finite becomes None, JSON's null.
+    """Return numbers with few digits; infinities and NaN become None, JSON's null.
 
     >>> finite([1234.5678, 0.001234567, float("nan")])
     [1234.6, 0.0, None]

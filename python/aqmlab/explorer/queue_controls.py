@@ -12,7 +12,7 @@ from aqmlab.scenario.toml_text import inline
 
 GROUP = "Queue"
 FIRST = ("min_th", "max_th", "max_p", "w_q", "limit")
-"""What everyone turns; the other parameters of a discipline are folded."""
+"""Parameters that the page always shows; the other parameters of a discipline are folded."""
 LABELS = {"min_th": "min_th", "max_th": "max_th", "max_p": "max_p", "w_q": "w_q", "limit": "Buffer"}
 NO_OTHER = "nothing"
 """Compare with nothing."""

@@ -5,10 +5,10 @@ The server listens on the loopback interface alone. Other programs and other peo
 * *Host* must name the loopback interface and the port. A name of another site that was made to resolve to 127.0.0.1
   (DNS rebinding) sends its own name there.
 * *Origin* and *Sec-Fetch-Site*, where a browser sends them, must be the page's own: pages of other sites cannot ask.
-* The first part of the path is a random token, which only the one who started the server has seen.
+* The first part of the path is a random token, known only to the owner of the server.
 * No other method or path is answered, a body is JSON of known length and small.
 
-The token protects only the scenario's text and processor time. It is no password: a user who can read the command
+The token protects only the scenario's text and processor time. It is no password: a user with access to the command
 lines of the owner's programs can read it in the browser's.
 """
 

@@ -200,7 +200,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _drain(self) -> None:
-        """Read what is still on its way, or the system would reset the connection before the error is read."""
+        """Read the rest of a request, or the system would reset the connection before the error is read."""
         self.connection.shutdown(socket.SHUT_WR)
         until, left = time.monotonic() + DRAIN_S, MOST_DRAINED
         while left > 0 and (rest := until - time.monotonic()) > 0:
@@ -219,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Rejected')}\r\n{head}\r\n".encode() + shown)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what the standard library rejects, in one line of plain text."""
+        """Answer requests that the standard library rejects, in one line of plain text."""
         self._refuse(RequestError(int(code), responses.get(int(code), "rejected")))
 
     def log_message(self, format: str, *args: object) -> None:

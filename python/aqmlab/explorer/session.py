@@ -39,7 +39,7 @@ class Session:
     overrides
         Dotted keys and values that override the file's.
     budget_s
-        What the runs of one answer may take, in s.
+        Longest time of the runs of one answer, in s.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Session:
     def answer(
         self, settings: Mapping[str, object], *, superseded: Callable[[], bool] = lambda: False
     ) -> dict[str, Any]:
-        """Run a setting and return what the page shows of it.
+        """Run a setting and return the data that the page shows.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Session:
     def _checked(self, settings: Mapping[str, object]) -> dict[str, Setting]:
         """Return the settings if each is one of a control that the page has been given.
 
-        Those of another discipline than the chosen one are kept for when that is chosen again.
+        Settings of another discipline than the chosen one are kept for when it is chosen again.
         """
         own = self.scenario.link(self.link).aqm
         chosen = next(iter(discipline_controls(own))).checked(settings.get("aqm", own))

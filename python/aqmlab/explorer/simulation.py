@@ -1,4 +1,4 @@
-"""Runs that answer in time: what is asked for is cut to the seconds that fit.
+"""Runs that answer in time: the requested length is cut to the seconds that fit.
 
 How long a run takes is learned from the runs before (`aqmlab.explorer.time_budget`). One that takes longer all the
 same is stopped and repeated with fewer seconds, so that an answer takes about twice the budget at most, whatever the
@@ -26,7 +26,7 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import inline
 
 BUDGET_S = 0.06
-"""What the runs of one answer may take; drawing and the way there and back have the rest of 200 ms."""
+"""Longest time of the runs of one answer, in s; drawing and the way there and back have the rest of 200 ms."""
 WALL = 1.5
 """A run is stopped after so many times the budget by the clock on the wall, if the machine is busy."""
 FIRST_S = 5.0
@@ -38,7 +38,7 @@ FLOW_ROWS = 6000
 
 @dataclass(frozen=True)
 class Side:
-    """What to run: its name on the page, and its overrides of the scenario."""
+    """One setting to run: its name on the page, and its overrides of the scenario."""
 
     name: str
     pairs: Overrides
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a page asks for.
+    """The runs that a page requests.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Run:
-    """One run that was done: the scenario as it was run and what the core gave."""
+    """One finished run: the scenario as it was run, and the core's output."""
 
     name: str
     plan: Checked
@@ -139,7 +139,7 @@ class Simulator:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def runs(self, wanted: Wanted) -> list[Run]:
-        """Run what is wanted, all sides for as long, with the same seed."""
+        """Return the requested runs, all sides for as long, with the same seed."""
         return [Run(d.side.name, checked(self.plan, d.overrides, self.link), d.output) for d in self._in_time(wanted)]
 
     def _in_time(self, wanted: Wanted) -> list[_Done]:

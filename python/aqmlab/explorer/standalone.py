@@ -116,7 +116,7 @@ def _inert(name: str, kind: str, text: str) -> str:
 def bundle(modules: Sequence[str]) -> str:
     """Return modules of this folder as one script: each becomes a function that returns what it exports.
 
-    What a module imports is then there by its name, as modules come after those that they import from.
+    Imports of a module are then there by name, as modules come after those that they import from.
 
     >>> bundle(("core",)).startswith("const { ScenarioError, Core } = (() => {")
     True

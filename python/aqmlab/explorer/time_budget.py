@@ -11,7 +11,7 @@ STEPS_S = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 
 
 
 class Pace:
-    """What a simulated second costs.
+    """Cost of a simulated second.
 
     The cost is counted in processor time for each bit that the link in question can carry, so that another rate, and a
     moment in which the machine was busy, do not spoil it. How much longer a run takes by the clock on the wall is kept

@@ -106,7 +106,7 @@ def probability_chart(runs: Sequence[Run], values: Sequence[dict[str, float]], l
 
 
 def _about(runs: Sequence[Run], link: str) -> str:
-    """Say what is not plain to see in the chart of probabilities."""
+    """Return notes on points that are not plain to see in the chart of probabilities."""
     lines = []
     for run in runs:
         spacing = run.plan.link.parameters.get("spacing")
@@ -120,7 +120,7 @@ def _about(runs: Sequence[Run], link: str) -> str:
 
 
 def goodput_chart(runs: Sequence[Run], values: Sequence[dict[str, float]], link: str) -> Chart:
-    """What reached the receivers, all flows together, against time."""
+    """Return the chart of goodput against time, all flows together."""
     series = []
     for index, run in enumerate(runs):
         samples = run.output["tables"]["flow_samples"]

@@ -1,4 +1,4 @@
-"""The queue of a link as text for every other system: what the tuner prints."""
+"""The queue of a link as text for every other system, as the tuner prints it."""
 
 from __future__ import annotations
 

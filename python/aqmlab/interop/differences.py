@@ -27,7 +27,7 @@ class Semantic:
     name
         Two or three words, the same for the same difference in every scenario: "spacing dialect".
     text
-        One sentence: what the tool does, what the scenario says, and how to make them the same if that is possible.
+        One sentence: the tool's behaviour, the scenario's, and how to make them the same if that is possible.
     kind
         Whether it keeps the tool from running the scenario at all.
     """

@@ -1,4 +1,4 @@
-"""What scripts for all programs have in common: numbers, comments, names of files."""
+"""Shared parts of scripts for all programs: numbers, comments, names of files."""
 
 from __future__ import annotations
 

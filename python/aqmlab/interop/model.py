@@ -1,7 +1,7 @@
 """A checked scenario, in the form from which scripts for other programs are written.
 
 Nothing is interpreted again: links, effective parameters, flows and changes are those of the core's check. This module
-adds only what a comparison needs: which links and groups are measured.
+adds only the data that a comparison needs: which links and groups are measured.
 """
 
 from __future__ import annotations

@@ -24,13 +24,13 @@ RULES = Table(
         Fixed("gentle_slope", "initial", "keeps the slope above max_th of the initial max_p", "slope above max_th"),
     ),
 )
-"""What both programs do when they adapt max_p, and other readings do otherwise."""
+"""Rules of both programs for the adaptation of max_p, where other readings differ."""
 
 
 def missing_parts(
     own: Mapping[str, Any], name: str, program: str, parts: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Semantic]:
-    """Name the parts of RED that a program has not; `parts` has those that it has, the usual one first."""
+    """Yield the parts of RED that a program lacks; `parts` maps keys to the values that it has, the usual one first."""
     for key, values in parts.items():
         if (value := str(own.get(key, values[0]))) not in values:
             there = ", ".join(values)
@@ -39,7 +39,7 @@ def missing_parts(
 
 
 def adaptation_differences(own: Mapping[str, Any], name: str, program: str) -> Iterator[Semantic]:
-    """Name what a program does otherwise when it adapts max_p."""
+    """Yield the differences of a program's adaptation of max_p."""
     if own.get("adaptation") == "feng" and (own["max_p_low"] > 0 or own["max_p_high"] < 1):
         text = f"{name}: {program} does not keep Feng's max_p between max_p_low and max_p_high."
         yield Semantic("bounds of max_p", text, Kind.DIFFERS)

@@ -136,11 +136,11 @@ class Dialect:
     name, title
         ``tc`` and ``Linux tc``.
     text
-        What is to be written there; empty if the queue cannot be expressed at all.
+        The text to write there; empty if the queue cannot be expressed at all.
     effective
         Parameter to the value that the system makes of the text, with its unit.
     notes
-        What cannot be expressed, or is understood otherwise.
+        Settings that cannot be expressed, or have another meaning there.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Dialect:
 
 
 def strange_parts(own: Settings, *, curves: tuple[str, ...], adaptations: tuple[str, ...] = ("none",)) -> list[str]:
-    """Name the parts of a queue that a system does not have; `curves` and `adaptations` are those that it has."""
+    """Return notes on the parts of a queue that a system lacks; `curves` and `adaptations` are those that it has."""
     notes = []
     if own.curve not in curves:
         notes.append(f'the curve "{own.curve}" is not there; the text has a straight line from min_th to max_th')

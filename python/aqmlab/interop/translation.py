@@ -29,7 +29,7 @@ class Format:
     write
         Our value to text.
     read
-        Text to our value; None if the text does not determine it. A `ValueError` says what is wrong with the text.
+        Text to our value; None if the text does not determine it. A `ValueError` describes an error in the text.
     absolute, relative
         Largest error of a number that is written and read: ``absolute + relative * abs(value)``.
     """
@@ -74,7 +74,7 @@ class Fixed:
     value
         The value that the program always has; None if none of ours is the same.
     meaning
-        What the program does, as the end of the sentence "ns-3 ...".
+        The program's behaviour, as the end of the sentence "ns-3 ...".
     difference
         Name of the difference where ours has another value; default: ``parameter KEY``.
     """
@@ -98,7 +98,7 @@ class Table:
     always
         Words with the same value in every text.
     notes
-        Names of further differences, and what the program does.
+        Names of further differences, and the program's behaviour.
     usual
         Values of parameters whose word is left out.
     """
@@ -139,7 +139,7 @@ class Table:
                 yield fixed, value
 
     def differences(self, own: Mapping[str, Any], name: str, program: str) -> Iterator[Semantic]:
-        """Name the parameters that a program has not or fixes, and its further differences.
+        """Yield the parameters that a program lacks or fixes, and its further differences.
 
         `name` is the queue's, `program` the one of a sentence.
         """

@@ -1,13 +1,13 @@
 """Live runs: real applications and real TCP through the disciplines that are simulated.
 
-* `plan`, `groups`: what the core reads of a scenario for a live run; addresses, routes and kernel settings of flows
-* `namespaces`, `state`, `rootless`: network namespaces; what a run made, so that it can be removed; runs without root
+* `plan`, `groups`: the core's reading of a scenario for a live run; addresses, routes and kernel settings of flows
+* `namespaces`, `state`, `rootless`: network namespaces; the record by which a run is removed; runs without root
 * `processes`, `process_output`, `commands`: programs and what they print
 * `link`, `link_process`, `observers`, `telemetry`: the bottleneck process and its views
 * `one_run`, `run_context`, `running`: one run with its components; many runs
-* `traffic`, `udp`: what sends and receives (sockets, iperf3, UDP)
-* `checks`, `certificate`: what would spoil a run; whether it counts
-* `tables`, `postprocess`: what the results folder holds
+* `traffic`, `udp`: senders and receivers (sockets, iperf3, UDP)
+* `checks`, `certificate`: conditions that would spoil a run; whether it counts
+* `tables`, `postprocess`: contents of the results folder
 * `agreement`, `page`: simulation and live run compared
 * `kernel_backends`, `tc`, `vm`: Linux's own disciplines as bottleneck, on this machine's kernel or on an emulated one
 * `shape`: this machine as the bottleneck of other machines

@@ -40,11 +40,11 @@ class Certificate:
     Attributes
     ----------
     measured
-        What the link process measured, as it said it.
+        Measurements of the link process, as it reported them.
     breaches
         Each limit that was broken, in a line with its number.
     notes
-        What is worth knowing and breaks no limit.
+        Remarks that break no limit.
     """
 
     measured: dict[str, Any]
@@ -85,7 +85,7 @@ class Certificate:
 
     @classmethod
     def of(cls, measured: Mapping[str, Any], *, troubles: list[str], unshaped: bool = False) -> Certificate:
-        """Judge what a link process measured; `troubles` are what else went wrong, a line each."""
+        """Return the certificate of a link process's measurements; `troubles` are further errors, a line each."""
         judged = [*_time(measured), *([] if unshaped else _rate_breaches(measured)), *_books(measured), *troubles]
         return cls(dict(measured), judged, _notes(measured))
 

@@ -39,7 +39,7 @@ class Trouble:
     Attributes
     ----------
     text
-        What, and what can be done about it.
+        The trouble, and what can be done about it.
     forbids
         Whether no run is possible; else its numbers may suffer.
     """
@@ -49,14 +49,14 @@ class Trouble:
 
 
 def preflight(plan: LivePlan, *, traffic: str = "sockets", watch: bool = True) -> list[Trouble]:
-    """List what would forbid or spoil a run of this plan on this machine, here and now.
+    """Return the conditions that would forbid or spoil a run of this plan on this machine, here and now.
 
     Parameters
     ----------
     plan
         The run.
     traffic
-        What sends: ``sockets`` or ``iperf3``.
+        The senders: ``sockets`` or ``iperf3``.
     watch
         Also watch the processors for a moment.
     """

@@ -29,7 +29,7 @@ class Command:
     Attributes
     ----------
     name
-        What its output is called.
+        The name of its output.
     side
         Where.
     text

@@ -1,8 +1,8 @@
-"""Addresses, routes and kernel settings of the groups of flows; what the link process needs of them.
+"""Addresses, routes and kernel settings of the groups of flows, and the groups in the link process's configuration.
 
 A group is known by its addresses: senders are 10.77.G.1 or fd77:0:0:G::1, receivers .2, where G is its number. The
-routes between the two determine what the group's connections do: congestion control, hop limit, ECN, initial window,
-length of segments. The commands of ``--exec-a`` and ``--exec-b`` have a group of their own, the last.
+routes between the two set the properties of the group's connections: congestion control, hop limit, ECN, initial
+window, length of segments. The commands of ``--exec-a`` and ``--exec-b`` have a group of their own, the last.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from aqmlab.live.namespaces import FEATURE_ECN, Route
 from aqmlab.live.plan import FlowGroup, LivePlan
 
 MOST_GROUPS = 254
-"""What is left of a byte in the addresses."""
+"""The group's number is one byte of the addresses."""
 A, B = "a", "b"
 """The sides: data of forward groups go from a to b."""
 PREFIX_LENGTH = {"ipv4": 32, "ipv6": 128}
@@ -160,7 +160,7 @@ def _of_commands(plan: LivePlan) -> dict[str, int | str]:
 
 
 def _metrics(group: FlowGroup, family: str) -> dict[str, int | str]:
-    """What the connections over a route are to do."""
+    """Return the settings of the connections over a route."""
     found: dict[str, int | str] = {"hoplimit": group.ttl}
     if group.is_udp:
         return found
@@ -168,7 +168,7 @@ def _metrics(group: FlowGroup, family: str) -> dict[str, int | str]:
         found["cc_algo"] = group.congestion_control
     if group.ecn:
         found["features"] = FEATURE_ECN
-    # What an end announces is without the options of its peer's segments.
+    # An end announces a length without the options of its peer's segments.
     found["advmss"] = group.segment_bytes(family)
     if not group.speaks_as_kernels_do:
         return found

@@ -27,7 +27,7 @@ HOMES = ("tc", "vm")
 LONGEST_GAP_S = 1.5
 """Most that may lie between two looks at tc's counters in real time; more, and the machine was busy with other work."""
 SPARSE_FLOW_WAIT = "sparse_flow_wait_s"
-"""What a certificate calls the mean time that pings waited: disciplines with a queue for each flow serve them first."""
+"""A certificate's key of the mean time that pings waited: disciplines with a queue for each flow serve them first."""
 DECISIONS = "decisions.bin.gz"
 """The file beside a run's tables with the log of a module's decisions."""
 
@@ -84,7 +84,7 @@ class Bottleneck:
 def perform(
     plan: LivePlan, bottleneck: Bottleneck, *, folder: Path | None = None
 ) -> tuple[Output, Certificate, dict[str, bytes]]:
-    """Do one run over a discipline in Linux; return what a store holds of it, with further files by name.
+    """Do one run over a discipline in Linux; return its output, its certificate, and further files by name.
 
     Where the replay of a module's log differs, the log is kept in `folder`, by default in a new temporary one.
     """
@@ -180,5 +180,5 @@ def refuse_what_is_for_the_link(options: Options, stats: object) -> None:
 
 
 def _tell(line: str) -> None:
-    """Report what is fetched on stderr."""
+    """Report a download on stderr."""
     print(printable(f"aqmlab: {line}"), file=sys.stderr)

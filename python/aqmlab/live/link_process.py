@@ -26,7 +26,7 @@ POLL_S = 0.1
 OUTCOME = '{"outcome"'
 """How the line with the outcome begins."""
 BAD_CONFIGURATION, NOT_PERMITTED = 2, 3
-"""What the process ends with where it cannot begin."""
+"""Exit codes of a process that cannot begin."""
 
 
 def link_command() -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class LinkProcess:
     Parameters
     ----------
     configuration
-        What it is to be; written into `folder`.
+        The link's configuration; written into `folder`.
     folder
         Where the configuration goes.
     command
@@ -127,7 +127,7 @@ class LinkProcess:
                 raise self._failure("ended")
 
     def _read_the_rest(self, longest_s: float) -> None:
-        """Read what is left of a process that is to say no more."""
+        """Read the remaining lines of the process, for the outcome."""
         for line in self.heard.rest(longest_s):
             self._is_outcome(line)
 
@@ -144,7 +144,7 @@ class LinkProcess:
             self._process.wait(1.0)
         code = self._process.poll()
         if code is None:
-            # What it may have complained of before is something else.
+            # Its earlier complaints have other causes.
             return LiveError(f"link process {what} (it still runs)")
         said = self.heard.last_complaint(1.0) or f"link process {what} (code {code})"
         said = said.removeprefix("aqmlab-link: ")

@@ -33,7 +33,7 @@ FEATURE_ECN = 1
 
 @dataclass(frozen=True)
 class Route:
-    """A route to one peer, with what the connections over it are to do.
+    """A route to one peer, with the settings of the connections over it.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def in_a_thread(work: Callable[[], T]) -> T:
     def do() -> None:
         try:
             found.append(work())
-        except BaseException as error:  # handed on to who waits
+        except BaseException as error:  # raised again in the waiting thread
             failed.append(error)
 
     thread = threading.Thread(target=do)
@@ -153,5 +153,5 @@ def _index(network: Any, device: str) -> int:  # noqa: ANN401 - pyroute2 has no 
 
 
 def reason(error: Exception) -> str:
-    """Say what the kernel said, without its number."""
+    """Return the kernel's message, without its number."""
     return str(error.args[1]) if len(error.args) > 1 else str(error)

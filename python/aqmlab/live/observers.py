@@ -17,7 +17,7 @@ class Watching(Protocol):
     Attributes
     ----------
     takes_terminal
-        Whether what is shown needs the terminal for itself, so that no progress bar is drawn.
+        Whether it needs the terminal for itself, so that no progress bar is drawn.
     """
 
     takes_terminal: bool

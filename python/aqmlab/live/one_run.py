@@ -37,7 +37,7 @@ def perform(plan: LivePlan, options: Options, *, show: Show, progress: Progress,
     Parameters
     ----------
     plan, options
-        What, and how.
+        The run, and its options.
     show
         Is given each snapshot, as the link wrote it.
     progress
@@ -126,7 +126,7 @@ def configuration(stage: Stage, *, record: Path | None) -> dict[str, Any]:
 
 
 def _listen(link: LinkProcess, raw: Raw, show: Show, *, warmup_s: float) -> None:
-    """Hand on what the link tells, for a moment."""
+    """Pass on the link's output, for a moment."""
     line = link.next_line(POLL_S)
     if line is None:
         link.check()

@@ -20,11 +20,11 @@ class Options:
     Attributes
     ----------
     traffic
-        What sends TCP: ``sockets`` (of the kernel's TCP, by `aqmlab.live.traffic`) or ``iperf3``.
+        The sender of TCP: ``sockets`` (of the kernel's TCP, by `aqmlab.live.traffic`) or ``iperf3``.
     exec_a, exec_b
         Shell commands that run at the senders' and at the receivers' side.
     record
-        A pcap file of what passes the link; the seed is put into its name if there are several.
+        A pcap file of the packets that pass the link; the seed is put into its name if there are several.
     snapshot_interval_s
         How often the link reports.
     unshaped

@@ -39,7 +39,7 @@ class Runs(Protocol):
 
     @property
     def result(self) -> Result:
-        """What the runs measured."""
+        """Measurements of the runs."""
 
     @property
     def certificates(self) -> dict[int, dict[str, Any]]:
@@ -47,7 +47,7 @@ class Runs(Protocol):
 
     @property
     def troubles(self) -> list[Trouble]:
-        """What might spoil the runs."""
+        """Conditions that might spoil the runs."""
 
     @property
     def simulation(self) -> Result | None:

@@ -1,4 +1,4 @@
-"""What a live run does: the core's reading of a scenario for one seed, as data."""
+"""Content of a live run: the core's reading of a scenario for one seed, as data."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class FlowGroup:
     transport, parameters
         As in the scenario; effective values.
     congestion_control, ecn
-        What the kernel's connections are to use; None for UDP.
+        Settings of the kernel's connections; None for UDP.
     dscp
         Code point of its data.
     traffic_class
@@ -178,7 +178,7 @@ class LivePlan:
     scenario
         The scenario.
     seed
-        What is drawn is of this seed.
+        The seed of everything that is drawn.
     link, reverse_link
         The link whose queue is live, and the one in the other direction.
     rate_bps
@@ -190,7 +190,7 @@ class LivePlan:
     groups
         All flows.
     warnings
-        What a live run leaves out, and what looks like a mistake.
+        Omissions of a live run, and probable mistakes.
     """
 
     scenario: Scenario

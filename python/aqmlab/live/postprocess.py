@@ -1,4 +1,4 @@
-"""A finished live run as what a store holds: tables, a summary, the certificate."""
+"""A finished live run in the form that a store holds: tables, a summary, the certificate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aqmlab.results.output import Output
 from aqmlab.scenario.file import Scenario
 
 LIVE = "live"
-"""What the summary of a live run says of the world that it is from."""
+"""Name of a live run's world in its summary."""
 END = re.compile(r"\[?([0-9a-fA-F.:]+?)\]?:(\d+)(?= |$)")
 """Address and port of an end in the label of a flow."""
 
@@ -45,7 +45,7 @@ def finished(plan: LivePlan, raw: Raw, options: Options) -> tuple[Output, Certif
 
 
 def live_name(name: str) -> str:
-    """Return what a scenario's live runs are called beside its simulations.
+    """Return the name of a scenario's live runs beside its simulations.
 
     >>> live_name("mred")
     'mred (live)'
@@ -54,7 +54,7 @@ def live_name(name: str) -> str:
 
 
 def provenance(scenario: Scenario) -> dict[str, Any]:
-    """Say what a live result comes from."""
+    """Return the provenance of a live result."""
     return {
         "format": 1,
         "version": _core.version(),
@@ -67,7 +67,7 @@ def provenance(scenario: Scenario) -> dict[str, Any]:
 def link_counts(
     plan: LivePlan, last: Mapping[str, Any] | None, first: Mapping[str, Any] | None, key: str
 ) -> dict[str, int]:
-    """Return what the live link counted of each flow's data, from one snapshot (or the start) to another."""
+    """Return the live link's counts of each flow's data, from one snapshot (or the start) to another."""
     names = {
         (_direction(group), ends(group.number, plan.family).at(other(sender_side(group))), port(index)): name
         for group in plan.groups
@@ -89,7 +89,7 @@ def _direction(group: FlowGroup) -> str:
 
 
 def _through_the_link(plan: LivePlan, raw: Raw) -> dict[str, dict[str, Any]]:
-    """Return rows of the flows that a command sends: of what the link let through, as no other end is ours."""
+    """Return rows of the flows that a command sends, from the link's counts, as no other end is ours."""
     last, first = raw.outcome.get("last"), raw.at_warmup
     carried = link_counts(plan, last, first, "departed_bytes")
     measured_s = plan.scenario.duration_s - plan.scenario.warmup_s

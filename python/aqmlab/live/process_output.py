@@ -30,7 +30,7 @@ class Heard:
     at
         When it last said anything on stdout, by the monotonic clock.
     beginning
-        How the line begins that it has not finished; empty between lines.
+        The beginning of its unfinished line; empty between lines.
     """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

@@ -41,7 +41,7 @@ class Identity:
 
     @classmethod
     def of(cls, pid: int) -> Identity | None:
-        """Return who has this number now, or None."""
+        """Return the process that has this number now, or None."""
         try:
             text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         except OSError:

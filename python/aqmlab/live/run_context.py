@@ -16,7 +16,7 @@ from aqmlab.live.state import RunState
 
 @dataclass
 class Raw:
-    """What came out of a run, before it is made into tables.
+    """Raw results of a run, before they are made into tables.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Raw:
     datagrams
         Rows of UDP flows, by flow.
     commands, outputs
-        What became of commands, and what they said.
+        Results of commands, and their output.
     troubles
-        What went wrong and did not end the run, a line each.
+        Errors that did not end the run, a line each.
     """
 
     outcome: dict[str, Any] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Stage:
     Attributes
     ----------
     plan, options
-        What is run, and how.
+        The run, and its options.
     spaces
         The namespaces by side.
     state
@@ -102,10 +102,10 @@ class Part(Protocol):
         """Hear when the run begins, by the monotonic clock."""
 
     def due(self, now: float) -> None:
-        """Do what is due at this time of the run in s; raise what went wrong since."""
+        """Do the tasks that are due at this time of the run in s; raise errors that occurred since."""
 
     def finish(self, raw: Raw) -> None:
-        """End, and say what came out."""
+        """End, and add the results to `raw`."""
 
     def close(self) -> None:
         """End whatever still runs; may be called at any time."""

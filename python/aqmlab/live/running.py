@@ -51,7 +51,7 @@ class LiveRuns:
     certificates
         Of each run, by seed.
     troubles
-        What was found to spoil runs before the first.
+        Conditions that may spoil runs, found before the first.
     simulation
         Simulated runs of the same file; None if not asked for.
     """

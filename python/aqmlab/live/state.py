@@ -1,7 +1,7 @@
-"""The record of what a live run makes outside of itself, written before it is made, so that nothing is left behind.
+"""The record of a live run's namespaces and processes, written before they are made, so that nothing is left behind.
 
 Each run has a folder in the *run directory* (``/run/aqmlab``, or ``$XDG_RUNTIME_DIR/aqmlab`` where ``/run`` cannot be
-written) with one file: who made it, and the names of its namespaces and the numbers of its processes. A run that was
+written) with one file: its maker, and the names of its namespaces and the numbers of its processes. A run that was
 killed leaves the file; the next run, or ``aqmlab live --clean``, sees that its maker is gone and removes all.
 Process number and start time identify a maker, so that a reused number is not taken for it.
 """
@@ -54,7 +54,7 @@ def run_directory() -> Path:
 
 @dataclass
 class RunState:
-    """What one run has made.
+    """The record of one run.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ def clean() -> list[str]:
 
 
 def _read(folder: Path) -> RunState | None:
-    """Read what a run wrote; None if it was killed before it had written anything."""
+    """Return the record that a run wrote; None if it was killed before it had written anything."""
     try:
         data = json.loads((folder / "state.json").read_text(encoding="utf-8"))
         processes = [Identity(*entry) for entry in data["processes"]]

@@ -14,7 +14,7 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def to_arrow(columns: Mapping[str, Sequence[Any]], *, seed: int) -> pa.Table:
-    """Make a table of lists, with the seed as its first column; what is null is NaN.
+    """Make a table of lists, with the seed as its first column; nulls become NaN.
 
     >>> to_arrow({"link": ["a"], "drops": [3], "average": [None]}, seed=2).to_pylist()
     [{'seed': 2, 'link': 'a', 'drops': 3, 'average': nan}]
@@ -32,14 +32,14 @@ def flows_table(
     drops: Mapping[str, int],
     others: Mapping[str, Mapping[str, Any]] = NOTHING,
 ) -> pa.Table:
-    """Say what each flow did and got.
+    """Return the table of flows, a row for each.
 
     Parameters
     ----------
     plan
         The run.
     sources, sinks
-        What the two ends of TCP flows report, by flow.
+        Reports of the two ends of TCP flows, by flow.
     drops
         Packets of each flow that the live link dropped.
     others
@@ -66,7 +66,7 @@ def flow_samples(plan: LivePlan, samples: Mapping[str, Sequence[Any]], scale: Ma
 
 
 def with_headers(group: FlowGroup, family: str) -> float:
-    """Return what a byte of payload is with the headers of a full segment."""
+    """Return the length of a byte of payload with its share of the headers of a full segment."""
     payload = group.payload_bytes(family)
     return (payload + group.header_bytes(family)) / payload
 
@@ -103,7 +103,7 @@ def _empty(plan: LivePlan, group: FlowGroup, index: int, name: str) -> dict[str,
 
 
 def _tcp(plan: LivePlan, group: FlowGroup, source: Mapping[str, Any], sink: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the two ends know, from the end of the warm-up on."""
+    """Return the columns that the two ends know, from the end of the warm-up on."""
     payload, header = group.payload_bytes(plan.family), group.header_bytes(plan.family)
 
     def counted(report: Mapping[str, Any], key: str) -> int:

@@ -1,7 +1,7 @@
 """One process of UDP: ``python -m aqmlab.live.udp source|sink``, with an order as a line of JSON on stdin.
 
 It says ``ready`` when its sockets are there, waits for a line ``start T`` with a time of the monotonic clock in s, and
-ends with a line of JSON. What leaves, and when, is what the simulator's flow of the same name sends with this seed.
+ends with a line of JSON. Its packets, and their times, are those of the simulator's flow of the same name and seed.
 
 The order, for both roles::
 

@@ -1,4 +1,4 @@
-"""What reproductions return: a paper with its tables and claims, and several papers together."""
+"""Results of reproductions: a paper with its tables and claims, and several papers together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Papers reproduced: run what is missing, set published beside measured, judge every claim."""
+"""Reproduction of papers: missing runs, published beside measured numbers, and a verdict on every claim."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAPERS = {
 """Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
 ``Effort`` and ``planned``."""
 RUNS, DRAWS = "aqmlab.execution.jobs", "aqmlab.plotting.plots"
-"""What worker processes need for runs and for pictures."""
+"""Modules that worker processes need for runs and for figures."""
 ALL = "all"
 """The command line's word for all of them."""
 
@@ -209,7 +209,7 @@ def _run(
     engine: str,
     finished: Callable[[Job], None] = lambda _: None,
 ) -> Evaluation:
-    """Run what is missing of several papers in one pool, so that no core waits for the last run of one of them."""
+    """Run the missing runs of several papers in one pool, so that no core waits for the last run of one of them."""
     began = time.monotonic()
     tasks = list(planned)
     store = tasks[0].root.parent

@@ -1,4 +1,4 @@
-"""What theory says of a queue discipline: queueing, fluid and control models over any drop curve.
+"""Theory of queue disciplines: queueing, fluid and control models over any drop curve.
 
 Names are loaded when first used, so that a command that analyses nothing stays quick.
 """

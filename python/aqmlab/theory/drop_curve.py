@@ -35,7 +35,7 @@ class DropCurve:
     Attributes
     ----------
     name
-        What figures and messages call it.
+        Its name in figures and messages.
     function
         Drop probabilities in [0, 1] at an array of averages in packets.
     min_th, max_th

@@ -64,7 +64,7 @@ class Line:
     Attributes
     ----------
     measure, place
-        What, and where.
+        The measure, and its link or group.
     ours, theirs
         Means with their intervals.
     difference
@@ -169,7 +169,7 @@ def _line(
 
 
 def mean_of(measure: Measure, values: Sequence[float]) -> Interval:
-    """Return the mean of a measure over runs with its interval, within what the measure can be.
+    """Return the mean of a measure over runs with its interval, within the measure's bounds.
 
     >>> mean_of(Measure.LOSS, [0.0, 0.01]).low
     0.0

@@ -109,7 +109,7 @@ def export_scenario(
     Returns
     -------
     tuple
-        The files, the script first, and what the program understands otherwise or has not.
+        The files, the script first, and the features that the program lacks or implements differently.
 
     Raises
     ------

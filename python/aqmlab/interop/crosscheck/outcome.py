@@ -1,4 +1,4 @@
-"""What a cross-check found: our measurements, those of each other program, and where they agree."""
+"""Results of a cross-check: our measurements, those of each other program, and where they agree."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from aqmlab.statistics import Interval
 
 @dataclass(frozen=True)
 class Side:
-    """A program, and what came of it.
+    """A program, and its results.
 
     Attributes
     ----------
     name, title, version
         Which program; no version if it is not installed.
     differences
-        What it cannot express, and what it understands otherwise.
+        Features that it cannot express or implements differently.
     why_not
         Why it has no runs; "" if it has.
     folder, files
@@ -51,7 +51,7 @@ class Side:
 
 @dataclass(frozen=True)
 class CrossCheck:
-    """What `cross_check` found.
+    """Results of `cross_check`.
 
     Attributes
     ----------

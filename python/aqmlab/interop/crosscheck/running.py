@@ -24,7 +24,7 @@ from aqmlab.storage.key import RunKey, question
 
 K = TypeVar("K", bound=Hashable)
 REDUCER = "crosscheck"
-"""The stable name, for keys of runs, of what is kept: the measurements of `aqmlab.interop.crosscheck.tool.Measure`."""
+"""The stable name, for keys of runs, of the kept answers: measurements of `aqmlab.interop.crosscheck.tool.Measure`."""
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> list[Path]:
@@ -54,7 +54,7 @@ def run_seeds(
     Raises
     ------
     Interrupted
-        On Ctrl-C; what is finished is kept.
+        On Ctrl-C; finished runs are kept.
     ToolError
         If a run fails.
     """
@@ -94,20 +94,20 @@ def answer_all(
     Parameters
     ----------
     keys
-        What to run, with the key of its answer.
+        The runs, with the keys of their answers.
     run
         Does a run and returns its answer, plain data; called in threads.
     answers
         Where answers are kept.
     title, runs
-        Words of the progress bar, and what the runs are called when they are interrupted.
+        Title of the progress bar, and the name of the runs in the message about an interruption.
     workers
         Runs at a time; default: one per processor core.
 
     Raises
     ------
     Interrupted
-        On Ctrl-C; what is finished is kept.
+        On Ctrl-C; finished runs are kept.
     """
     wanted = [one for one, key in keys.items() if not answers.has(key)]
     if not wanted:

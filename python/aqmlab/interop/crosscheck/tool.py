@@ -47,7 +47,7 @@ class Measure(StrEnum):
 
 
 Key = tuple[Measure, str]
-"""What was measured, and at which link or of which group."""
+"""A measure, and its link or group."""
 Measured = Mapping[Key, float]
 """One run."""
 
@@ -71,18 +71,18 @@ class Tool(Protocol):
         """Whether several runs may go on at a time."""
 
     def version(self) -> str | None:
-        """The version that is installed, None if there is none."""
+        """Return the installed version; None if the program is not installed."""
 
     def missing(self) -> str:
         """Return in a line why it cannot run here, and how to install it; "" if it can."""
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Return its differences: what it cannot express of a scenario, and what it does otherwise."""
+        """Return the features of a scenario that it lacks or implements differently."""
 
     def files(self, model: Model) -> dict[str, str]:
         """Write the scenario for it: name of a file to its text. The first is the script; its head says how to run it.
 
-        What `differences` names as inexpressible or left out stands in it as a comment.
+        Comments in it state all that `differences` names as inexpressible or left out.
         """
 
     def prepare(self, model: Model, folder: Path) -> None:

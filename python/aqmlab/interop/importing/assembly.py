@@ -55,7 +55,7 @@ def study_of(runs: Sequence[Recording], filename: str) -> Study:
 
 
 def _no_flow(study: Study, run: Recording, filename: str) -> str:
-    """Say why a study has no flow: what starts and is not read, else what is missing."""
+    """Return why a study has no flow: its first differences, otherwise the missing part."""
     reasons = study.differences[:3]
     if reasons:
         return f"{filename}: no flow is read: " + "; ".join(one_line(one) for one in reasons)

@@ -28,7 +28,7 @@ class Class:
 
 @dataclass
 class Bottleneck:
-    """A link with its queues, and what was not read.
+    """A link with its queues, and notes on the import.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Bottleneck:
     classes
         Classes of the queues that are schedulers.
     notes
-        What is assumed, or not carried over.
+        Assumptions, and settings that are not carried over.
     lines
         Line of the file that makes a queue, by the queue's name.
     """

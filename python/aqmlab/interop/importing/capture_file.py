@@ -56,8 +56,8 @@ class Packet:
     dscp
         Code point.
     side
-        What the link layer says of the direction: the sender's address, or whether the packet left this machine; b""
-        if it says nothing.
+        The link layer's information on the direction: the sender's address, or whether the packet left this machine;
+        b"" without any.
     seq, ack, flags, payload
         Of TCP: numbers, flags, and bytes behind its header.
     """
@@ -252,7 +252,7 @@ def parse(time_ns: int, link: int, data: bytes) -> Packet | None:
 
 
 def _link_layer(link: int, data: bytes) -> tuple[bytes, int, int]:
-    """Return what the link layer says of the direction, the type of what follows, and where that begins."""
+    """Return the link layer's information on the direction, the type of the payload, and its offset."""
     if link == ETHERNET:
         kind, at = int.from_bytes(data[12:14], "big"), 14
         while kind in TAGS and at + 4 <= len(data):

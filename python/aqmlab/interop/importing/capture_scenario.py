@@ -42,7 +42,7 @@ class Traffic:
     forward, reverse
         The direction with more bytes, and the other one.
     notes
-        What is assumed, or left out.
+        Assumptions and omissions.
     """
 
     forward: list[Packet]
@@ -148,7 +148,7 @@ def _host(end: bytes) -> bytes:
 
 
 def arrivals_text(traffic: Traffic, *, name: str, description: str) -> tuple[str, list[str]]:
-    """Write the scenario of the arrivals of the forward direction, and return what is assumed."""
+    """Return the scenario of the arrivals of the forward direction, and the assumptions."""
     packets = traffic.forward
     begin = packets[0].time_ns
     flows: dict[object, list[Packet]] = defaultdict(list)
@@ -190,7 +190,7 @@ def arrivals_text(traffic: Traffic, *, name: str, description: str) -> tuple[str
 
 
 def flows_text(traffic: Traffic, path: Path, *, name: str, description: str) -> tuple[str, list[str]]:
-    """Write the scenario of the capture's connections, and return what is assumed.
+    """Return the scenario of the capture's connections, and the assumptions.
 
     Raises
     ------

@@ -161,7 +161,7 @@ def _of_groups(found: Configuration, groups: set[int], one: Queue, filename: str
 
 
 def weights_of(others: Sequence[Queue], default: Queue, chosen: Chosen, filename: str) -> dict[str, float]:
-    """Return the weights of the classes that share; class-default without a bandwidth has what the others leave.
+    """Return the weights of the classes that share; class-default without a bandwidth gets the remainder.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def weights_of(others: Sequence[Queue], default: Queue, chosen: Chosen, filename
 
 
 def _guarantee(one: Queue, kind: str) -> float:
-    """Return what a strict class is given, where that is in the unit of the others' shares.
+    """Return the guarantee of a strict class in the unit of the others' shares; 0 in any other unit.
 
     >>> _guarantee(Queue("v", 1, guarantee="percent 30"), "percent"), _guarantee(Queue("v", 1, guarantee="512"), "kbit")
     (30.0, 512.0)

@@ -1,4 +1,4 @@
-"""ns-2's DiffServ module: what a study tells ``Queue/dsRED``, as queues with classes and markers of a scenario.
+"""ns-2's DiffServ module: a study's commands to ``Queue/dsRED``, as queues with classes and markers of a scenario.
 
 A queue has physical queues, and each of them virtual ones, a drop precedence each: code points choose them (the PHB
 table). Here a physical queue is RED in the dialect ``dsred`` with a class for each precedence, and several are the
@@ -28,7 +28,7 @@ METERS = {
     "srTCM": ("srtcm", ("cir", "cbs", "ebs")),
     "trTCM": ("trtcm", ("cir", "cbs", "pir", "pbs")),
 }
-"""By ns-2's name of a policy: the kind of marker, and what the policy's arguments are."""
+"""By ns-2's name of a policy: the kind of marker, and the names of the policy's arguments."""
 WORDS: dict[str, Callable[[str], str]] = {
     **{name: lambda text: rate(bits(text)) for name in ("cir", "pir")},
     **{name: lambda text: size(float(text)) for name in ("cbs", "ebs", "pbs")},
@@ -73,7 +73,7 @@ class Policy:
 
 @dataclass
 class Commands:
-    """What a study tells a dsRED queue.
+    """A study's commands to a dsRED queue.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def queue_tables(told: Commands, own: Settings, place: str, name: str, named: Na
     Raises
     ------
     InputError
-        If it has no queue at all, or one of a kind that a scenario has not.
+        If it has no queue at all, or one of a kind that scenarios lack.
     """
     own.without_effect("numQueues_")
     used = sorted({queue for queue, _ in told.phb.values()})

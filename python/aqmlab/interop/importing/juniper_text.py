@@ -55,7 +55,7 @@ class Port:
 
 @dataclass
 class Service:
-    """All of them by name, and what is not read: statements with their lines, and lines of other sections."""
+    """All these parts by name, and the unread rest: statements with their lines, and lines of other sections."""
 
     profiles: dict[str, Profile] = field(default_factory=dict)
     schedulers: dict[str, Scheduler] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""What a recorded ns-2 study is as a scenario: queues and flows, in the scenario's words.
+"""A recorded ns-2 study as a scenario: queues and flows, in the scenario's words.
 
-The queues get the dialect ``ns2-2.35``, and what the study has otherwise than ns-2's defaults. What a study sets and
-nothing here reads is found by `Recording.unread`; what is read but has no equal in a scenario is named here.
+The queues get the dialect ``ns2-2.35``, and the study's departures from ns-2's defaults. `Recording.unread` finds the
+settings that nothing here reads; this module names settings that are read but have no equal in a scenario.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ QUEUES: dict[str, Callable[[Settings, float, str, Named], Table]] = {
 
 
 def tcp_table(of: Recording, sender: str, sink: str, named: Named) -> Table:
-    """Return the transport of a TCP connection, with what is not ns-2's default."""
+    """Return the transport of a TCP connection, with its departures from ns-2's defaults."""
     kind, place = of.kind(sender), of.place(sender)
     own = of.settings(sender)
     if kind in TWO_WAY and of.kind(sink) in TWO_WAY:

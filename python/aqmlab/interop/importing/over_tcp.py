@@ -20,7 +20,7 @@ WAITS = "its data wait here until those before are acknowledged"
 
 @dataclass(frozen=True)
 class Way:
-    """What a connection has: bits of a packet with header, the slowest rate in bit/s, and an empty round trip in s."""
+    """Path of a connection: bits of a packet with header, the slowest rate in bit/s, and an empty round trip in s."""
 
     packet_bits: float
     rate_bps: float

@@ -34,9 +34,9 @@ class Imported:
     kind
         ``ns2``, ``tc``, ``cisco``, ``juniper`` or ``capture``.
     notes
-        What is missing from the original, or assumed.
+        Missing parts of the original, and assumptions.
     differences
-        What an ns-2 study sets or does and the scenario has not, each with the line of the study.
+        Settings and actions of an ns-2 study that the scenario lacks, each with the line of the study.
     """
 
     text: str
@@ -76,14 +76,14 @@ def import_scenario(
     form
         Of a capture: ``arrivals``, its packets in the open loop, or ``flows``, its connections in the closed loop.
     approximate
-        Import an ns-2 study although the scenario has not all that it sets; `Imported.differences` names the rest.
+        Import an ns-2 study although the scenario lacks some of its settings; `Imported.differences` names them.
     arguments
         Arguments of an ns-2 study (``argv``).
 
     Raises
     ------
     InputError, ScenarioError
-        With one clear line, where the file is none of these or has something that is not read; with a line for each
+        With one clear line, where the file has none of these formats or has something unread; with a line for each
         difference, where an ns-2 study has any and `approximate` is false.
     """
     path = Path(path)
@@ -99,7 +99,7 @@ def import_scenario(
 
 
 def _study_text(path: Path) -> str | None:
-    """Return the text of an ns-2 study, which may be Latin-1; None if the file is none."""
+    """Return the text of an ns-2 study, which may be Latin-1; None if the file is not a study."""
     try:
         if not path.is_file() or path.stat().st_size > recording.LONGEST_FILE:
             return None
@@ -193,7 +193,7 @@ def _text(path: Path, text: str, name: str) -> Imported:
 
 
 def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:
-    """Write and check the scenario of one link's queue; what is not valid has the line of the file that made it."""
+    """Return the checked scenario of one link's queue; an error names the line of the file that made the queue."""
     made = Imported(bottleneck.text_of(found, name=name, description=about, source=source), kind, tuple(found.notes))
     try:
         return _checked(made)

@@ -33,7 +33,7 @@ QUANTILES = (0.25, 0.5, 0.75)
 MIXED = "mixed"
 """In place of a quantile: some draws are the lowest, others the highest of `QUANTILES`."""
 OTHER_STATE = "7"
-"""What variables of the simulation read as in the last run, in place of 1."""
+"""Value of the simulation's variables in the last run, in place of 1."""
 MOST_EVENTS = 200_000
 """Events that a study may run; one that samples something every millisecond is cut."""
 SECONDS = 20
@@ -43,7 +43,7 @@ MEMORY_MB = 512
 STARTING_S = 20.0
 """How long the process may take to start."""
 OUTPUT_MB = 64
-"""Length of what a study may have said in all."""
+"""Most output of a study, in MB."""
 LONGEST_FILE = 2_000_000
 """Bytes of a file that a study may read with ``source``."""
 
@@ -99,7 +99,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """What a study did with one quantile.
+    """Record of one run of a study, with one quantile.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Recording:
         return str(self.objects[handle].get("where", ""))
 
     def unread(self, used: Container[str]) -> list[tuple[str, str, str, str]]:
-        """Return what the study sets and nothing read: line, class, variable, value.
+        """Return settings of the study that nothing read: line, class, variable, value.
 
         Of agents, applications and queues, those in `used` count: others send nothing and hold no packet.
 
@@ -447,7 +447,7 @@ class _Sandbox:
         return str(self._read)
 
     def _prepare(self, name: str) -> str:
-        """Return the number of another file of the study's folder, or what is wrong with its name."""
+        """Return the number of another file of the study's folder, or the reason why it is not read."""
         folder = Path(self._filename).resolve().parent
         try:
             path = (folder / name).resolve()

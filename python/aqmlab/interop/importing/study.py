@@ -1,4 +1,4 @@
-"""A study of ns-2 in the scenario's terms: links, queues, flows, changes, and what is not as in the study."""
+"""A study of ns-2 in the scenario's terms: links, queues, flows, changes, and differences from the study."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Study:
     duration_s, warmup_s
         How long it runs, and from when on it is measured.
     notes
-        What was left out although nothing changes, or assumed.
+        Assumptions, and omissions without effect.
     named
-        What is not as in the study.
+        Differences from the study.
     used
         Handles of the objects that the scenario has.
     numbers
@@ -77,7 +77,7 @@ class Study:
 
     @property
     def differences(self) -> list[str]:
-        """What is not as in the study, in the order of its lines."""
+        """Differences from the study, in the order of its lines."""
 
         def order(entry: tuple[str, str]) -> tuple[str, int]:
             file, _, line = entry[0].rpartition(":")

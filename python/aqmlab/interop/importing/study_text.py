@@ -250,7 +250,7 @@ def _group(name: str, transfers: Sequence[Transfer], further: Table) -> Table:
 
 
 def _alike(table: Table) -> Table:
-    """What flows of a group share: all but a fixed start."""
+    """Return the keys that flows of a group share: all but a fixed start."""
     return {key: value for key, value in table.items() if key != "start" or not isinstance(value, str)}
 
 

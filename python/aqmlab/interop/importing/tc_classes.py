@@ -50,13 +50,13 @@ class Shares:
     Attributes
     ----------
     leaves
-        Those with queues, in the order of their lines.
+        Classes with queues, in the order of their lines.
     default
-        The one of packets that no filter takes.
+        The class of packets that no filter takes.
     link_bps
-        What all of them send together at most.
+        The most that all of them send together.
     notes
-        What is read otherwise than Linux has it, each with the line.
+        Differences from Linux, each with the line.
     """
 
     leaves: list[Leaf]

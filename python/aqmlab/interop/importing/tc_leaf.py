@@ -1,8 +1,8 @@
 """A discipline in tc's words as a ``[queue.NAME]`` table.
 
-Sizes are whole bytes, w_q is 2^-Wlog with the Wlog that tc makes of the burst, max_p what the kernel makes of the
-probability (`aqmlab.interop.tc.red`). What a line leaves out has tc's or the kernel's default; what Linux fixes is
-written (`aqmlab.interop.tc.other_queues`).
+Sizes are whole bytes, w_q is 2^-Wlog with the Wlog that tc makes of the burst, max_p the kernel's value for the
+probability (`aqmlab.interop.tc.red`). Options that a line leaves out have tc's or the kernel's defaults; parameters
+that Linux fixes are written (`aqmlab.interop.tc.other_queues`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ NEAREST = {
     "dsmark": "a marker of the scenario",
     "taprio": "prio, which has no gates",
 }
-"""What comes nearest to a discipline that is not read."""
+"""The nearest equivalent of each discipline that is not read."""
 MOST_QUANTUM = 1514
 """Bytes of sfq's quantum without the word: a largest packet."""
 
 
 def leaf_table(kind: str, words: Words, *, printed: bool, rate_bps: float) -> tuple[Table, list[str]]:
-    """Return the table of a discipline, and what is assumed or not carried over of its line.
+    """Return the table of a discipline, and notes on assumptions and omissions for its line.
 
     Raises
     ------

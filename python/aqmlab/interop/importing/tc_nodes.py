@@ -138,7 +138,7 @@ class Device:
 
 @dataclass
 class Script:
-    """What lines of tc make: devices in their order, and disciplines that a later line replaced by others."""
+    """Result of lines of tc: devices in their order, and disciplines that a later line replaced by others."""
 
     filename: str
     devices: dict[str, Device] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class Script:
         device.put(node)
 
     def _same(self, device: Device, node: Node) -> Node | None:
-        """Return what is at the place or has the handle of a node; a default discipline gives way to a command."""
+        """Return the node at a node's place or with its handle; a default discipline gives way to a command."""
         if node.is_class:
             return device.classes.get(major(node.handle), {}).get(node.handle)
         old = device.handles.get(node.handle) or device.places.get(node.parent)
@@ -196,7 +196,7 @@ class Script:
         return old
 
     def delete(self, dev: str, handle: str, parent: str, *, is_class: bool) -> None:
-        """Remove what a line of ``tc qdisc del`` or ``tc class del`` names, with everything below it."""
+        """Remove the node that a line of ``tc qdisc del`` or ``tc class del`` names, with everything below it."""
         device = self.devices.get(dev)
         if device is None:
             return

@@ -28,10 +28,10 @@ VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?-([^}]{0,200}))
 ARITHMETIC = re.compile(r"\$(?:\(\(((?:[^$`]|\$[A-Za-z{]){1,100}?)\)\)|\[((?:[^$`\]]|\$[A-Za-z{]){1,100})\])")
 COMMAND = re.compile(r"\b(?:qdisc|class)\s+(?:add|replace|change)\s")
 BEFORE = re.compile(r"(?:^|[\s/;&|\"'(`])tc\s|\$")
-"""What stands before a command: tc, or a variable with it."""
+"""Text before a command: tc, or a variable with it."""
 SHOWN = re.compile(r"\b(?:qdisc|class)\s+(?:show|list|ls)\s+dev\s+(\S+)")
 SHELL = re.compile(r"[\"'\\#;&|]")
-"""What makes a line more than words between blanks."""
+"""Characters that make a line more than words between blanks."""
 ID = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F]*")
 PLACE = ("dev", "handle", "parent", "classid", "refcnt", "ingress_block", "egress_block", "leaf")
 BARE = ("root", "ingress", "clsact", "offloaded", "deleted")

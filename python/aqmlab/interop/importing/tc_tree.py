@@ -122,7 +122,7 @@ class Reader:
             self._note(f"{node.kind} {listed}" + (f" ({why})" if why else ""), node)
 
     def _queue(self, node: Node, name: str, depth: int) -> None:
-        """Read a discipline and what is below it as the queue of this name."""
+        """Read a discipline and everything below it as the queue of this name."""
         if depth > DEEPEST:
             raise InputError(f"{self._where(node)}: disciplines are nested more than {DEEPEST} deep")
         self._used.add(id(node))
@@ -242,7 +242,7 @@ class Reader:
         return {"aqm": FIFO, "limit": size(max(1.0, round(limit)))}
 
     def _below(self, node: Node, handle: str, name: str, depth: int, leaf: str = "") -> str:
-        """Read the discipline at a class; drop-tail of the device's packets where there is none."""
+        """Read the discipline at a class; drop-tail of the device's packets for a class without one."""
         child = self._device.at(handle)
         if child is not None:
             self._queue(child, name, depth + 1)

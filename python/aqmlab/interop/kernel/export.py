@@ -1,4 +1,4 @@
-"""Write a module for Linux that does what a queue of a scenario does."""
+"""Export of a scenario's queue as a module for Linux."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DROP_TAIL = "ddred-tail"
 VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
-"""Settings that a module has not."""
+"""Settings that a module lacks."""
 DECISIONS = ("decision.h", "curve.h", "adaptation.h", "record.h")
 """Sources that a module and a BPF qdisc share."""
 CALLED_AS_THEY_ARE = (*DECISIONS, "victim.h", "index.h", "flows.h", "options.h", "log.h")
@@ -44,13 +44,13 @@ MOVED = {
     "adaptive-red": "max_p cannot be set: Adaptive RED moves it. ",
     "adaptive-rio": "`min` and `max` of the last class cannot be set: Adaptive-RIO moves them. ",
 }
-"""What an adaptation moves."""
+"""Notes on parameters that an adaptation changes."""
 WIDTH = 118
 GSO = (
     f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
     "README.md has how to avoid them"
 )
-"""What a user of an exported queue has to know about segments."""
+"""Note for users of an exported queue on long segments."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class KernelQueue:
     levels
         The priority level of each of the 64 code points, by which a module tells the flows of PC-RED.
     chosen_name
-        What distinguishes it from other modules of one machine; None: a name of its own is made.
+        Its name, distinct from other modules of one machine; None: a name of its own is made.
     """
 
     scenario: Scenario
@@ -167,7 +167,7 @@ def kernel_queue(
     name
         Name of the queue among others of one machine, at most 11 letters, digits and underscores: ``uplink``.
     form
-        What it is for, in messages.
+        The form of the export, in messages.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def kernel_queue(
     try:
         integers = json.loads(_core.integers(table, chosen.rate_bps, chosen.delay_s))
     except ValueError as error:
-        # The core knows the table alone: "queue:1:1: KEY: what is wrong".
+        # The core knows the table alone: "queue:1:1: KEY: message".
         raise InputError(f"{where}.{str(error).splitlines()[0].partition(': ')[2]}") from None
     victim = str(chosen.parameters.get("victim", "plugin"))
     if victim not in VICTIMS:

@@ -1,7 +1,7 @@
-"""Write a BPF queueing discipline for Linux that does what a queue of a scenario does.
+"""Export of a scenario's queue as a BPF queueing discipline for Linux.
 
-It has the numbers and the decisions (``decision.h``) of the module of `export`. What BPF does not allow, or its program
-does not do, is an error that names the key.
+It has the numbers and the decisions (``decision.h``) of the module of `export`. A setting that BPF does not allow, or
+that its program does not implement, is an error that names the key.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def replay_decisions(
     Parameters
     ----------
     scenario, link, overrides
-        What the module was exported from.
+        As in the export of the module.
     log
         The file ``decisions`` of the module, or its bytes; a file ``.gz`` is unpacked.
 

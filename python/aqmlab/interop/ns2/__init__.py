@@ -42,7 +42,7 @@ class Ns2:
         return "" if found == WRITTEN_FOR else f"ns-2 {found} is installed, scripts are for {WRITTEN_FOR}"
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Name what ns-2 has not, and what it understands otherwise."""
+        """Return the features that ns-2 lacks or implements differently."""
         return list(dict.fromkeys([*_network(model), *flow_differences(model), *_changes(model)]))
 
     def files(self, model: Model) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What ns-2 has not of a queue, and what it understands otherwise."""
+"""Features of a queue that ns-2 lacks or implements differently."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, mi
 from aqmlab.scenario.parts import Link
 
 FAMILY = ("red", "gentle-red", "adaptive-red", "feng-red", "load-red", "mred", "exred", "nlred", "pc-red", "ddred")
-"""Disciplines that are RED with other parts, which are named if ns-2 has not got them."""
+"""Disciplines that are RED with other parts; the parts that ns-2 lacks are named."""
 PARTS = {"curve": ("linear", "gentle"), "victim": ("arriving",), "adaptation": ADAPTATIONS, "spacing": SPACINGS}
 
 
 def queue_differences(link: Link) -> Iterator[Semantic]:
-    """Name what ns-2 has not of a link's queue, and what it understands otherwise."""
+    """Yield the features of a link's queue that ns-2 lacks or implements differently."""
     own, name = link.parameters, f"queue.{link.queue}"
     if link.aqm == DROP_TAIL:
         return

@@ -1,4 +1,4 @@
-"""Flows in ns-2's words, and what ns-2 has not of them.
+"""Flows in ns-2's words, and their features that ns-2 lacks.
 
 | ours | ns-2 |
 |---|---|
@@ -89,7 +89,7 @@ def flow_line(flow: Flow, kind: str) -> str:
 
 
 def at_reset(flow: Flow) -> str:
-    """Write what a sender of a fixed phase or a first ssthresh needs besides; "" for others."""
+    """Return the further command for a sender with a fixed phase or a first ssthresh; "" for others."""
     own = flow.parameters
     phase, ssthresh = own.get("clock_offset"), own.get("initial_ssthresh")
     if flow.transport == UDP or (phase is None and ssthresh is None):
@@ -99,7 +99,7 @@ def at_reset(flow: Flow) -> str:
 
 
 def flow_differences(model: Model) -> Iterator[Semantic]:
-    """Name what ns-2 has not of the flows."""
+    """Yield the features of the flows that ns-2 lacks."""
     for group, flows in model.groups.items():
         first, name = flows[0], f"flow.{group}"
         if not all(flow.path for flow in flows):

@@ -131,7 +131,7 @@ class Ns2Queue:
 
 
 def ns2_queue(link: Link) -> Ns2Queue:
-    """Write a link's queue; what ns-2 has not is passed over (`queue_differences` names it)."""
+    """Return a link's queue; features that ns-2 lacks are left out (`queue_differences` names them)."""
     if link.aqm == DROP_TAIL:
         return _drop_tail(link.parameters)
     own: dict[str, Any] = USUAL | link.parameters

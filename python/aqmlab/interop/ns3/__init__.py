@@ -47,7 +47,7 @@ class Ns3:
         return "" if found == WRITTEN_FOR else f"ns-3 {found} is installed, programs are for {WRITTEN_FOR}"
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Name what ns-3 has not, and what it understands otherwise."""
+        """Return the features that ns-3 lacks or implements differently."""
         return differences(model)
 
     def files(self, model: Model) -> dict[str, str]:

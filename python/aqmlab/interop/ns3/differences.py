@@ -1,4 +1,4 @@
-"""What ns-3 3.37 cannot express of a scenario, and what it understands otherwise."""
+"""Features of a scenario that ns-3 3.37 lacks or implements differently."""
 
 from __future__ import annotations
 

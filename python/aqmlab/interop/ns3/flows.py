@@ -1,4 +1,4 @@
-"""Flows in the words of ns-3 3.37 (src/internet/model), and what it has not of them.
+"""Flows in the words of ns-3 3.37 (src/internet/model), and their features that it lacks.
 
 ns-3's TCP counts bytes, as kernels do: transport ``tcp`` (profile ``rfc``) is what it can be compared with. Flows of
 the profile ``ns2-2.35`` are written too, as the byte TCP that is nearest.
@@ -37,7 +37,7 @@ IP_AND_UDP = 28
 RETRIES = 1_000_000
 """A connection does not give up."""
 PAUSING_BUFFER = 262_144
-"""Most bytes in the send buffer, and so in the window, of a flow that stops: what is in it is still sent."""
+"""Most bytes in the send buffer, and so in the window, of a flow that stops: it still sends the buffer's contents."""
 CONTROLS = {"reno": "ns3::TcpLinuxReno", "cubic": "ns3::TcpCubic"}
 ROOMIER = 2
 """Receiver's buffer over the sender's, which is the window: a sender of ns-3 3.37 that has sent all of the receiver's

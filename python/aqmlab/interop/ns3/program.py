@@ -20,7 +20,7 @@ from aqmlab.interop.ns3.queues import Disc, disc_of
 from aqmlab.scenario.parts import Flow, Link
 
 FRAME = ("measuring", "network", "windows", "cubic", "tcp", "udp")
-"""What no scenario changes; one without CUBIC has no `cubic`."""
+"""Parts that are the same for every scenario; one without CUBIC has no `cubic`."""
 FRAMING = 2
 """Bytes that a point-to-point device adds to every packet."""
 INDENT = "    "

@@ -96,7 +96,7 @@ class Disc:
 
 
 def disc_of(link: Link) -> Disc:
-    """Write a link's queue; what ns-3 has not is passed over (`queue_differences` names it)."""
+    """Return a link's queue; features that ns-3 lacks are left out (`queue_differences` names them)."""
     own = link.parameters
     if link.aqm == DROP_TAIL or not _known(link):
         return Disc(FIFO, (("MaxSize", size(own.get("limit", 1000))),))
@@ -120,7 +120,7 @@ def read_red(attributes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def queue_differences(link: Link) -> Iterator[Semantic]:
-    """Name what ns-3 has not of a link's queue, and what it understands otherwise."""
+    """Yield the features of a link's queue that ns-3 lacks or implements differently."""
     own, name = link.parameters, f"queue.{link.queue}"
     if link.aqm == DROP_TAIL:
         return

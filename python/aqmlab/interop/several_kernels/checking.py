@@ -129,9 +129,9 @@ def cross_check_kernels(
 
 
 def choose_qdiscs(plan: Scenario, words: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
-    """Return which disciplines are run, in tc's words, and notes on what is left out.
+    """Return the disciplines to run, in tc's words, and notes on omissions.
 
-    The scenario's own has None in place of words. Of the others only those are taken whose kind it is not.
+    The scenario's own discipline has None in place of words; the others of its kind are left out.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def choose_qdiscs(plan: Scenario, words: Sequence[str]) -> tuple[dict[str, str |
 
 
 def answer_of(run: PeerRun) -> dict[str, Any]:
-    """Return what is kept of a run."""
+    """Return the data to keep of a run."""
     known = dict(run.discipline)
     return {
         "measured": plain_measured(measured_in(run)),
@@ -167,7 +167,7 @@ def answer_of(run: PeerRun) -> dict[str, Any]:
 
 
 def run_of(answer: Mapping[str, Any]) -> KernelRun:
-    """Read what is kept of a run."""
+    """Return a run from the kept data."""
     measured = measured_of(answer["measured"])
     return KernelRun(measured, answer["digest"], answer["options"], tuple(answer["statistics"]))
 
@@ -180,7 +180,7 @@ def _key(plan: Scenario, words: str | None, seed: int, image: Image, emulator: s
 
 
 def _tell(line: str) -> None:
-    """Report what is fetched on stderr."""
+    """Report a download on stderr."""
     print(printable(f"aqmlab: {line}"), file=sys.stderr)
 
 

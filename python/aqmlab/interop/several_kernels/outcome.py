@@ -1,4 +1,4 @@
-"""What running a scenario in several kernels found: the runs, and what changed from one kernel to another."""
+"""Results of running a scenario in several kernels: the runs, and the changes from one kernel to another."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """What `cross_check_kernels` found.
+    """Results of `cross_check_kernels`.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class KernelCheck:
     emulator
         Version of QEMU.
     notes
-        What was not run, and why.
+        Omitted runs, and why.
     """
 
     scenario: Scenario

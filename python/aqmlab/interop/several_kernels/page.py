@@ -22,7 +22,7 @@ def short(release: str) -> str:
 
 
 def heading(found: KernelCheck) -> str:
-    """Return what the tables of measures have."""
+    """Return the heading of the tables of measures."""
     n = len(found.seeds)
     return f"{found.scenario.name}, {n} run{'' if n == 1 else 's'} in each kernel, 95 % intervals"
 

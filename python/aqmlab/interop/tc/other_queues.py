@@ -247,7 +247,7 @@ def phrase(words: Mapping[str, str]) -> str:
 
 
 def other_differences(link: Link) -> Iterator[Semantic]:
-    """Name what Linux does otherwise with a discipline of `OTHER_QUEUES`, and what rounding leaves of a value."""
+    """Yield the differences of Linux from a discipline of `OTHER_QUEUES`, and the errors of rounded values."""
     table, name = OTHER_QUEUES[link.aqm], f"queue.{link.queue}"
     own = {key: value for key, value in link.parameters.items() if key not in NO_EFFECT}
     yield from table.differences(own, name, "Linux")

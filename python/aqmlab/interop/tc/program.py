@@ -53,7 +53,7 @@ def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int,
 
 
 def differences(model: Model) -> list[Semantic]:
-    """Name what Linux cannot do of a scenario, and what it does otherwise."""
+    """Return the features of a scenario that Linux lacks or implements differently."""
     try:
         found = setting(model, 1)
     except Error as error:

@@ -130,7 +130,7 @@ def dialect(plan: Scenario, link: Link) -> Dialect:
 
 
 def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:
-    """Name what Linux does otherwise with a link's queue, for which `qdisc` was written."""
+    """Yield the features of a link's queue that Linux lacks or implements differently; `qdisc` was written for it."""
     if link.aqm in OTHER_QUEUES:
         yield from other_differences(link)
     for note in qdisc.notes:

@@ -34,7 +34,7 @@ PROBABILITY = Format(lambda value: f"{min(value, 1 - 1e-9):.9g}", number_of, abs
 RATE = Format(lambda value: f"{value / 1e3:.10g}kbit", bits_of, relative=1e-9)
 ECN = Row("ecn", "ecn", present("ecn", True, False))
 EWMA = Format(lambda value: str(round(-math.log2(value))), lambda text: 2.0 ** -int(text), relative=0.5)
-"""What ``tc -d qdisc show`` prints for w_q = 2^-Wlog."""
+"""Format of w_q = 2^-Wlog as ``tc -d qdisc show`` prints it."""
 RED = Table(
     "red",
     (
@@ -78,7 +78,7 @@ ADAPTIVE = Table(
         Fixed("adapt_clock", "timer", "adapts by a timer"),
     ),
 )
-"""What Linux fixes of the adaptation of max_p (include/net/red.h, red_adaptative_algo)."""
+"""Parameters of the adaptation of max_p that Linux fixes (include/net/red.h, red_adaptative_algo)."""
 SHOWN = ("ewma", "Scell_log", "Plog")
 """Words that only ``tc -d qdisc show`` has: Scell_log follows from bandwidth and avpkt, Plog from the probability."""
 
@@ -238,7 +238,7 @@ def _read(table: Table, words: Mapping[str, str]) -> tuple[dict[str, Any], int]:
 
 
 def assumptions(words: Mapping[str, str], *, printed: bool) -> list[str]:
-    """Name what a line of ``red`` or ``choke`` leaves open; `printed`: it is output of tc, not a command."""
+    """Return assumptions for words that a line of ``red`` or ``choke`` lacks; `printed`: tc's output, not a command."""
     notes = []
     if printed and "ewma" not in words and "burst" not in words:
         notes.append("w_q is not shown (tc -d qdisc show prints it as ewma): that of tc's default burst is assumed")
@@ -271,7 +271,7 @@ def unit_notes(own: Settings) -> list[str]:
 
 
 def red_notes(own: Settings, link: Link, w_q: float) -> list[str]:
-    """Name what ``red`` has not of settings, or understands otherwise; `w_q` is the weight that tc makes."""
+    """Return the settings that ``red`` lacks or implements differently; `w_q` is the weight that tc makes."""
     notes = strange_parts(_with_arriving(own), curves=("linear", "gentle"), adaptations=("none", "adaptive-red"))
     notes += unit_notes(own)
     if own.curve == "gentle":

@@ -85,7 +85,7 @@ def _nested(one: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def write_ets(link: Link, handle: str, handles: Iterator[str], write: Callable[[Link], Any]) -> tuple[str, list[str]]:
-    """Return the words of ``ets`` and the commands for what is below it.
+    """Return the words of ``ets`` and the commands for the disciplines below it.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Tc:
         return "" if _image() is not None else _refusal()
 
     def differences(self, model: Model) -> list[Semantic]:
-        """Name what Linux cannot do, and what it does otherwise."""
+        """Return the features of a scenario that Linux lacks or implements differently."""
         return program.differences(model)
 
     def files(self, model: Model) -> dict[str, str]:

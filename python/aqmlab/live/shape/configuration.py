@@ -1,7 +1,7 @@
-"""What `aqmlab shape` takes from a file: one link of a scenario, with its queue, rate and delay.
+"""Input of `aqmlab shape` from a file: one link of a scenario, with its queue, rate and delay.
 
-The file is a scenario file. What a shape has no use for may be left out: ``[run]``, and the flows, since the traffic is
-whatever comes. The smallest file is a link and its queue::
+The file is a scenario file. Parts that a shape does not use may be left out: ``[run]``, and the flows, since the
+traffic is whatever comes. The smallest file is a link and its queue::
 
     format = 1
 
@@ -103,7 +103,7 @@ class Configuration:
         return f"{self.link.aqm}, {rate(self.link.rate_bps)}, {milliseconds(self.link.delay_s)}"
 
     def message(self, a: dict[str, Any], b: dict[str, Any], *, interval_s: float | None) -> dict[str, Any]:
-        """Return what the link process has to know, with its two ends."""
+        """Return the configuration of the link process, with its two ends."""
         group = {
             "name": self.scenario.flows[0].group,
             "prefix_a": EVERYTHING,
@@ -150,7 +150,7 @@ class Configuration:
 
 
 def in_one_line(error: InputError) -> str:
-    """Return what is wrong with a file as one line.
+    """Return the errors of a file as one line.
 
     >>> in_one_line(InputError("a.toml: no such file"))
     'a.toml: no such file'
@@ -162,7 +162,7 @@ def in_one_line(error: InputError) -> str:
 
 
 def _completed(text: str) -> str:
-    """Add what a scenario needs and a shape does not: a length of the run, and a flow over the first link.
+    """Add the parts that a scenario needs and a shape does not: a length of the run, and a flow over the first link.
 
     Lines are added at the end, so that messages name the lines of the file.
     """

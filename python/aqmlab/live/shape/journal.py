@@ -32,7 +32,7 @@ class Journal:
     Attributes
     ----------
     maker
-        Who makes them.
+        The process that makes them.
     place
         The network namespace of the maker, by device and inode.
     steps
@@ -81,7 +81,7 @@ class Journal:
         Returns
         -------
         list of str
-            What could not be undone.
+            Descriptions of changes that could not be undone.
         """
         failed = []
         needed = {
@@ -172,7 +172,7 @@ def living() -> list[Journal]:
 def setting(space: Space, key: str, value: str, *, always: bool = False) -> list[Setting]:
     """Return the step that gives a setting a value.
 
-    There is none if the kernel has no such setting, or if it has that value by itself; then `always` asks for the step,
+    The list is empty if the kernel has no such setting, or has that value by itself; then `always` asks for the step,
     so that undoing it undoes what another setting does to this one.
     """
     here = _number(OWN)

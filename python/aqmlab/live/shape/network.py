@@ -1,4 +1,4 @@
-"""What this machine's network looks like, as far as a shape has to know."""
+"""The machine's network, as far as a shape has to know it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Space:
         return self.do(read)
 
     def set(self, key: str, value: str) -> None:
-        """Write a setting; what is not there is left alone, since its interface may have gone."""
+        """Write a setting; a missing one is left alone, since its interface may have gone."""
 
         def write() -> None:
             try:

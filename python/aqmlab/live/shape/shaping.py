@@ -35,12 +35,12 @@ Message = Callable[[Configuration, routing.Way], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Shaped:
-    """What a shape did.
+    """Result of a shape.
 
     Attributes
     ----------
     outcome
-        What the link process said at its end: the last snapshot and the certificate.
+        The link process's last message: the last snapshot and the certificate.
     reloads
         New configurations that were taken.
     """
@@ -78,7 +78,7 @@ class _Signals:
                 signal.signal(number, handler)
 
     def _take(self, number: int, _: object) -> None:
-        # A terminal that is closed sends SIGHUP too, and then is none any more.
+        # A closed terminal sends SIGHUP too, and is no terminal afterwards.
         if number == signal.SIGHUP and not (self._had_terminal and not os.isatty(0)):
             self.reload = True
         else:
@@ -223,7 +223,7 @@ def clean() -> list[str]:
 
 
 def _serve(process: _Link, views: Views, signals: _Signals, again: Callable[[], dict[str, Any]], tell: Report) -> int:
-    """Show what the link tells until it is to stop; return how often it was changed."""
+    """Show the link's output until it is to stop; return how often it was changed."""
     reloads = 0
     while not signals.stop:
         if signals.reload:
@@ -245,7 +245,7 @@ def _serve(process: _Link, views: Views, signals: _Signals, again: Callable[[], 
 
 
 def _drain(process: LinkProcess, views: Views) -> None:
-    """Wait until what is queued has gone out; nothing new comes any more."""
+    """Wait until the queued packets have gone out; no new ones come any more."""
     until = time.monotonic() + DRAIN_S
     while time.monotonic() < until:
         line = process.next_line(LOOK_S)

@@ -1,6 +1,6 @@
-"""What a shape changes in the machine's network, each change with its way back.
+"""Changes of a shape to the machine's network, each with its way back.
 
-A step is known by what it changes alone, so that another process can take it back from a written list, also if it was
+A step is known by its change alone, so that another process can take it back from a written list, also if it was
 never done. Whatever hangs on the link's own devices (addresses, routes, settings) goes with them and is no step.
 """
 

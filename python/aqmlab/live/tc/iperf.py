@@ -1,6 +1,6 @@
-"""What iperf3 says of a client's flows (its option -J), both ends, per flow.
+"""iperf3's reports on a client's flows (its option -J), both ends, per flow.
 
-Its report has intervals of a second from the client's start; the server's has the same, without the sender's numbers.
+The report has intervals of a second from the client's start; the server's has the same, without the sender's numbers.
 Counts are those after the warm-up; of an interval that is partly inside, the share that is.
 """
 
@@ -28,7 +28,7 @@ class FlowCounts:
     sent_bytes, received_bytes
         Payload.
     received_bps
-        Payload over the receiver's own intervals, which end with the sender's: what is in the queue then is not
+        Payload over the receiver's own intervals, which end with the sender's: packets in the queue then are not
         counted. Of flows that began late over all the time in which they should have sent.
     sent, received, lost
         Datagrams; 0 for TCP.

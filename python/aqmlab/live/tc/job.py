@@ -1,4 +1,4 @@
-"""The job of a run as one shell script: namespaces, devices, qdiscs, traffic, and what is measured.
+"""The job of a run as one shell script: namespaces, devices, qdiscs, traffic, and measurements.
 
 The same text is run by the guest of the emulator and, in namespaces of its own, on this machine's kernel. Results are
 JSON lines on file descriptor 3, each with a ``kind``:
@@ -6,7 +6,7 @@ JSON lines on file descriptor 3, each with a ``kind``:
 | kind | what |
 |---|---|
 | qdisc | ``tc -s`` of the bottleneck at a time in ms since the start, every second and at the end |
-| client | what iperf3 says of a client's flows, both ends |
+| client | iperf3's report on a client's flows, both ends |
 | ended | time in ms since the start at which a client, given by its number, was done |
 | backlog | a part of ``tc -s`` of the bottleneck, ten times a second after the time in ms, packed by gzip, in base64 |
 | ping | number and round trip in ms of an echo: pings are a sparse flow, which flow queueing serves first |
@@ -15,7 +15,7 @@ JSON lines on file descriptor 3, each with a ``kind``:
 | decisions | a part of the log of a module's decisions, packed by gzip, in base64 |
 | lost | number of a module's decisions that found no room in its log |
 | slept | time in ms that the machine has slept since its kernel's start (added by the backend tc) |
-| error | what went wrong |
+| error | the message |
 
 Two networks can be built. With tc as bottleneck:
 
@@ -23,10 +23,9 @@ Two networks can be built. With tc as bottleneck:
 
 With the bottleneck in user space its two TUN devices are ``sa`` and ``db`` and there is no router.
 
-What iperf3's ends have to tell each other goes aside, over a third pair (``sc``, ``dc``): a bottleneck that drops much
-would else delay the flows' start, and their reports. So does the greeting of a UDP flow, which is sent only once, where
-tc is the bottleneck. Neighbours are known from the start, since questions for them (ARP) are packets that a bottleneck
-may drop.
+iperf3's control connections go aside, over a third pair (``sc``, ``dc``): a bottleneck that drops much would else delay
+the flows' start, and their reports. So does the greeting of a UDP flow, which is sent only once, where tc is the
+bottleneck. Neighbours are known from the start, since questions for them (ARP) are packets that a bottleneck may drop.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ PATIENCE_S = 150
 """A client that is not done so long after its flows' end is given up: the first packets of a connection may be lost
 until the kernel gives up itself (``tcp_syn_retries``, 127 s)."""
 GIVEN_UP = '{\\"error\\":\\"it was not done in time\\"}'
-"""What stands for the report of a client that was given up, between double quotes of the shell."""
+"""The report of a client that was given up, between double quotes of the shell."""
 USUAL_TTL = 64
 """Linux's time to live."""
 GRACE_S = 3
@@ -67,7 +66,7 @@ GRACE_S = 3
 
 @dataclass(frozen=True)
 class Options:
-    """What is varied in experiments on the set-up itself.
+    """Options for experiments on the set-up itself.
 
     Attributes
     ----------
@@ -248,7 +247,7 @@ def _router(setting: Setting, options: Options) -> list[str]:
 
 
 def _neighbour(end: str, address: str, dev: str, peer: str) -> str:
-    """Write who has an address at the other end of a device."""
+    """Write the permanent neighbour entry of an address at the other end of a device."""
     return f"must $IP -n aql-{end} neigh add {address} lladdr {MACS[peer]} dev {dev} nud permanent"
 
 
@@ -328,7 +327,7 @@ def _delays(groups: Sequence[Group]) -> list[str]:
 
 
 def _ends(setting: Setting, options: Options) -> list[str]:
-    """Write addresses and routes: a group is known by its addresses, and its routes carry what is its own."""
+    """Write addresses and routes: a group is known by its addresses, and its routes carry its own settings."""
     lines = []
     for n, dev in (("s", "sa"), ("d", "db")):
         if not options.gso:

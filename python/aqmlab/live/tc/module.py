@@ -31,7 +31,7 @@ RECORD = np.dtype(
         "itemsize": 64,
     }
 )
-"""What is counted of a record of the log; ``record.h`` beside the module's source has all fields."""
+"""The fields of a record of the log that are read; ``record.h`` beside the module's source has all fields."""
 ARRIVAL = 0
 MARKED, DROPPED = 1, 2
 VERDICTS = {"early": 1, "forced": 2, "overflow": 3}

@@ -41,7 +41,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Count:
-    """What a bottleneck had counted at a time, or between two times; bytes are those of IP packets.
+    """Counts of a bottleneck at a time, or between two times; bytes are those of IP packets.
 
     `early` has RED's forced drops in it with tc as bottleneck; `average` and `p_b` are known in user space alone.
     """
@@ -63,14 +63,14 @@ class Count:
         return self.departures + self.drops + self.packets
 
     def since(self, earlier: Count) -> Count:
-        """Return what was counted since an earlier time; `packets` and `bytes` are what the queue grew by."""
+        """Return the counts since an earlier time; `packets` and `bytes` are the growth of the queue."""
         names = ("t_s", "departures", "departed_bytes", "drops", "early", "marks", "packets", "bytes")
         return Count(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What waits at a time; bytes are those of IP packets. `average` and `p_b` are known in user space alone."""
+    """A queue's length at a time; bytes are those of IP packets. `average` and `p_b` are known in user space alone."""
 
     t_s: float
     packets: int
@@ -115,7 +115,7 @@ class PeerRun:
         return [record for record in self.records if record["kind"] == kind]
 
     def packed(self, kind: str) -> bytes:
-        """Return what the job reported in parts, packed by gzip, in base64; nothing if it reported none."""
+        """Return the data that the job reported in parts, packed by gzip, in base64; empty without such parts."""
         return unpacked(record["data"] for record in self.of_kind(kind))
 
     @cached_property
@@ -132,12 +132,12 @@ class PeerRun:
 
     @property
     def discipline(self) -> Record:
-        """What tc reports of the bottleneck's discipline at the start: ``kind``, ``options`` and statistics."""
+        """The report of tc on the bottleneck's discipline at the start: ``kind``, ``options`` and statistics."""
         return _discipline(self.of_kind("qdisc")[0])
 
     @cached_property
     def counts(self) -> list[Count]:
-        """What the bottleneck counted since it was made, about once a second from the start to the end."""
+        """The bottleneck's counts since it was made, about once a second from the start to the end."""
         told = [_of_tc(record) for record in self.of_kind("qdisc")]
         snapshots = [record["data"] for record in self.of_kind("link") if "t" in record["data"]]
         if snapshots:
@@ -152,7 +152,7 @@ class PeerRun:
         return max((later - earlier for earlier, later in pairwise(looks)), default=0.0)
 
     def counted(self, from_s: float = 0.0) -> Count:
-        """Return what the bottleneck counted from a time of the run to its end."""
+        """Return the bottleneck's counts from a time of the run to its end."""
         return self.counts[-1].since(min(self.counts, key=lambda count: abs(count.t_s - from_s)))
 
     def mean_backlog(self) -> float:
@@ -283,7 +283,7 @@ def _of_link(snapshot: Record, link: str) -> Count:
 
 
 def flows_of(run: PeerRun) -> pa.Table:
-    """Return the table ``flows``, from what the programs at both ends say."""
+    """Return the table ``flows``, from the reports of the programs at both ends."""
     setting = run.setting
     groups = {group.number: group for group in setting.plan.groups}
     reports = [record["data"] for record in run.of_kind("client")]

@@ -1,4 +1,4 @@
-"""What Linux is to do, read off the plan of a live run: one bottleneck, groups of flows and their programs.
+"""The set-up of a run in Linux, read off the plan of a live run: one bottleneck, groups of flows and their programs.
 
 Access links are delay alone. The whole round trip's delay is laid on the way back, where nothing queues: for a closed
 loop it only matters how long it is round, not where.
@@ -63,7 +63,7 @@ class Group:
     ecn
         Whether TCP asks for ECN.
     advmss
-        What TCP announces as its largest segment, options included, in bytes; None: what the device allows.
+        The largest segment that TCP announces, options included, in bytes; None: as the device allows.
     payload, rate_bps
         Of UDP: bytes of payload in a datagram, and bits of IP packets per second of each flow.
     delay_s
@@ -122,7 +122,7 @@ class Setting:
     Attributes
     ----------
     plan
-        What it was read off.
+        The plan from which it was read.
     qdisc
         The bottleneck's discipline in tc's words.
     rate_bps, duration_s, warmup_s

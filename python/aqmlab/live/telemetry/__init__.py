@@ -1,7 +1,7 @@
 """Statistics of a running link, as a terminal view, JSON lines, Prometheus metrics and a block like tc's.
 
 * `snapshot`, `fields`: a snapshot read from a line of the link process; errors name the missing field
-* `view`, `views`: what a view is, how often it draws, and all selected views as one
+* `view`, `views`: the interface of a view, how often it draws, and all selected views as one
 * `terminal`, `tc_text`, `jsonl`, `prometheus`: the views; `metrics` is the table of Prometheus metrics
 * `formatting`: numbers as text
 """

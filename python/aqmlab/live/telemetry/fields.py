@@ -74,7 +74,7 @@ class Fields:
         return [Fields(value, place) for place, value in zip(places, values, strict=True)]
 
     def numbers(self, key: str) -> dict[str, float]:
-        """Return an object of numbers; what is null is left out."""
+        """Return an object of numbers; nulls are left out."""
         part = self.part(key)
         return {name: part.number(name) for name, value in part.data.items() if value is not None}
 

@@ -11,7 +11,7 @@ ASCII_BARS = "_.:-=+*#"
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a number with so many digits, or "-" if there is none.
+    """Write a number with so many digits, or "-" for None.
 
     >>> number(0.01234), number(None), number(1234.5)
     ('0.0123', '-', '1234')
@@ -70,7 +70,7 @@ def state(direction: Direction) -> list[tuple[str, str]]:
         ("count", number(gauge("count"), 6)),
     ]
     if direction.average is None and direction.gauges:
-        # A gauge may have the name of what is shown of every queue.
+        # A gauge may have the name of a number that every queue shows.
         own = [(f"{direction.aqm}.{name}", number(value)) for name, value in direction.gauges.items()]
         gauges = own[:4]
     return [

@@ -28,7 +28,7 @@ class Metric:
     labels
         Names of its labels.
     help
-        What it means.
+        Its meaning.
     read
         Gives the values of the labels and the number, for each of its series.
     """

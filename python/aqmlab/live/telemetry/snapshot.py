@@ -1,7 +1,7 @@
 """One look at a running link: queue, average, probabilities, counts, and how well the link keeps time.
 
 A link process writes a snapshot as a line of JSON, up to 100 a second. All counts are since the start, so that a
-reader who misses lines misses no packet. Unknown keys are passed over: a newer link may say more.
+reader that misses lines misses no packet. Unknown keys are passed over: a newer link may say more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ClassCounts", "Counters", "Direction", "FlowCounts", "Lateness", "Pl
 class Counters:
     """The counters of a link since the start, in packets, or in bytes where the name ends so.
 
-    What arrives is dropped, lost on the wire, queued, or departs. Drops and marks are counted by the class of their
+    Arriving packets are dropped, lost on the wire, queued, or depart. Drops and marks are counted by the class of their
     reason: *early* to signal congestion, *forced* because every such packet is rejected (RED: the average is beyond the
     curve), *overflow* because there is no room.
     """
@@ -82,7 +82,7 @@ class Direction:
     rate_bps
         Rate in bit/s at present; None for a link without a rate.
     backlog_packets, backlog_bytes
-        What is in the queue.
+        Packets and bytes in the queue.
     average
         RED's average in packets; None for disciplines without one.
     p_b

@@ -66,7 +66,7 @@ class Terminal:
 
 
 def plain(snapshot: Snapshot, direction: Direction) -> str:
-    """Say in one line what a direction does."""
+    """Return the state of a direction in one line."""
     head = (
         f"{snapshot.t:.1f} s {direction.name} {direction.link} {direction.aqm} {formatting.rate(direction.rate_bps)}: "
     )
@@ -75,7 +75,7 @@ def plain(snapshot: Snapshot, direction: Direction) -> str:
 
 
 class Picture:
-    """What is drawn, with the queue lengths and the bytes of the times before."""
+    """The drawn picture, with the queue lengths and the bytes of the times before."""
 
     def __init__(self, bars: str = formatting.BARS) -> None:
         self._bars = bars

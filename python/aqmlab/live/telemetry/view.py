@@ -1,4 +1,4 @@
-"""What every view is: shown lines, and closed at the end."""
+"""The interface of all views: shown lines, and closed at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Line:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """What it says."""
+        """The parsed snapshot."""
         return Snapshot.from_line(self.text)
 
 
@@ -31,11 +31,11 @@ class View(Protocol):
         """Take a line."""
 
     def close(self) -> None:
-        """Show what is left to show, and let go of everything."""
+        """Show the remaining output, and release everything."""
 
 
 class Paced:
-    """Draws at most every `every_s` seconds, and at the end what came last."""
+    """Draws at most every `every_s` seconds, and at the end the last snapshot."""
 
     def __init__(self, draw: Callable[[Snapshot], None], every_s: float, clock: Clock = time.monotonic) -> None:
         self._draw = draw

@@ -31,7 +31,7 @@ class Views:
     Attributes
     ----------
     notes
-        What the user has to know to find a view, for example the address of the metrics.
+        Notes by which the user finds a view, for example the address of the metrics.
     takes_terminal
         Whether one of them writes on a terminal, where nothing else can be drawn then.
     """

@@ -1,4 +1,4 @@
-"""The time of a run, and what is due at given times of it."""
+"""The time of a run, and tasks that are due at given times of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UDP flows of a live run: what the simulator's sources send, at the same times and of the same lengths."""
+"""UDP flows of a live run: the packets of the simulator's sources, at the same times and of the same lengths."""
 
 from __future__ import annotations
 

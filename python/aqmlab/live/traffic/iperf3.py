@@ -122,7 +122,7 @@ class Iperf3Flows:
 
 
 def source_report(order: FlowOrder, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the report of a source of what a client said."""
+    """Return the report of a source, from the client's own report."""
     streams = [_stream(interval) for interval in said.get("intervals", ())]
     rtts = [stream["rtt"] / 1e6 for stream in streams if stream.get("rtt")]
     sent = sum(int(stream.get("bytes", 0)) for stream in streams)
@@ -147,7 +147,7 @@ def source_report(order: FlowOrder, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sink_report(order: FlowOrder, said: Mapping[str, Any], *, warmup_s: float) -> dict[str, Any]:
-    """Make the report of a sink of what a server said; bytes before the end of the warm-up by its intervals."""
+    """Return the report of a sink, from the server's report; bytes before the end of the warm-up by its intervals."""
     streams = [_stream(interval) for interval in said.get("intervals", ())]
     begin = order.periods_s[0][0]
     received, before = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What one process of a side is to send or to receive."""
+"""The order of one process of a side: flows to send or to receive."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 
 BYTES = {"ipv4": 4, "ipv6": 8}
-"""What the option takes of a packet."""
+"""Length of the option in a packet."""
 IPV4_TYPE = 158
 IPV6_TYPE = 0x1E
 UNKNOWN = 0

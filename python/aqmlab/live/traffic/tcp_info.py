@@ -1,4 +1,4 @@
-"""What Linux reports about a TCP connection: ``struct tcp_info`` of ``linux/tcp.h``."""
+"""Linux's report on a TCP connection: ``struct tcp_info`` of ``linux/tcp.h``."""
 
 from __future__ import annotations
 

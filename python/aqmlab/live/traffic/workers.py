@@ -23,7 +23,7 @@ FIRST_PORT = 5201
 READY_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
 ENDING_S = 1.0
-"""From the end of what a process says to its own."""
+"""Longest time in s between the end of a process's output and its own."""
 
 
 class Worker:
@@ -88,7 +88,7 @@ class Worker:
 
 
 class WorkerFlows(ABC):
-    """Flows of a run that processes at both sides carry; a subclass knows which flows, and what the reports say."""
+    """Flows of a run that processes at both sides carry; a subclass defines the flows and reads the reports."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage

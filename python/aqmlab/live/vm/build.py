@@ -54,9 +54,9 @@ MODULES = (
     *("tcp_bbr", "tcp_dctcp"),
 )
 ASKED = [*PROGRAMS, *MODULES]
-"""What an image is asked to hold, as its manifest says; modules that are part of the kernel itself are not among it."""
+"""Requested contents of an image, as its manifest lists them; without modules that are part of the kernel itself."""
 COMMAND = "aqmlab live --backend vm --build-vm"
-"""What builds an image where there is none."""
+"""The command that builds an image."""
 CURRENT = "current"
 """Name of the link to the image that was built last."""
 FOLDERS = ("proc", "sys", "dev", "tmp", "run", "root", "job", "sbin", "usr/sbin")
@@ -64,7 +64,7 @@ FOLDERS = ("proc", "sys", "dev", "tmp", "run", "root", "job", "sbin", "usr/sbin"
 
 @dataclass(frozen=True)
 class Image:
-    """A built image: its folder, and what is in it."""
+    """A built image: its folder and its manifest."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -99,7 +99,7 @@ def cache() -> Path:
 
 
 def find(folder: Path | None = None) -> Image:
-    """Return the image that was built last; one clear line if there is none, or none of this version."""
+    """Return the image that was built last; raise a one-line error without an image, or without one of this version."""
     kept = (cache() if folder is None else folder) / CURRENT
     try:
         manifest = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def find(folder: Path | None = None) -> Image:
 
 
 def find_or_build(folder: Path | None = None, *, tell: Callable[[str], None] = print) -> Image:
-    """Return the image that was built last; if there is none that is whole, build one."""
+    """Return the image that was built last; build one if no complete image exists."""
     try:
         return find(folder)
     except InputError:

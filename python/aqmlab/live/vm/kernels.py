@@ -61,7 +61,7 @@ def age(release: str) -> list[int]:
 
 
 def newest(word: str, known: Sequence[str]) -> str | None:
-    """Return the newest release that begins so; None if there is none.
+    """Return the newest release that begins so; None without a match.
 
     >>> newest("6.1", ["6.12.9+deb12-cloud-amd64", "6.1.0-50-cloud-amd64", "6.1.0-47-cloud-amd64"])
     '6.1.0-50-cloud-amd64'
@@ -96,7 +96,7 @@ def images(
     folder
         Cache; default: the user's.
     option
-        What named the kernels, for messages.
+        The option that named the kernels, for messages.
     tell
         Is called with a line for each image that is fetched.
 
@@ -159,7 +159,7 @@ def _cached(word: str, there: Sequence[Image]) -> Image | None:
 
 
 def _served(suites: Suites, word: str, there: Sequence[Image], option: str) -> list[str]:
-    """Return what apt serves; where it cannot say, an error names what the cache has."""
+    """Return the releases that apt serves; an error of apt names those in the cache."""
     try:
         suites.update()
         served = releases(suites.names(PACKAGE))

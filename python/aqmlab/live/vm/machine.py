@@ -80,7 +80,7 @@ def boot(image: Image, script: str, *, seed: int, files: Mapping[str, archive.En
     Parameters
     ----------
     image
-        What to boot.
+        The image to boot.
     script
         The job, for `sh`; results are JSON lines on its file descriptor 3.
     seed

@@ -1,4 +1,4 @@
-"""What the image is made of: a kernel of the distribution, and programs with the libraries that they load."""
+"""Contents of the image: a kernel of the distribution, and programs with the libraries that they load."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Kernel:
 
 
 def said(command: Sequence[str], *, folder: Path | None = None, environment: Mapping[str, str] = {}) -> str:
-    """Return what a command prints; its failure is one line."""
+    """Return a command's output; its failure is one line."""
     try:
         done = subprocess.run(
             command,

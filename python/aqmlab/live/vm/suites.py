@@ -61,7 +61,7 @@ class Suites:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes apt read this configuration."""
+        """The environment in which apt reads this configuration."""
         return {"APT_CONFIG": str(self.folder / "apt.conf")}
 
     def update(self) -> None:
@@ -86,7 +86,7 @@ class Suites:
         return said(["apt-cache", "pkgnames", beginning], environment=self.environment).split()
 
     def depends(self, name: str) -> list[str]:
-        """Return what a package depends on, the first of alternatives; virtual packages are left out."""
+        """Return the packages on which a package depends, the first of alternatives; virtual packages are left out."""
         text = said(["apt-cache", "depends", "--important", name], environment=self.environment)
         return re.findall(r"^ [ |]Depends: ([^<\s]\S*)$", text, re.MULTILINE)
 

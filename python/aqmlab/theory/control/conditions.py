@@ -10,7 +10,7 @@ PC-RED (section 4.A) writes w_g = r_p N/(5 R^2 C) and
     r_p < R C/(2N)                                  (5)
     L_red (R C)^3/(4 r_p^2 N^3 q) <= w_g/K          (6)
 
-What was found of them: (5) says no more than that the lag of TCP is below that of the queue, so that 2 r_p N/(R^2 C) is
+Findings on them: (5) says no more than that the lag of TCP is below that of the queue, so that 2 r_p N/(R^2 C) is
 the smaller of the two. (6) is sharper than it need be, since sqrt(w_g^2/K^2 + 1) would do. Its left side falls with r_p
 (as r_p^-2, and as r_p^-1 with the factor r_p N that it lacks) while its right side grows: (6) is a lower bound on r_p.
 """

@@ -63,7 +63,7 @@ class Loop:
     Attributes
     ----------
     name
-        What figures and messages call it.
+        Its name in figures and messages.
     transfer
         L(s) at complex frequencies.
     dc_gain
@@ -220,5 +220,5 @@ def share_of_flows(r_p: float) -> float:
 
 
 def _lags(*poles: float) -> tuple[float, ...]:
-    """Return the poles that are lags: an infinite one is none."""
+    """Return the finite poles; an infinite pole is not a lag."""
     return tuple(pole for pole in poles if math.isfinite(pole))

@@ -40,12 +40,12 @@ class Margins:
     gain_margin
         Factor by which the gain may grow, below 1 if it must shrink; infinite if the phase never reaches -180 degrees.
     phase_crossover
-        rad/s at which the phase is -180 degrees, or whole turns less; None if there is none.
+        rad/s at which the phase is -180 degrees, or whole turns less; None without such a frequency.
     phase_margin
         Degrees by which the phase may fall at the gain crossover; infinite without a crossover, and -180 or less if the
         phase has turned so far.
     gain_crossover
-        rad/s at which abs(L) = 1; None if there is none.
+        rad/s at which abs(L) = 1; None without such a frequency.
     delay_margin
         Further delay, in s, that the loop bears: phase margin / gain crossover; negative if it has too much.
     stable
@@ -125,7 +125,7 @@ def _by_python_control(response: Response, omega: Floats) -> tuple[Floats, Float
 
 
 def _least(margins: Floats, at: Floats) -> tuple[float, float | None]:
-    """Return the smallest margin and where it is; infinite and None if there is none."""
+    """Return the smallest margin and where it is; infinite and None without a finite margin."""
     if not np.isfinite(margins).any():
         return math.inf, None
     i = int(np.argmin(margins))

@@ -1,4 +1,4 @@
-"""PC-RED's own model: who pays for a drop, and how a flow's average dropping rate a_d answers it.
+"""PC-RED's own model: the flows that pay for a drop, and the response of a flow's average dropping rate a_d to it.
 
 Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis". The loop of its section 4.A is in
 `aqmlab.theory.control.loop`, its conditions (5) and (6) in `aqmlab.theory.control.conditions`.

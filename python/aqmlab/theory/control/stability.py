@@ -35,7 +35,7 @@ ENOUGH_DB = 6.0
 
 
 class Region(IntEnum):
-    """What the model can say at a point."""
+    """Validity of the model at a point."""
 
     LINEAR = 0
     """On the curve, windows of 4 packets or more."""
@@ -77,7 +77,7 @@ class StabilityMap:
 
     @property
     def stable(self) -> Bools:
-        """Return whether the linear loop is stable; false where there is none."""
+        """Return whether the linear loop is stable; false at points without one."""
         return np.asarray(np.nan_to_num(self.gain_margin_db, nan=-np.inf) > 0)
 
     def boundary(self, margin_db: float = 0.0) -> Array:

@@ -44,7 +44,7 @@ class FluidModel:
     Attributes
     ----------
     bottleneck, classes
-        The link, and who shares it.
+        The link, and the flows that share it.
     loss_law
         How windows answer losses (`aqmlab.theory.fluid.loss_law`); ``misra`` is the paper's.
 

@@ -1,12 +1,12 @@
-"""Where the fluid rests: the queue at which the flows send just what the link carries.
+"""The rest point of the fluid: the queue at which the flows send as much as the link carries.
 
 At a queue q the curve gives p(q), the law of losses gives every class its window, and the flows offer
 
     A(q) = sum_i N_i W_i(p(q)) / (propagation_i + q/C) + u (1 - p(q))
 
 which falls as q grows. Bisection finds A(q) = C. Three things can come in between: the flows cannot fill the link
-(A(0) <= C: q = 0); the curve jumps over the p that is needed (the queue sits at the jump, and p is what the flows
-need); or p is not reached within the limit (the queue is full, and p includes what does not fit).
+(A(0) <= C: q = 0); the curve jumps over the p that is needed (the queue sits at the jump, and p is as the flows need);
+or p is not reached within the limit (the queue is full, and p includes what does not fit).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def solve(model: Fluid, windows: Windows | None = None) -> OperatingPoint:
 
 
 class _Rest:
-    """What flows do at a constant queue and a constant loss."""
+    """Flows at a constant queue and a constant loss."""
 
     def __init__(self, model: Fluid, windows: Windows | None = None) -> None:
         self._windows = windows
@@ -158,7 +158,7 @@ class _Rest:
 
 
 def _full(rest: _Rest) -> OperatingPoint:
-    """Return the point with a full queue: of what is offered, the share that does not fit is lost."""
+    """Return the point with a full queue: the share of the offered packets that does not fit is lost."""
     link = rest.model.bottleneck
     early = rest.early(link.limit)
 

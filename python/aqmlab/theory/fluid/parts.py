@@ -66,7 +66,7 @@ class FlowClass:
     Attributes
     ----------
     name
-        What messages call the class.
+        The class's name in messages.
     flows
         How many.
     propagation
@@ -88,7 +88,7 @@ class FlowClass:
 
 
 class Fluid(Protocol):
-    """What solvers ask of a model: `aqmlab.theory.fluid.model.FluidModel`."""
+    """Interface that solvers need of a model: `aqmlab.theory.fluid.model.FluidModel`."""
 
     @property
     def bottleneck(self) -> Bottleneck:
@@ -96,7 +96,7 @@ class Fluid(Protocol):
 
     @property
     def classes(self) -> tuple[FlowClass, ...]:
-        """Who shares it."""
+        """Flows that share it."""
 
     @property
     def loss_law(self) -> str:

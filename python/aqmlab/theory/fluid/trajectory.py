@@ -6,7 +6,7 @@ every model. None takes a vector of a thousand classes with a thousand different
 
 The loss events that the queue causes a class in a second, L_i(t) = events(W_i, p)/R_i (Misra: W_i p/R_i), are kept in
 a ring of past steps and read at t - R_i(t), linearly between two steps. The step is never longer than the shortest
-propagation delay, so what is read is always in the past. The average follows exactly for a queue that is linear within
+propagation delay, so values read are always in the past. The average follows exactly for a queue that is linear within
 a step; hence a fast average needs no shorter step. Both rules are of second order where p is continuous.
 """
 

@@ -33,7 +33,7 @@ TOO_RARE = 1e-12
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What an arrival does to a law of (q, x): sparse matrices from the state that it finds to the one it leaves."""
+    """Effect of an arrival on a law of (q, x): sparse matrices from the state that it finds to the one it leaves."""
 
     load: float
     p: Array
@@ -59,7 +59,7 @@ class Arrivals:
         return np.asarray(law.ravel() @ matrix).reshape(law.shape)
 
     def _departures(self, law: Array) -> Array:
-        """Return what the next arrival finds: from i it finds j with probability r^(i-j) (1-r), or r^i for j = 0."""
+        """Return the law at the next arrival: from i it finds j with probability r^(i-j) (1-r), or r^i for j = 0."""
         r = 1 / (1 + self.load)
         found = np.zeros_like(law)
         passing = np.zeros(law.shape[1])
@@ -112,7 +112,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Model:
-    """What is solved: a curve, rho, K and the weight of the average."""
+    """The model to solve: a curve, rho, K and the weight of the average."""
 
     curve: DropCurve
     load: float

@@ -7,7 +7,7 @@ coordinate. Arrivals are Poisson with rate lambda, service is exponential with r
     q > 0:   x <- (1 - w_q) x + w_q q
     q = 0:   x <- (1 - w_q)^(mu t) x      t: time since the system emptied, or since a later arrival that was dropped
 
-is dropped with probability p(x), always if q = K. This is what the simulated queue does with ``dialect = "floyd93"``,
+is dropped with probability p(x), always if q = K. The simulated queue does the same with ``dialect = "floyd93"``,
 ``spacing = "none"`` and ``in_service_counts = true``. While the system is empty t is exponential with rate lambda, so
 (q, x) is a Markov chain in continuous time:
 
@@ -74,7 +74,7 @@ class AveragedChain:
     residual
         Largest rate, in units of mu, by which the balance of a state is missed.
     notes
-        What is to be known about the numbers, in sentences.
+        Remarks on the numbers, in sentences.
     """
 
     name: str

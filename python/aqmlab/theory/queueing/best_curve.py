@@ -46,7 +46,7 @@ PRICES = tuple(float(price) for price in np.logspace(-5, -1, 33))
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a curve makes of a load.
+    """Outcome of a curve at a load.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Winner:
-    """Who is best at a load and a price.
+    """The best curve at a load and a price.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ def shares(winners: Sequence[Winner]) -> dict[str, float]:
 
 
 def describe(winners: Sequence[Winner]) -> list[str]:
-    """Say in sentences what a map shows."""
+    """Return sentences that describe a map."""
     alone = {name: share for name, share in shares(winners).items() if share > 0}
     sentences = []
     for name, share in sorted(alone.items(), key=lambda item: -item[1]):

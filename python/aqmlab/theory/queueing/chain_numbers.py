@@ -1,4 +1,4 @@
-"""What a chain says, as named numbers: the answer of a run of a reproduction.
+"""Results of a chain, as named numbers: the answer of a run of a reproduction.
 
 A module of its own that needs nothing of the reports, since processes that solve chains load it.
 """
@@ -31,7 +31,7 @@ def averaged_chain(*, curve: Mapping[str, Any], load: float, capacity: int, serv
 
 
 def numbers_of(model: Chain | AveragedChain) -> Numbers:
-    """Return what a chain says.
+    """Return the results of a chain.
 
     Throughput is in packets per second, the wait in ms. The chain of number and average has a finite grid: drops that
     are too rare for it are none of its numbers.

@@ -39,7 +39,7 @@ SCALES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 
 NEAR = 0.05
 """A mean delay that differs relatively by no more counts as the one asked for."""
 ROUNDING = 1e-9
-"""Part by which a delay may lie outside what is possible."""
+"""Part by which a delay may lie outside the possible range."""
 SLIGHT = 0.001
 """A share of arrivals that may be lost in addition for the sake of shorter runs of drops."""
 Best = dict[str, float]
@@ -97,7 +97,7 @@ def threshold(m: float) -> DropCurve:
 
 
 def least_loss(delay: float, *, load: float, capacity: int) -> Outcome:
-    """Return what the best of all disciplines makes of a load at a mean delay, in service times.
+    """Return the outcome of the best of all disciplines at a load and a mean delay, in service times.
 
     Examples
     --------

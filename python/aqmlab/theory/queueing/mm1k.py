@@ -10,7 +10,7 @@ Source: ExRED, eq. (2) to (6). With rho = lambda/mu, L = ln rho and room for K p
 
 N is the number of drops in a row: after a drop the system is full, and the next event is an arrival with probability
 rho/(1 + rho). The printed forms are 0/0 at rho = 1 and lose their digits beside it. Here powers go through ``expm1``,
-a load above 1 is mirrored (what is free in a queue with load rho is what is taken in one with load 1/rho), and close
+a load above 1 is mirrored (free places in a queue with load rho are taken places in one with load 1/rho), and close
 to 1 the mean number is K/2 and a difference of two small terms, see `_mean_number`. The wait (5) is that of an accepted
 packet; it finds a truncated geometric number of packets, so it is the mean number of M/M/1/(K-1) over mu, without the
 subtraction of (5).

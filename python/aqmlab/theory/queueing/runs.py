@@ -168,7 +168,7 @@ def _kept_between(chain: Chain) -> float:
 
 
 def _next_arrival(chain: Chain, values: Array) -> Array:
-    """Return sum_j P(i -> j) values(j) for every i: what the next arrival finds on average."""
+    """Return sum_j P(i -> j) values(j) for every i: the mean of the value that the next arrival finds."""
     r = _kept_between(chain)
     return _array(accumulate(values.tolist(), lambda z, u: r * z + (1 - r) * u))
 

@@ -50,7 +50,7 @@ STEPS = 4
 
 @dataclass(frozen=True)
 class Mix:
-    """Who is at the link: classes of greedy flows, and UDP within and beyond its rate.
+    """Traffic at the link: classes of greedy flows, and UDP within and beyond its rate.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ def steps_of(model: LinkModel) -> Steps:
 
 
 def mix_of(model: LinkModel) -> Mix:
-    """Return who is at the link."""
+    """Return the traffic at the link."""
     flows = {flow.name: flow for flow in model.scenario.flows}
     rates = committed(model)
     greedy = model.traffic.greedy
@@ -274,7 +274,7 @@ def _rest(fluid: FluidModel, answer: RioFlows, point: OperatingPoint) -> tuple[f
 
 
 def _course(fluid: FluidModel, answer: RioFlows) -> tuple[float, float, Array, Array]:
-    """Return the means of the same over the fluid's course; what is sent is no more than the link carries."""
+    """Return the means of the same over the fluid's course; the sent rates are at most the link's throughput."""
     # Losses within the rate are left out: the curve of the first class begins above the queue that best effort leaves.
     own = (lambda p, w, rtt: answer.losses(p, 0.0, w, rtt)) if (answer.reserved > 0).any() else None
     path = integrate(fluid, COURSE_S, step=float(fluid.propagation.min()) / STEPS, losses=own)

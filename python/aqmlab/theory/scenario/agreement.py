@@ -32,7 +32,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class Analysed:
-    """What a model says: its name, and a value for each quantity that it has."""
+    """Results of a model: its name, and a value for each quantity that it has."""
 
     name: str
     values: Mapping[str, float]
@@ -40,14 +40,14 @@ class Analysed:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: where, and each quantity with its interval."""
+    """Measurements: where, and each quantity with its interval."""
 
     name: str
     values: Mapping[str, Interval]
 
 
 def of_point(model: LinkModel, point: OperatingPoint, *, name: str) -> Analysed:
-    """Return what the fluid model says at its operating point."""
+    """Return the results of the fluid model at its operating point."""
     return Analysed(name, _values(model, p=point.p, queue=point.queue, throughput=point.throughput))
 
 
@@ -61,7 +61,7 @@ def of_trajectory(model: LinkModel, path: Trajectory, *, since: float) -> Analys
 
 
 def of_chain(model: LinkModel, chain: Chain | AveragedChain, *, name: str) -> Analysed:
-    """Return what a chain of Poisson arrivals says."""
+    """Return the results of a chain of Poisson arrivals."""
     values = _values(
         model, p=chain.p_drop, queue=chain.throughput * chain.mean_wait, throughput=chain.throughput
     )  # Little's law: those that wait

@@ -1,4 +1,4 @@
-"""What a model takes for granted, and whether a scenario keeps to it."""
+"""Assumptions of a model, and whether a scenario keeps to them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Assumption:
-    """One thing that a model takes for granted.
+    """One assumption of a model.
 
     Attributes
     ----------
     text
-        What it is, as a plain sentence.
+        The assumption, as a plain sentence.
     violated
         Whether the scenario, or its simulation, does otherwise.
     how

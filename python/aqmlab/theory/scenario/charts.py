@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aqmlab.theory.scenario.theory import Theory
 
 THEORY, PACKETS, SOFT, MARK = 0, 1, 5, 4
-"""Colours: what is computed, what is simulated, their faster companions, and a place to look at."""
+"""Colours of computed and of simulated values, of their faster companions, and of a place to look at."""
 
 
 def charts_of(theory: Theory, measured: list[Measured], result: Result | None) -> list[Chart]:

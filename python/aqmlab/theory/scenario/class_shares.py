@@ -1,4 +1,4 @@
-"""What theory says of each class of flows at a link whose discipline does not treat all packets alike.
+"""Theory of each class of flows at a link whose discipline does not treat all packets alike.
 
 `aqmlab.theory.scenario.shares` chooses the theory.
 """
@@ -32,13 +32,13 @@ class ClassShares:
     reason
         Why there is no theory of the classes; "" if there is one, or if all are alike.
     quantities
-        What is compared.
+        The compared quantities.
     columns
-        What each model says.
+        The results of each model.
     measure
         Reads the same quantities off runs.
     assumptions
-        What the theory takes for granted.
+        The assumptions of the theory.
     """
 
     about: str = ""

@@ -54,7 +54,7 @@ def shares_of(model: LinkModel) -> ClassShares:
 
 
 def quantities(levels: tuple[int, ...]) -> tuple[Metric, ...]:
-    """Return what is compared at these distances."""
+    """Return the compared quantities at these distances."""
     return (
         *(Metric(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets") for d in levels),
         *(Metric(f"sent_{d}", f"Throughput of distance {d}", "1", 4, "share of the TCP goodput") for d in levels),

@@ -1,4 +1,4 @@
-"""What a simulation shows of the models' assumptions."""
+"""Evidence of a simulation on the models' assumptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUSY = 0.98
 
 
 def evidence(theory: Theory, result: Result) -> list[Assumption]:
-    """Return what the runs show: where packets were lost, how losses were repaired, whether the link was full."""
+    """Return the evidence of the runs: where packets were lost, how losses were repaired, whether the link was full."""
     model = theory.model
     found = []
     if theory.point is not None:

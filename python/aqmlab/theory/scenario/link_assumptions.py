@@ -1,4 +1,4 @@
-"""What the models take for granted about a link and its traffic, and where a scenario does otherwise."""
+"""The models' assumptions about a link and its traffic, and a scenario's departures from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VICTIMS = {
 def assumptions_of(
     scenario: Scenario, link: Link, traffic: Traffic, curve: LinkCurve, split: Sequence[Split], kind: str
 ) -> list[Assumption]:
-    """Return what the scenario alone tells, before anything is computed or simulated."""
+    """Return the assumptions that the scenario alone decides, before anything is computed or simulated."""
     if kind == "none":
         return []
     if kind == "transfers":
@@ -118,7 +118,7 @@ def _steady(scenario: Scenario, loads: Sequence[Load]) -> Assumption:
 
 
 def _victim(name: str) -> str:
-    """Return what a victim rule does to the flows' shares of the losses; "" where arriving packets are dropped."""
+    """Return the effect of a victim rule on the flows' shares of the losses; "" where arriving packets are dropped."""
     rule = parts()["victim"].get(name)
     if rule is None or name == "arriving":
         return ""

@@ -23,7 +23,7 @@ WAITS = {"ns2-wait": 1.0}
 
 @dataclass(frozen=True)
 class LinkCurve:
-    """What a link's queue does with an average.
+    """Response of a link's queue to an average.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ UDP = "udp"
 ALIKE_S = 1e-5
 """Round trips that differ by less are one class."""
 NEARLY_ALL = 0.95
-"""Who is there for so much of the measured time is there all the time."""
+"""A flow that is there for so much of the measured time counts as always there."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What crosses a link.
+    """The traffic over a link.
 
     Attributes
     ----------

@@ -35,15 +35,15 @@ class LinkModel:
     reason
         If none: why.
     traffic
-        What crosses it.
+        The traffic over it.
     curve
-        What its queue does, in packets of `packet_bytes`.
+        The response of its queue, in packets of `packet_bytes`.
     packet_bytes
         Mean size of a data packet with its header.
     capacity
         Packets/s.
     assumptions
-        What the models take for granted and the scenario alone tells.
+        The models' assumptions that the scenario alone decides.
     """
 
     scenario: Scenario

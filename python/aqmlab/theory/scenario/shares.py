@@ -15,7 +15,7 @@ ALIKE = ("arriving", "")
 
 
 def shares_of(model: LinkModel) -> ClassShares:
-    """Return the theory of the classes of a link, or why there is none."""
+    """Return the theory of the classes of a link, or the reason why it has no theory."""
     victim, adaptation = victim_of(model), str(model.link.parameters.get("adaptation", ""))
     special = {"pc-red": "PC-RED", "ddred": "DDRED"}.get(victim) or {"adaptive-rio": "Adaptive-RIO"}.get(adaptation)
     if special is None:

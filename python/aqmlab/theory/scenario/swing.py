@@ -42,7 +42,7 @@ class Swing:
 
 
 def swing_of(runs: Sequence[Array], *, step_s: float, least: float = 0.05) -> Swing:
-    """Return the swing of runs sampled every `step_s`; below `least` packets it is none.
+    """Return the swing of runs sampled every `step_s`; below `least` packets it has no frequency.
 
     >>> t = np.arange(0, 60, 0.05)
     >>> found = swing_of([20 + 5 * np.sin(2 * np.pi * 0.5 * t)], step_s=0.05)

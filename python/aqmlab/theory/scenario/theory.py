@@ -38,7 +38,7 @@ PART = 0.05
 
 @dataclass(frozen=True)
 class Theory:
-    """What theory says of a link.
+    """Theory of a link.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Theory:
     columns
         The quantities that are compared, by model.
     assumptions
-        Those of the link, and those that the computed figures show to be kept or violated.
+        Assumptions on the link, and those that the computed figures show to be kept or violated.
     shares
         Drops and throughput by class, where the discipline does not treat all packets alike, or why there is no theory.
     by_seed
@@ -83,14 +83,14 @@ class Theory:
 
 
 def theory_of(model: LinkModel, *, seeds: Sequence[int] | None = None) -> Theory:
-    """Compute all that theory says of a link.
+    """Return the whole theory of a link.
 
     Parameters
     ----------
     model
         The link.
     seeds
-        Those whose drawn or short transfers are computed; default: the first of the scenario.
+        Seeds whose drawn or short transfers are computed; default: the first of the scenario.
     """
     if model.kind == "transfers":
         from aqmlab.theory.scenario.transfers import resolve

@@ -1,8 +1,8 @@
 """Drawn or short transfers of a scenario, resolved seed by seed.
 
-The core draws ends, sizes and starts for a seed; max-min fair sharing (`aqmlab.theory.shares.transfers`) says who is
-active when; and where the link is full, the fluid with the mean numbers of active transfers gives queue, drops and
-their shares. Means are over the measured time and over the seeds.
+The core draws ends, sizes and starts for a seed; max-min fair sharing (`aqmlab.theory.shares.transfers`) gives the
+active transfers over time; and where the link is full, the fluid with the mean numbers of active transfers gives queue,
+drops and their shares. Means are over the measured time and over the seeds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class BySeed:
-    """What theory says of transfers, as `Theory` has it; `rows` has each seed's values."""
+    """Theory of transfers, in the form of `Theory`; `rows` has each seed's values."""
 
     rows: list[dict[str, float]]
     columns: list[Analysed]
@@ -99,7 +99,7 @@ class BySeed:
 
 
 def resolve(model: LinkModel, seeds: Sequence[int]) -> BySeed:
-    """Return what theory says of a link's drawn or short transfers.
+    """Return the theory of a link's drawn or short transfers.
 
     Raises
     ------

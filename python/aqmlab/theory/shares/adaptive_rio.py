@@ -50,7 +50,7 @@ def assured_window(reserved: float, p_in: float, p_out: float) -> float:
 
     Examples
     --------
-    Without a rate sqrt(2/p); with W_r = 20 and 1 % of what is beyond: 10 + sqrt(100 + 200).
+    Without a rate sqrt(2/p); with W_r = 20 and 1 % loss beyond the rate: 10 + sqrt(100 + 200).
 
     >>> assured_window(0, 0, 0.02), round(assured_window(20, 0, 0.01), 4)
     (10.0, 27.3205)

@@ -1,4 +1,4 @@
-"""DDRED's shares by distance: who pays for a drop when the packet that has travelled least does.
+"""DDRED's shares of the drops by distance: the packet that has travelled least pays.
 
 E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy (DDRED)", section IV.B: RED decides that a packet must
 go, and the one of least d_r among those waiting goes. The paper gives no formula; this one follows from the rule. Let
@@ -10,7 +10,7 @@ wait in random order. The least distance among them is k or more with the probab
 The shares add up to 1; at q = 1 they are s_k, as RED's. A class of flows at distance k loses the share p C_k/s_k of its
 packets, the farthest p T_m^(q-1): it loses only when no nearer packet waits, which is the "stage 2" of section VI.B.
 
-What decides q: an early drop is made among the q packets that wait, or q + 1 with the arriving one
+The value of q: an early drop is made among the q packets that wait, or q + 1 with the arriving one
 (`arrival_is_candidate`). Left out: packets of a flow come in bursts, so that the queue is less mixed than assumed and
 the far flow pays more often; the queue varies; time-outs.
 """
@@ -85,7 +85,7 @@ def losses(p: float, queue: float, sent: Array, keys: Array) -> Array:
     levels, level = np.unique(keys, return_inverse=True)
     shares = np.bincount(level, weights=sent, minlength=len(levels)) / float(np.sum(sent))
     paid = drop_shares(shares, max(queue, 1.0))
-    # A class that sends nothing loses what a first packet of it would: the derivative of C_k at s_k = 0.
+    # A class that sends nothing loses as its first packet would: the derivative of C_k at s_k = 0.
     beyond = np.cumsum(shares[::-1])[::-1]
     first = np.maximum(queue, 1.0) * beyond ** (max(queue, 1.0) - 1)
     each = np.where(shares > NONE, paid / np.maximum(shares, NONE), first)

@@ -86,7 +86,7 @@ class Loop:
         return -math.log1p(-self.weight) / self.interval
 
     def undone(self, dropped: float) -> float:
-        """Return tau in s: so long at a_d = L decays what a drop of so many bytes adds.
+        """Return tau in s: the time in which, at a_d = L, the increase by a drop of so many bytes decays.
 
         >>> round(Loop(70, 0.36, 0.003).undone(500), 4)
         2.5676

@@ -97,7 +97,7 @@ def max_min(paths: Sequence[Sequence[int]], caps: Sequence[float], capacities: A
 
 
 def share_out(transfers: Sequence[Transfer], capacities: Sequence[float], *, until: float) -> list[Segment]:
-    """Return who is active at which rate from time 0 until a time in s.
+    """Return the active transfers and their rates from time 0 until a time in s.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def share_out(transfers: Sequence[Transfer], capacities: Sequence[float], *, unt
             found.append(Segment(now, end, tuple(active), rates, limits))
         for i, rate in zip(active, rates.tolist(), strict=True):
             left[i] -= rate * (end - now)
-        # What is left is less than a bit: rounding.
+        # A rest of less than a bit is rounding.
         active = [i for i in active if left[i] > 1e-6 * max(transfers[i].bits, 1.0) or math.isinf(left[i])]
         now = end
     return found

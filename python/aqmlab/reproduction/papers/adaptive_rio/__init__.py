@@ -2,8 +2,8 @@
 
 Simulated in ns-2 with the DiffServ module that Nortel Networks wrote.
 
-`published.csv` holds the printed numbers, `readings.toml` what the paper leaves open and what was chosen, `claims.toml`
-its claims (and two questions of ours) as sentences that runs can decide, `page.toml` what its page shows.
+`published.csv` holds the printed numbers, `readings.toml` the open points of the paper and the choices made,
+`claims.toml` its claims (and two questions of ours) as sentences that runs can decide, `page.toml` its page's contents.
 """
 
 from aqmlab.reproduction.papers.adaptive_rio.paper import PAPER

@@ -1,4 +1,4 @@
-"""What is read off each run, in one table: a row per case, discipline, abscissa, reading and seed."""
+"""Measurements of each run, in one table: a row per case, discipline, abscissa, reading and seed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def by_code_point(folder: Path) -> dict[str, float]:
 
 
 def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
-    """What Adaptive-RIO does in the active periods; NaN in a discipline that does not adapt.
+    """Return the behaviour of Adaptive-RIO in the active periods; NaN in a discipline that does not adapt.
 
     Means of C' over C and of max_th in packets, and the share of the time in which the rate is above C' + epsilon.
     """
@@ -127,13 +127,13 @@ def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
 
 
 def gauges(folder: Path) -> pd.DataFrame:
-    """What the discipline shows of its inside over time: a column per gauge, a row per time."""
+    """Return the discipline's gauges over time: a column per gauge, a row per time."""
     rows = table_of(folder, "discipline_samples")
     return rows[rows["link"] == LINK].pivot_table(index="t_s", columns="name", values="value").reset_index()
 
 
 def row(rows: pd.DataFrame, **where: str | int) -> dict[str, Any]:
-    """Return the row with these values; nothing if there is none."""
+    """Return the first row with these values, or an empty dict without a match."""
     fits = np.ones(len(rows), dtype=bool)
     for column, value in where.items():
         fits &= (rows[column] == value).to_numpy()

@@ -1,4 +1,4 @@
-"""What Adaptive-RIO's own code adds to ``page.toml``: Table 1, the delays of both classes, and the flow chart."""
+"""Adaptive-RIO's own additions to ``page.toml``: Table 1, the delays of both classes, and the flow chart."""
 
 from __future__ import annotations
 

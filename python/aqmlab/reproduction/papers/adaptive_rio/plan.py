@@ -41,7 +41,7 @@ DISCIPLINES: dict[str, dict[str, Value]] = {
 """The two that the paper compares, and three that our own questions need."""
 
 FURTHER = {"5 Mb/s": "C = 5 Mb/s", "160 ms there and back": "160 ms"}
-"""Names of readings that strict forms of claims test too, and what the claims call them."""
+"""Names of readings that strict forms of claims also test, and their names in the claims."""
 PRINTED_FLOWS = 4
 """Best-effort flows of the paper's experiments."""
 ABOVE_OFF_S = (0, 20)
@@ -99,7 +99,7 @@ def readings(effort: Effort) -> list[Reading]:
 
 
 def needs_runs(reading: Reading) -> bool:
-    """Whether a reading changes what is run; another definition of throughput does not."""
+    """Return whether a reading changes the runs; another definition of throughput does not."""
     return "basis" not in reading.options
 
 

@@ -20,7 +20,7 @@ RENAMED = {"max_th": "threshold", "mean_delay_ms": "mean_delay"}
 def rows(study: Study) -> pd.DataFrame:
     """Return the runs of all readings, those with another throughput among them.
 
-    What strict forms ask of other readings too is a case of its own of the chosen one.
+    Readings that strict forms also test are cases of their own under the chosen reading.
     """
     runs = study.runs
     tables = [by_period(own).assign(reading=label) for label, own in runs.groupby("reading", sort=False)]

@@ -1,9 +1,9 @@
-"""What the reproductions of all papers share.
+"""Shared parts of the reproductions of all papers.
 
-A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and says which
-runs it needs (`Setup`, `Computation`), what is read off them (`measure`), and what its page shows (`beside`, `summary`,
+A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and defines the
+runs it needs (`Setup`, `Computation`), their measurements (`measure`), and its page's contents (`beside`, `summary`,
 `claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
-format), which `execute_claims` runs on the table of runs, and what stands below the verdicts. Papers whose claims are
+format), which `execute_claims` runs on the table of runs, and the texts below the verdicts. Papers whose claims are
 not data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
 It exports ``NAME``, ``CITATION``, ``Effort`` and ``planned`` (`planned.Planned`).
 """

@@ -1,4 +1,4 @@
-"""What stands in a cell of a table or at a point of a figure: a quantity of some runs, seed by seed, or as printed."""
+"""Contents of a table cell or a point of a figure: a quantity of some runs, seed by seed, or as printed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Content = str | float | Interval
 
 
 def content(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], printed: Printed, place: str) -> Content:
-    """Return what a cell holds: an interval, a number, or words.
+    """Return the content of a cell: an interval, a number, or words.
 
     Parameters
     ----------
     numbers
-        What it holds.
+        The definition of its content.
     runs
         The runs that it is about.
     at
@@ -38,7 +38,7 @@ def content(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], printed: 
     printed
         The printed numbers.
     place
-        What errors name.
+        The place that errors name.
     """
     if numbers.fit:
         return printed.fit(numbers, runs, at, place)
@@ -54,7 +54,7 @@ def content(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], printed: 
 
 
 def mean_of(numbers: Numbers, runs: RunTable, at: Mapping[str, Value], place: str) -> Interval:
-    """Return the mean over the runs of what a cell or a point is about, with its interval."""
+    """Return the mean over the runs of a cell's or a point's quantity, with its interval."""
     return quantity_interval(by_seed(numbers, runs, at, place), numbers.quantity, _kind(numbers))
 
 
@@ -121,7 +121,7 @@ class Printed:
     cells: Sequence[Cell]
 
     def number(self, numbers: Numbers, at: Mapping[str, Value]) -> float | None:
-        """Return the printed number (or difference) at a place; None if there is none."""
+        """Return the printed number (or difference) at a place; None unless exactly one is printed there."""
         found = [value for _, value in self.numbers(numbers, at)]
         return found[0] if len(found) == 1 else None
 

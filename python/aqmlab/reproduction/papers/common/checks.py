@@ -1,4 +1,4 @@
-"""Checks of a paper's TOML files: every error is one line with the file, the place in it, and what is allowed."""
+"""Checks of a paper's TOML files: every error is one line with the file, the place in it, and the allowed values."""
 
 from __future__ import annotations
 

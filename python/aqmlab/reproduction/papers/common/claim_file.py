@@ -39,7 +39,7 @@ all tests of a form must hold.
 key        meaning
 ========== =========================================================================================================
 form       ``literal`` or ``strict``
-quantity   what is compared
+quantity   the compared quantity
 of         which runs: a table of columns; a value may be a list, or ``{ from = 0.9, to = 1.2 }``
 compare    ``above``, ``below``, ``equal``, ``between``, ``grows`` or ``falls``
 than       a number; other runs, as a table of the columns in which they differ from `of`, which may name another
@@ -54,7 +54,7 @@ each       columns: a cell for each combination of their values, each of which i
 mean_over  columns: the mean over their values, seed by seed
 at, except which values of columns are included or left out, on both sides
 against    a table of one column and its values: each is a further condition of `than` and gets a verdict of its own;
-           or text: what the verdict is against, in words
+           or text: the name of the verdict's baseline
 statistic  ``paired t`` (the default), or ``exact`` for numbers without chance
 mechanism  a table: ``quantity`` and ``above`` or ``below``; optional ``of`` (further conditions on columns) and
            ``total = true``. A cell is engaged if some run of it (or the total over its runs) meets the condition.
@@ -178,7 +178,7 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Other:
-    """What is compared with: the columns in which its runs differ, and its quantity ("" for the same)."""
+    """The other side of a comparison: the columns in which its runs differ, and its quantity ("" for the same)."""
 
     where: Where
     quantity: str = ""
@@ -234,7 +234,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Objection(Note):
-    """What the authors could say to a form that fails, and the answer (or why there is none); see the module."""
+    """A possible objection of the authors to a failed form, with its answer or the reason for none; see the module."""
 
     answer: str = ""
     unanswered: str = ""

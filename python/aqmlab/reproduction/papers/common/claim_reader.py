@@ -55,7 +55,7 @@ def read_claims(data: Mapping[str, Any], *, file: str) -> ClaimFile:
     Raises
     ------
     InputError
-        One line with the file, the claim's id, the key and what is allowed.
+        One line with the file, the claim's id, the key and the allowed values.
     """
     known(data, ("column", "quantity", "claim", FINDING), file, "key")
     columns = {}

@@ -48,7 +48,7 @@ class Part:
     claim
         The claim's id.
     what
-        What is compared, with its unit.
+        The compared quantity, with its unit.
     difference
         The paired difference, or a mean less its bound, or an exact number.
     verdict
@@ -95,11 +95,11 @@ class Finding:
     reading
         The reading; "" if only one is judged.
     reasons
-        What explains the verdicts of both forms.
+        The explanation of the verdicts of both forms.
     decided_by
         The comparison that shows the verdict best, with its interval.
     seeds_needed
-        How many seeds would decide what is undecided, and how.
+        The number of seeds that would decide an undecided verdict, and how.
     """
 
     claim: str

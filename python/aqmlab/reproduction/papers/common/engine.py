@@ -207,7 +207,7 @@ def _bounds(test: Test, pair: Pair) -> list[_Bound]:
 
 
 def _limits(test: Test, quantity: str, pair: Pair, bound: _Bound) -> Bounds:
-    """Return what the difference of a cell can be, given what the quantities can be."""
+    """Return the bounds of a cell's difference, given the bounds of the quantities."""
     other = test.than.quantity if isinstance(test.than, Other) else ""
     if pair.b is None:
         number = float(bound.b[0])
@@ -242,7 +242,7 @@ def _judge(test: Test, pair: Pair, bound: _Bound, limits: Bounds, *, paper: bool
 
 
 def _what(file: ClaimFile, test: Test, quantity: str, where: Where) -> str:
-    """Say what is compared, for the table of parts."""
+    """Return the name of the comparison, for the table of parts."""
     one = file.quantities[quantity]
     unit = f", {one.unit}" if one.unit not in ("", "1") else ""
     who = ", ".join(

@@ -23,7 +23,7 @@ from aqmlab.reproduction.papers.common.runs import Setup, pick
 from aqmlab.storage import folders
 
 SAME = tuple({f.name for f in fields(Chart)} & {f.name for f in fields(Figure)} - {"alt", "caption"})
-"""What a chart and a figure of ``page.toml`` both have."""
+"""Fields that a chart and a figure of ``page.toml`` share."""
 
 THROUGHPUT = "throughput"
 """The table of samples that is made of those of the flows."""
@@ -190,7 +190,7 @@ def moving(values: np.ndarray, width: int) -> np.ndarray:
 
 
 def _color(numbers: Numbers, colors: Mapping[str, int], index: int) -> int:
-    """Return the colour that is stated, that of what the line is of, or that of its place."""
+    """Return the stated colour, otherwise that of one of the line's values, otherwise that of its position."""
     if numbers.color is not None:
         return numbers.color
     named = [colors[str(value)] for values in numbers.of.values() for value in values if str(value) in colors]

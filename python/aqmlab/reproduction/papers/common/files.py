@@ -1,4 +1,4 @@
-"""What lies in a paper's folder: scenario files, claims, readings, printed numbers."""
+"""Files of a paper's folder: scenario files, claims, readings, printed numbers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Cell:
     table
         Where it is printed: ``1``, ``II``, ``text``.
     quantity, unit
-        What it is.
+        The quantity and its unit.
     printed, value
-        The text on paper, and the number it says (NaN if it is none).
+        The text on paper, and its number (NaN if the text is not a number).
     note
-        What is odd about it.
+        A remark on anything odd about it.
     key
         The other columns of ``published.csv``, such as ``{"n": 5, "discipline": "RED"}``.
     """
@@ -63,7 +63,7 @@ class Reading:
     Attributes
     ----------
     key, question
-        What is open.
+        The open question, and its key.
     chosen, why
         The answer taken, and the reason.
     name
@@ -92,7 +92,7 @@ class Reading:
 
     @property
     def needs_runs(self) -> bool:
-        """Whether it changes what is run."""
+        """Whether it changes the scenarios."""
         return bool(self.overrides)
 
 
@@ -127,7 +127,7 @@ class PaperFiles:
         return Scenario.from_text(self.text(f"{name}.toml"), filename=self.scenario_name(name), overrides=overrides)
 
     def scenario_name(self, name: str) -> str:
-        """Return what the command line calls a scenario of this paper."""
+        """Return the name of a scenario of this paper on the command line."""
         return f"{PAPER}{self.key}/{name}.toml"
 
     def claim_file(self) -> ClaimFile:
@@ -135,7 +135,7 @@ class PaperFiles:
         return read_claims(self.toml("claims.toml"), file=f"{self.key}/claims.toml")
 
     def page(self) -> PageFile:
-        """Return what ``page.toml`` states."""
+        """Return the contents of ``page.toml``."""
         return read_page(self.toml("page.toml"), file=f"{self.key}/page.toml")
 
     def claims(self) -> list[ClaimText]:

@@ -25,7 +25,7 @@ class PaperFinding:
     idea
         The paper's idea in one sentence.
     verdict
-        What the tests behind the finding say.
+        The verdict of the tests behind the finding.
     says
         The finding in one sentence, as the verdict has it.
     shows

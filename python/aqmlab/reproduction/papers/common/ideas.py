@@ -35,7 +35,7 @@ class Idea:
 
 
 def picture(paper: str) -> Idea | None:
-    """Return the picture of a paper's idea by the paper's name, or None if there is none."""
+    """Return the figure of a paper's idea by the paper's name; None if the paper has no figure of its idea."""
     return IDEAS.get(paper)
 
 

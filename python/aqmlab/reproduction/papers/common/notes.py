@@ -1,4 +1,4 @@
-"""What stands below a verdict: notes with the sizes of effects, and objections of the authors with their answers."""
+"""Texts below a verdict: notes with the sizes of effects, and objections of the authors with their answers."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def number_words(
     runs, printed
         The tables that `table_of_runs` and `table_of_printed` return.
     place
-        What errors name.
+        The place that errors name.
     baseline
         The runs that a number with ``against`` is compared with.
     """

@@ -37,7 +37,7 @@ def open_loop(*, queue: str, load: float, service_rate: float, arrivals: int, se
 
 @dataclass(frozen=True)
 class Queue:
-    """A paper's queue in the open loop: its parameters for any curve, and what the chain of the number in system says.
+    """A paper's queue in the open loop: its parameters for any curve, and results of the chain of the number in system.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Averaged:
-    """What the chain of number and average says, by shape and load; drop-tail has no average, so its own chain does."""
+    """Results of the chain of number and average, by shape and load; for drop-tail (no average), of its own chain."""
 
     queue: Queue
     known: Mapping[tuple[str, float], Numbers]

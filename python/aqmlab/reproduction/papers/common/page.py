@@ -1,4 +1,4 @@
-"""What the pages of all reproductions share: summary, claims in detail, readings, provenance."""
+"""Sections that the pages of all reproductions share: summary, claims in detail, readings, provenance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aqmlab.reproduction.papers.common.runs import Effort, Setup
 
 @dataclass(frozen=True)
 class Built:
-    """What a reproduction found, and its report; `paper` is its card."""
+    """Results of a reproduction, and its report; `paper` is its card."""
 
     page: Page
     tables: dict[str, pd.DataFrame]
@@ -83,7 +83,7 @@ def gaps_section(page: Page, files: PaperFiles, table: pd.DataFrame) -> None:
 
 
 def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFrame) -> None:
-    """Add what the paper says, what was tested, and every part."""
+    """Add the paper's statements, the tests, and every part."""
     page.section("Claims in detail")
     of_claims: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -104,7 +104,7 @@ def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFram
 
 
 def readings_chosen(page: Page, files: PaperFiles) -> None:
-    """Begin the section on readings: what the paper leaves open, what was chosen and why."""
+    """Begin the section on readings: open points of the paper, choices and reasons."""
     page.section("Readings")
     page.text("What the paper leaves open, what was chosen, and how much each other reading, taken alone, changes.")
     page.table(pd.DataFrame(files.choices()), caption="Readings chosen.")

@@ -1,11 +1,11 @@
-"""What a paper's ``page.toml`` states: its tables, its figures, and the sections of its page in order.
+"""Contents of a paper's ``page.toml``: its tables, its figures, and the sections of its page in order.
 
 ::
 
     name = "MRED"                              # also citation, lead, quick_note, example and scenarios
     [labels.case]                              # words for the values of a column
     sole = "TCP alone"
-    [colors]                                   # what has which colour in all figures
+    [colors]                                   # value to colour, in all figures
     RED = 0
 
     [table.stability]
@@ -134,7 +134,7 @@ class Table:
     exact
         Whether its numbers are calculated, and so have no intervals.
     columns
-        Title to what is in it.
+        Title to content.
     beside
         Whether each column is set beside the printed numbers.
     labelled
@@ -165,7 +165,7 @@ class Figure:
     x
         The column of the runs along the abscissa.
     lines
-        Name to what is drawn.
+        Name to content.
     samples
         In place of `x`: the table of samples against time.
     link
@@ -228,7 +228,7 @@ class Verdicts:
     Attributes
     ----------
     show
-        What it shows after the list of readings.
+        The items shown after the list of readings.
     table
         The table that ``readings.csv`` holds.
     of
@@ -236,7 +236,7 @@ class Verdicts:
     claims
         The claims that are judged there; all if empty.
     fill
-        Whether what a reading leaves as it is comes from the chosen one.
+        Whether points that a reading does not run come from the chosen reading.
     headlines
         Name to label of the readings under which all claims are judged; empty for the chosen one alone.
     """
@@ -288,7 +288,7 @@ def read_page(data: Mapping[str, Any], *, file: str) -> PageFile:
     Raises
     ------
     InputError
-        One line with the file, the table, figure or section, the key and what is allowed.
+        One line with the file, the table, figure or section, the key and the allowed values.
     """
     known(data, _KEYS, file, "key")
     required(data, _NEEDED, file)

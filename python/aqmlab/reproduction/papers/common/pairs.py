@@ -151,7 +151,7 @@ def _order(column: Column, value: Value) -> int:
 
 
 def _by_seed(runs: RunTable, fits: np.ndarray, quantity: str, test: Test, place: str) -> BySeed:
-    """Return one quantity by seed, for each value of what is averaged or goes along."""
+    """Return one quantity by seed, for each combination of values of `mean_over` and `along`."""
     over = [*test.mean_over, *([test.along] if test.along else [])]
     found = runs.by_seed(fits, quantity, over)
     if found is None:

@@ -156,10 +156,11 @@ class Paper:
     rows
         Makes of the numbers the table of runs that claims, tables and figures are about, if that is another.
     others
-        What is run besides scenarios.
+        Further runs, not those of scenarios.
     sources, tables, shown, figures, words
-        What ``page.toml`` names and its own code makes: further tables of runs, tables in numbers, tables for reading
-        where they are others than those, charts and flow charts, and words in texts. A table that is None is left out.
+        Parts that ``page.toml`` names and the paper's own code makes: further tables of runs, tables in numbers, tables
+        for reading where they are others than those, charts and flow charts, and words in texts. A table that is None
+        is left out.
     """
 
     files: PaperFiles
@@ -175,7 +176,7 @@ class Paper:
 
     @cached_property
     def page(self) -> PageFile:
-        """What its page shows."""
+        """The contents of its page."""
         return self.files.page()
 
     def planned(self, effort: Effort, root: Path) -> Planned:
@@ -198,7 +199,7 @@ class Paper:
         return rows.assign(**{name: known[name] for name in file.quantities if name not in rows})
 
     def judge(self, runs: pd.DataFrame, *, experiments: bool = True) -> tuple[list[Finding], list[Part]]:
-        """Judge all claims under every headline reading, or under the chosen one if there is none.
+        """Judge all claims under every headline reading, or under the chosen one without headline readings.
 
         Parameters
         ----------
@@ -284,7 +285,7 @@ class _Report:
 
     @cached_property
     def words(self) -> dict[str, Any]:
-        """What texts may name: numbers of the effort, and the paper's own words."""
+        """Values that texts may name: numbers of the effort, and the paper's own words."""
         effort = {
             name: ", ".join(map(str, value)) if isinstance(value, list) else value
             for name, value in self.study.effort.to_json().items()

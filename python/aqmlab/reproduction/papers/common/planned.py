@@ -1,4 +1,4 @@
-"""What one call reproduces: the runs that it needs, and the page that is built of them."""
+"""Plan of one reproduction: the runs that it needs, and the page that is built from them."""
 
 from __future__ import annotations
 

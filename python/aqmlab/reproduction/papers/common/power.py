@@ -1,4 +1,4 @@
-"""What decides a verdict: the part that shows it best, and how many seeds would decide what is undecided."""
+"""Reasons for a verdict: the part that shows it best, and the number of seeds that would decide an undecided one."""
 
 from __future__ import annotations
 
@@ -49,8 +49,7 @@ def seeds_cell(needed: float, way: Verdict) -> str:
 def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
     """Return the part that shows a verdict best: the clearest of failures, otherwise the least clear with that verdict.
 
-    How clear a part is: the distance of its mean from the nearest bound of what is claimed, in half widths of its
-    interval.
+    The clearness of a part is the distance of its mean from the nearest claimed bound, in half widths of its interval.
     """
     own = [part for part in parts if part.verdict is verdict] or list(parts)
     choose = max if verdict is Verdict.FAILS else min
@@ -58,7 +57,7 @@ def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
 
 
 def decisive_words(part: Part) -> str:
-    """Write what a part compares, where, its mean with the 95 % interval, and what is claimed of it.
+    """Return a part as text: the comparison, its place, its mean with the 95 % interval, and the claimed range.
 
     >>> from aqmlab.reproduction.papers.common.claims import above
     >>> decisive_words(above("X", "rate, NEW - RED, Mb/s", [1.0, 2.0], case="TCP alone", at={"n": 5}))
@@ -82,6 +81,6 @@ def _clearness(part: Part) -> float:
 
 
 def nearest_bound(part: Part) -> float:
-    """Return the bound of what is claimed that is nearest to the mean."""
+    """Return the claimed bound that is nearest to the mean."""
     finite = [bound for bound in part.bounds if math.isfinite(bound)] or [0.0]
     return min(finite, key=lambda bound: abs(part.difference.mean - bound))

@@ -35,7 +35,7 @@ NOT_NEGATIVE: Bounds = (0.0, math.inf)
 
 
 class Kind(enum.Enum):
-    """What is averaged over the runs: a quantity, or how it differs between two disciplines (seed by seed)."""
+    """The number averaged over the runs: a quantity, or its difference or ratio between two disciplines (by seed)."""
 
     VALUE = "a"
     DIFFERENCE = "a - b"

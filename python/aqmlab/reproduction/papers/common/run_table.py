@@ -18,7 +18,7 @@ Key = tuple[Value, ...]
 
 @dataclass(frozen=True)
 class BySeed:
-    """A quantity by seed, once for each value of what is averaged or goes along.
+    """A quantity by seed, for each combination of values of the columns averaged over or compared along.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which runs a reproduction needs, and what is read off them: a table with a row per run."""
+"""Runs that a reproduction needs, and their measurements: a table with a row per run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Effort:
     quick: bool = False
 
     QUICK: ClassVar[Mapping[str, Any]] = {}
-    """What the quick version has in place of the full one's defaults."""
+    """Values of the quick version in place of the full one's defaults."""
 
     @classmethod
     def of(cls, *, quick: bool, seeds: int | None = None) -> Self:
@@ -70,7 +70,7 @@ class Batch:
     Attributes
     ----------
     of
-        What is run: points with the same mean the same runs.
+        Identifies the runs: points with the same value mean the same runs.
     jobs
         A job for each seed.
     folder, text
@@ -97,7 +97,7 @@ class Runs(Protocol):
 
     @property
     def key(self) -> Mapping[str, str | float]:
-        """What tells it from the others: the first columns of the table of runs."""
+        """Its identifying values: the first columns of the table of runs."""
 
     @property
     def seeds(self) -> int:
@@ -121,7 +121,7 @@ class Setup:
     Attributes
     ----------
     key
-        What tells it from the others, for example ``{"case": "sole", "n": 5, "discipline": "RED"}``.
+        Its identifying values, for example ``{"case": "sole", "n": 5, "discipline": "RED"}``.
     plan
         The scenario.
     seeds
@@ -166,7 +166,7 @@ class Computation:
     key, seeds, reading
         As in `Setup`.
     name
-        The stable name of what is computed, a part of the keys of its runs: no other computation has it, and it
+        The stable name of the computation, a part of the keys of its runs: no other computation has it, and it
         changes when the function computes something else.
     function, arguments
         As in `aqmlab.execution.jobs.Call`; the argument ``seed`` is added.
@@ -221,7 +221,7 @@ def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mappi
     Parameters
     ----------
     points
-        What was run.
+        The points that were run.
     root
         The folder of the reproduction.
     read
@@ -250,7 +250,7 @@ class Reader:
     Parameters
     ----------
     points
-        What is run.
+        The scenarios that are run.
     root
         The folder of the reproduction.
     read
@@ -265,7 +265,7 @@ class Reader:
         """Read the run of a job."""
         if isinstance(job.store, SeedFolder):
             for number, seed in self._places.get(job.store.path, ()):
-                with contextlib.suppress(Error):  # the table says what is wrong
+                with contextlib.suppress(Error):  # `table` reports the error
                     self._numbers(number, seed)
 
     def table(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What is read off each run, in one table: a row per case, latency, discipline, reading and seed.
+"""Measurements of each run, in one table: a row per case, latency, discipline, reading and seed.
 
 L is the number of data packets lost, d the number of routers that such a packet has entered (0 in the queue of its own
 workstation), S the sum of d over them (eq. 2), T the sum of the transfer times (eq. 3).
@@ -22,7 +22,7 @@ from aqmlab.statistics import Interval
 from aqmlab.storage import folders
 
 BIN_S = 0.5
-"""Length of the bins in which it is asked who leads, in s."""
+"""Length of the bins in which the rates of the two flows are compared, in s."""
 LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
 EVEN_S = 0.5
@@ -112,7 +112,7 @@ def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarr
 
 
 def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
-    """What each transfer gains by DDRED, in one table over the seeds: how many are better and worse, and by how much.
+    """Return the gains of the transfers by DDRED, a row per seed: how many are better and worse, and by how much.
 
     Raises
     ------
@@ -169,5 +169,5 @@ def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:
 
 
 def values(runs: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:  # noqa: ANN401 - words and numbers
-    """Return one quantity of one scenario, by seed; `latency` is 0 where there is none."""
+    """Return one quantity of one scenario, by seed; `latency` is 0 in scenarios without one."""
     return common.values(runs, quantity, **{"latency": 0, **where})

@@ -1,4 +1,4 @@
-"""What DDRED's own code adds to ``page.toml``: its table of runs, three figures, and words on the search."""
+"""DDRED's own additions to ``page.toml``: its table of runs, three figures, and words on the search."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aqmlab.reproduction.papers.ddred.tables import shown, tables
 
 
 def rows(study: Study) -> pd.DataFrame:
-    """Return the runs with what the transfers of the flower gain, and with losses counted in other ways as readings."""
+    """Return the runs with the gains of the flower's transfers, and with losses counted in other ways as readings."""
     of = ["reading", "seed"]
     found = [pd.DataFrame(columns=[*of, *GAINS], dtype=float).astype({"reading": str})]
     for setup in study.setups:
@@ -40,7 +40,7 @@ def rows(study: Study) -> pd.DataFrame:
 
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs with what the transfers of the flower gain, in the rows of DDRED."""
+    """Return the runs with the gains of the flower's transfers, in the rows of DDRED."""
     where: dict[str, Any] = {"case": "flower", "latency": 0, "discipline": "DDRED"}
     return runs.merge(gained.assign(**where), how="left", on=[*where, "reading", "seed"])
 
@@ -115,7 +115,7 @@ def gains_by_transfer(setups: Sequence[Setup], root: Path) -> Chart:
 
 
 def words(study: Study) -> dict[str, str]:
-    """Return what the search for Table I found."""
+    """Return the results of the search for Table I, in words."""
     return {"search": sweep.words(sweep.results(study.effort, study.root), study.effort)}
 
 

@@ -15,9 +15,9 @@ DISCIPLINES = {"RED": "gentle-red", "DDRED": "ddred"}
 LATENCIES = (1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200)
 """Latencies of the link PCs1-R1 in Figure 13, in ms."""
 TABLE_LATENCIES = (1, 20, 50, 100)
-"""Those of Table I."""
+"""Latencies of Table I, in ms."""
 FIGURE_LATENCY = 20
-"""That of Figure 12."""
+"""Latency of Figure 12, in ms."""
 PAPER_RUNS = 11
 """The paper's runs Sr_1 to Sr_11; ours are the seeds 1 to 11."""
 FIGURE_RUN = 6
@@ -75,7 +75,7 @@ def cases_of(reading: Reading) -> tuple[str, ...]:
 
 
 def overrides_of(reading: Reading, case: str, discipline: str) -> dict[str, Value]:
-    """Return what a reading sets: in every scenario, for every flow, in one scenario, under one discipline."""
+    """Return the overrides of a reading: in every scenario, for every flow, in one scenario, under one discipline."""
     found: dict[str, Value] = dict(reading.overrides)
     for group in GROUPS[case]:
         found |= {f"flow.{group}.{key}": value for key, value in reading.options.get("flow", {}).items()}
@@ -103,7 +103,7 @@ def _under(reading: Reading | None, *, seeds: int, flower_seeds: int) -> list[Se
 
 
 def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, reading: Reading | None = None) -> Setup:
-    """Make one scenario; `latency` is that of the link PCs1-R1 in ms, 0 where there is none."""
+    """Make one scenario; `latency` is that of the link PCs1-R1 in ms, 0 in scenarios other than the pair."""
     overrides: dict[str, Value] = {"queue.router.aqm": DISCIPLINES[discipline]}
     tables = ["flows", "drop_distances"]
     if case == "pair":

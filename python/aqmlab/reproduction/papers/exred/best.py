@@ -56,7 +56,7 @@ def with_average(averaged: Averaged) -> list[Outcome]:
 
 
 def outcome_of(averaged: Averaged, name: str, load: float) -> Outcome:
-    """Return what a curve makes of a load; drops that are too rare for the chain count as none."""
+    """Return the outcome of a curve at a load; drops that are too rare for the chain count as 0."""
     throughput, wait = averaged(name, load, "throughput"), averaged(name, load, "wait_ms")
     if throughput is None or wait is None:
         raise KeyError(name, load)

@@ -1,4 +1,4 @@
-"""The section on the best curve: what is found in words made of the numbers, figures and tables."""
+"""The section on the best curve: findings in words made of the numbers, figures and tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAID = (10.0, 15.0, 30.0)
 
 
 def words(averaged: Averaged, table: pd.DataFrame) -> list[str]:
-    """Say what is found, in sentences made of the numbers."""
+    """Return the findings, in sentences made of the numbers."""
     alone, other = best_map(best.without_average()), best_map(best.with_average(averaged))
     least = table[table["goal"] == "least loss"]
     worst = least.nlargest(1, "excess").to_dict("records")[0]
@@ -49,7 +49,7 @@ def _offers() -> str:
 
 
 def _averaging(averaged: Averaged) -> str:
-    """Say what the paper's parameters lose above the least at their delay at load 1, without and with averaging."""
+    """Return the excess loss of the paper's parameters at load 1 and equal delay, without and with averaging."""
     words = []
     for row in best.own_parameters_table().query("load == 1.0").to_dict("records"):
         name = str(row["curve"])

@@ -1,4 +1,4 @@
-"""What theory says of the paper's open loop, at any load: (2) to (6) and (9) to (13), and what they leave out.
+"""Theory of the paper's open loop, at any load: (2) to (6) and (9) to (13), and their omissions.
 
 The paper's chain puts the number in system for the average (w = 1); it is solved here. The chain of number and average
 (w = 0.02) takes longer and is one of the reproduction's computations, see `Averaged`.

@@ -48,7 +48,7 @@ def figure_2() -> Chart:
 
 
 def figure_3() -> Chart:
-    """Figure 3: RED and ExRED; dashed what the printed a_0 would give."""
+    """Return Figure 3: RED and ExRED; dashed the curve with the printed a_0."""
     curves = drop_curves({RED: {"aqm": "red", **QUEUE}, EXRED: {"aqm": "exred", **QUEUE}}, top=100)
     series = [Series(s.name, s.x, s.y, color=COLORS[s.name]) for s in curves.series]
     x = np.linspace(30, 100, 71)
@@ -88,7 +88,7 @@ def figure_5(loops: pd.DataFrame, averaged: Averaged) -> Chart:
 
 
 def gains(loops: pd.DataFrame, averaged: Averaged) -> Chart:
-    """What Figures 4 and 5 can hardly show: throughput less RED's."""
+    """Return a chart of throughput less RED's, which Figures 4 and 5 can hardly show."""
     series = []
     for scheme in (TAIL, EXRED):
         name, color = f"{scheme} - RED", COLORS[scheme]

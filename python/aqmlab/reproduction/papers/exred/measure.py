@@ -1,4 +1,4 @@
-"""What is read off each run: a row per scheme, load (or number of TCP flows), reading and seed."""
+"""Measurements of each run: a row per scheme, load (or number of TCP flows), reading and seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reproduction needs: the open loop over the loads, its chain, the same under other readings, and TCP."""
+"""Runs that the reproduction needs: the open loop over the loads, its chain, the same under other readings, and TCP."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TAIL_LIMIT = "99p"
 AVERAGED_LOADS = tuple(sorted({*LOADS, 0.85, 0.95, 1.15, 1.25}))
 """Loads at which the chain of number and average is solved: those of the figures, and more for the map of the best."""
 QUICK_AVERAGED = (0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0)
-"""Those of the quick version."""
+"""Loads of the quick version."""
 
 DELAYS = (3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0)
 """Mean times in system, in service times, near which each shape's best parameters are looked for."""

@@ -1,8 +1,8 @@
 """MRED: Zhang, Ma, Wang and Xu, "MRED: An Improved Nonlinear RED Algorithm" (simulated in ns-2.31).
 
-Not the "Modified RED" of other authors. `published.csv` holds the printed tables, `readings.toml` what the paper
-leaves open and what was chosen, `claims.toml` its claims as sentences that runs can decide, `page.toml` what its page
-shows.
+Not the "Modified RED" of other authors. `published.csv` holds the printed tables, `readings.toml` the open points of
+the paper and the choices made, `claims.toml` its claims as sentences that runs can decide, `page.toml` its page's
+contents.
 """
 
 from aqmlab.reproduction.papers.mred.paper import PAPER

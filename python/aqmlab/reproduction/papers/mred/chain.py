@@ -1,4 +1,4 @@
-"""What an open loop says of MRED: the chains of the number in system, and of number and average, for every curve.
+"""Open-loop results for MRED: the chains of the number in system, and of number and average, for every curve.
 
 Sources that do not slow down send Poisson traffic of a given load into the paper's queue: thresholds, max_p and limit
 as printed, the link's rate in packets of 1040 B. The spacing of drops is left out: each packet is dropped with p_b.
@@ -19,7 +19,7 @@ from aqmlab.theory.queueing.best_curve import SHAPES
 
 LOADS = tuple(round(0.5 + 0.05 * i, 2) for i in range(31))
 CLOSE_MBPS = 9.5
-"""What claim B-e calls close to the capacity."""
+"""Least throughput that counts as close to the capacity in claim B-e, in Mb/s."""
 LEAST = 1e-9
 """Differences of two chains below this, relatively, are none."""
 
@@ -71,7 +71,7 @@ def at_tcp_loads(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_tcp(findings: Iterable[Finding], averaged: Averaged) -> pd.DataFrame:
-    """Put what the open loop says of each claim beside the verdict on its literal form under TCP."""
+    """Return the open loop's answer to each claim beside the verdict on its literal form under TCP."""
     rows = []
     for own in by_claim(findings):
         verdict = {finding.form: finding.verdict for finding in own}.get("literal", own[0].verdict)

@@ -1,4 +1,4 @@
-"""What is read off each run, in one table: a row per case, n, discipline, reading and seed."""
+"""Measurements of each run, in one table: a row per case, n, discipline, reading and seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MRED's own code adds to ``page.toml``: its parameters, its drop curves, and the open loop."""
+"""MRED's own additions to ``page.toml``: its parameters, its drop curves, and the open loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reproduction needs: the base reading in full, every other reading alone beside it, and the chain."""
+"""Runs that the reproduction needs: the base reading in full, every other reading alone beside it, and the chain."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ WAYS = {
     "picks": "picks in the queue as it was",
     "drops": "measured",
 }
-"""What stands beside each other; all are shares of the drops."""
+"""The compared ways to get a share, with their titles; all are shares of the drops."""
 
 
 def measure_drops(setup: Setup, folder: Path) -> dict[str, float]:

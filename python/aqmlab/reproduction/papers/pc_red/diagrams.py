@@ -6,7 +6,7 @@ from aqmlab.plotting.flowchart import Arrow, Box, FlowChart
 
 
 def figure_1() -> FlowChart:
-    """Figure 1: what the router does with a packet, as prose and equation (7) tell it."""
+    """Return Figure 1: the router's steps for a packet, as prose and equation (7) describe them."""
     return FlowChart(
         key="figure-1",
         title="Figure 1: PC-RED's working process",

@@ -1,4 +1,4 @@
-"""What PC-RED's page says in words made of the numbers: the channels, the swings of the queue, and what is missing."""
+"""Texts of PC-RED's page made of the numbers: the channels, the swings of the queue, and the equations' omissions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def words(study: Study) -> dict[str, str]:
 
 
 def gentle(study: Study) -> str:
-    """Say what a curve without a step changes, if that reading was run."""
+    """Return the effect of a curve without a step as a sentence, "" if that reading was not run."""
     for (_, name), own in study.readings.items():
         if name == GENTLE:
             red, full = (measured(own, "average_sd", case=case).mean for case in ("RED", "PC-RED"))
@@ -66,7 +66,7 @@ def channels(base: pd.DataFrame) -> str:
 
 
 def left_out(base: pd.DataFrame) -> str:
-    """Say what the equations leave out."""
+    """Return the effects that the equations leave out, in sentences."""
     predicted, packets, picks, dropped = (
         measured(base, f"{way}_plus", case="30 %").mean for way in ("eq4", "packets", "picks", "drops")
     )
@@ -82,7 +82,7 @@ def left_out(base: pd.DataFrame) -> str:
 
 
 def swings(base: pd.DataFrame) -> str:
-    """Say how the queue swings, and what a relay would do."""
+    """Return the swings of the queue and those of a relay, in sentences."""
     few, many = (measured(base, "queue_sd", case=case).mean for case in ("10 %", "30 %"))
     around = [measured(base, "swing_share", case=case).mean for case in ("10 %", "30 %")]
     hertz = [measured(base, "swing_hz", case=case).mean for case in ("10 %", "30 %")]

@@ -76,7 +76,7 @@ def printed_round_trips() -> dict[str, float]:
 
 
 def points() -> Iterator[tuple[str, float, float]]:
-    """Go through all round-trip times and shares: what the time is, R in s, r_p."""
+    """Yield all round-trip times and shares: the time's name, R in s, r_p."""
     for name, rtt in round_trips().items():
         for share in SHARES:
             yield name, rtt, share

@@ -1,4 +1,4 @@
-"""What is read off each run: the queue, the flows' throughput, a_d, and the drops of the three kinds of packets."""
+"""Measurements of each run: the queue, the flows' throughput, a_d, and the drops of the three kinds of packets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_TH = 35.0
 WINDOW_S = 100.0
 """Length of the pieces of a run whose spectra are averaged."""
 BURST, BURST_GAP_S = 5, 0.1
-"""What counts as a burst of drops."""
+"""Definition of a burst of drops: its least number of drops, and the largest gap between two of them in s."""
 PER_S = 1e12
 """Picoseconds in a second."""
 KINDS = {"plus": "a_d above L", "minus": "a_d up to L", "non": "no priority"}
@@ -206,7 +206,7 @@ def flow_samples(folder: Path) -> tuple[list[str], np.ndarray, np.ndarray, np.nd
 
 
 def discipline_samples(folder: Path) -> dict[str, np.ndarray]:
-    """What the discipline at the observed link shows of itself: a name, a row of values; and ``t_s``."""
+    """Return the gauges of the discipline at the observed link: name to row of values; and ``t_s``."""
     table = folders.read_table(folder, "discipline_samples")
     if table is None or not table.num_rows:
         return {}

@@ -1,4 +1,4 @@
-"""What PC-RED's own code adds to ``page.toml``: Tables I to V, its model, how it measured, and Network 2's readings."""
+"""PC-RED's own additions to ``page.toml``: Tables I to V, its model, its way of measuring, and Network 2's readings."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("pc-red")
 NETWORKS = {"network1": "Network 1", "network2": "Network 2", "admission": "admission limit"}
-"""Scenario files and what the tables call them."""
+"""Scenario files and their names in the tables."""
 FLOWS = 20
 """Flows of Network 1."""
 MESH_FLOWS = 480
@@ -24,9 +24,9 @@ NO_LIMIT = "1000000000B"
 UNPROTECTED = ("RED", "unprotected")
 """Cases in which no packet is ever protected."""
 OF_PROTECTION = ("loss_", "status_", "scan")
-"""What keys begin with that change nothing in those cases."""
+"""Beginnings of keys that change nothing in those cases."""
 BURSTS = "bursts"
-"""What stands in the place of a reading for the runs whose drops are looked at one by one."""
+"""The reading's name for the runs whose drops are examined one by one."""
 BURST_CASES = ("RED", "unprotected", "PC-RED")
 CHANNEL_CASES = ("PC-RED", "10 %", "30 %")
 """Cases whose drops are set beside equations (2) to (4): r_p = 5, 10 and 30 %."""
@@ -49,7 +49,7 @@ class Case:
     network
         Its scenario file.
     title
-        What it is, in words.
+        Its description.
     overrides
         Its overrides of that file.
     claimed
@@ -181,7 +181,7 @@ def drop_seeds(effort: Effort) -> int:
 
 
 def _overrides(name: str, reading: Reading) -> dict[str, Value]:
-    """Lay a reading under the case, so that what the case is about stays; empty if the case is the same under it.
+    """Return a case's overrides over those of a reading, so that the case keeps its subject; empty if nothing changes.
 
     A reading that is about some cases only goes above them.
     """

@@ -26,7 +26,7 @@ PLUS, MINUS, NON = range(3)
 
 @dataclass(frozen=True)
 class Rules:
-    """What the list must know of the scenario.
+    """Parameters of the scenario that the list needs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The table that claims, tables and figures are about: the runs, and what the paper's model says."""
+"""The table of claims, tables and figures: the runs, and the results of the paper's model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANSWERS = (50, 100)
 
 
 def rows(study: Study) -> pd.DataFrame:
-    """Return the runs of all readings, those with other bins among them, and what is calculated."""
+    """Return the runs of all readings, those with other bins among them, and the calculated rows."""
     base = with_bursts(study.runs)
     others = [measured_rows(study.runs[~study.runs["reading"].isin([BASE, BURSTS])])]
     for reading in FILES.readings():
@@ -30,7 +30,7 @@ def rows(study: Study) -> pd.DataFrame:
 
 
 def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table that ``claims.toml`` is about: the runs, and what is calculated."""
+    """Return the table of ``claims.toml``: the runs, and the calculated rows."""
     return pd.concat([measured_rows(runs), model_rows()], ignore_index=True)
 
 
@@ -43,7 +43,7 @@ def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def model_rows() -> pd.DataFrame:
-    """Return what is calculated, in the form of runs: Figure 3's closed form, conditions (5) and (6), and the loop."""
+    """Return the calculated rows, in the form of runs: Figure 3's closed form, conditions (5) and (6), and the loop."""
     rows: list[dict[str, str | float]] = [
         {"point": f"w = {w:g}", "intervals": float(intervals_to_cross(w))} for w in ANSWER_WEIGHTS
     ]

@@ -20,11 +20,11 @@ PER_S = "a_d / g"
 INTERVAL_S = 0.36
 """g of the chosen reading."""
 QUEUE = {"queue": "average_mean", "fluctuation": "average_sd"}
-"""The paper's column to what is measured."""
+"""The paper's column to the measured quantity."""
 RATE_OF_LOSS = {"a_d": "{}_a_d", "a_d fluctuation": "{}_a_d_sd"}
 THROUGHPUT = {"min": "{}_min", "max": "{}_max", "average": "{}_mid"}
 BESIDE = {"average, read as the mean": "{}_mean", "class mean": "{}_class"}
-"""What is not printed, or printed under another name."""
+"""Quantities that are not printed, or printed under another name."""
 CROSSING = "a_d first above L"
 
 
@@ -39,7 +39,7 @@ class Row:
     case, group
         Where it is measured: the case, and the class of the observed flow.
     label
-        What the reproduction calls it.
+        Its name in the reproduction.
     """
 
     published: str
@@ -117,9 +117,9 @@ def beside(runs: pd.DataFrame, number: str) -> pd.DataFrame:
 
 
 def typical_factor(runs: pd.DataFrame, numbers: Iterable[str] = ("I", "II", "IV")) -> float:
-    """By what factor measured and printed differ: exp of the root mean square of ln(measured / printed).
+    """Return the factor between measured and printed: exp of the root mean square of ln(measured / printed).
 
-    Minima, which are near 0, are left out, and so is what is not printed as a number; Table II's second row is that of
+    Minima, which are near 0, and cells without a printed number are left out; Table II's second row is that of
     the text.
     """
     logs = []
