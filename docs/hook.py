@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: adds the pages that are made, fills the navigation, names languages."""
+"""Hooks of mkdocs: add the pages that are made, fill the navigation, name the languages of code blocks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def filled(navigation: list[Any]) -> list[Any]:
     """Return the navigation with all of its pages.
 
     ``Name: made/...`` becomes pages that are made, ``Name: folder/`` all pages of a folder, its README first, and
-    ``rest`` what is in this folder and not named.
+    ``rest`` the pages of this folder that are not named.
     """
     known = set(names(navigation))
     rest = sorted(page.name for page in DOCS.glob("*.md") if page.name not in known)

@@ -1,4 +1,4 @@
-"""What a store of results holds, to compare one with another: every file's bytes and every row of the index."""
+"""Contents of a store of results, for comparison with another: every file's bytes and every row of the index."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 ``python validation/adversarial_attacks.py [--seed N] [--minutes M] [attack ...]``
 
 Each attack of `validation/attacks` draws cases from its seed until its share of the time is over and prints how many
-there were and what was found. A finding is a crash, an "internal error", control characters in a message, a changed
+there were and the findings. A finding is a crash, an "internal error", control characters in a message, a changed
 number without an error, a file outside the folder in question, or a case without end. The numbers are in
 docs/validation/adversarial.md.
 """

@@ -39,7 +39,7 @@ FAULTS = {
     "a list is too short": ("pc-red", "kvcalloc(AQMLAB_LIST_SIZE, ", "kvcalloc(AQMLAB_LIST_SIZE - 1, "),
     "missing memory is not noticed": ("pc-red", "\treturn list->chain;\n", "\treturn true;\n"),
 }
-"""What is put into ``sch_aqmlab.c`` on purpose: the queue, the right words and the wrong ones."""
+"""Faults put into ``sch_aqmlab.c`` on purpose: the queue, the right words and the wrong ones."""
 EVERY = ("red", "pc-red")
 """Queues whose allocations fail by turns; the others allocate as `red` does."""
 COUNTS = (

@@ -4,7 +4,7 @@
 check_wheel.py DIST    checks the newest wheel and the newest source archive in this folder
 
 The wheel is installed with its dependencies (the versions of requirements.lock) into a virtual environment of its own.
-Neither there nor on the path of what runs in it is a Rust compiler, and nothing runs in the checkout.
+Neither there nor on the path of its programs is a Rust compiler, and nothing runs in the checkout.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOT_IN_A_WHEEL = {"__pycache__", ".so"}
 RUST = ("cargo", "rustc", "rustup", "maturin")
 IMPORTED = "import aqmlab, sys; print(aqmlab.__version__, len(aqmlab.disciplines()), aqmlab.__file__)"
 JOB = ("reproduce", "mred", "--quick", "--seeds", "2", "--report", "report", "--out", "results")
-"""What `make demo` does, with fewer seeds."""
+"""The command of `make demo`, with fewer seeds."""
 LIVE = "aqmlab.live.link"
 """The process of a live link is a module of the package: it needs no program beside it."""
 
@@ -81,7 +81,7 @@ def _source(path: Path) -> Iterable[str]:
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"}
-    # Examples and tests of the crates are not what the package is built from; of `web` it has the built simulator.
+    # The package is not built from examples and tests of the crates; of `web` it has the built simulator.
     for kind in ("src/**/*.rs", "Cargo.toml"):
         paths = (one.relative_to(ROOT) for one in ROOT.glob(f"crates/*/{kind}"))
         wanted |= {str(path) for path in paths if path.parts[1] != "web"}

@@ -42,7 +42,7 @@ CLASSES: dict[str, dict[str, Value]] = {"one": {}, "rio": {"queue.bottleneck.cla
 SETTINGS: dict[str, dict[str, Value]] = {
     "adaptive-rio": {"queue.bottleneck.max_l": "15p", "queue.bottleneck.max_u": "60p"},
 }
-"""What else is set with an adaptation."""
+"""Further settings of an adaptation."""
 PARTS = ("curve", "victim", "classes", "adaptation")
 MEASURES = {
     "throughput": "throughput, Mb/s",
@@ -65,7 +65,7 @@ class Combination:
 
     @property
     def overrides(self) -> dict[str, Value]:
-        """What makes this combination of the scenario file."""
+        """Overrides that make this combination of the scenario file."""
         return {
             "queue.bottleneck.curve": self.curve,
             "queue.bottleneck.victim": self.victim,
@@ -109,7 +109,7 @@ def run(scenarios: dict[Combination, Scenario], *, workers: int | None = None) -
 
 
 def measures(output: Output) -> dict[str, float]:
-    """What is read off one run, see `MEASURES`."""
+    """Return the measures of one run, see `MEASURES`."""
     result = Result.from_outputs([output])
     found = result.metrics(link="bottleneck").iloc[0]
     goodput = result.flows.groupby("group")["goodput_bps"].mean() / 1e6
@@ -190,7 +190,7 @@ def refusals(refused: dict[Combination, str]) -> str:
 
 
 def _common(combinations: list[Combination]) -> str:
-    """What all of them share, in words."""
+    """Return the parts that all combinations share, in words."""
     columns = zip(PARTS, zip(*(one.words for one in combinations), strict=True), strict=True)
     return ", ".join(f"{part} {words[0]}" for part, words in columns if len(set(words)) == 1)
 

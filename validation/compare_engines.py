@@ -59,7 +59,7 @@ def _first_row(table: Table, against: Table) -> str:
 
 
 def run_in_parallel(text: str, filename: str, seed: int, overrides: Sequence[tuple[str, str]] = ()) -> Any:
-    """What the core returns with windows on two threads; `None` where the stations cannot be divided."""
+    """Return the core's result with windows on two threads; `None` where the stations cannot be divided."""
     try:
         return _core.run(text, filename, seed, list(overrides), engine="parallel")
     except ValueError as error:
@@ -108,7 +108,7 @@ def jobs(*, quick: bool = False, papers: Sequence[str] = tuple(PAPERS)) -> list[
     for paper in papers:
         module = importlib.import_module(PAPERS[paper])
         batches = module.planned(module.Effort.of(quick=quick, seeds=SEEDS), Path()).batches()
-        # What is no scenario, such as a queue alone under Poisson arrivals, has no engine.
+        # Jobs without a scenario, such as a queue alone under Poisson arrivals, have no engine.
         found += [(paper, job) for batch in batches for job in batch.jobs if isinstance(job.source, Simulation)]
     return found
 

@@ -30,7 +30,7 @@ OWN: dict[str, dict[str, str]] = {
     "pc-red": {"flow.tcp.priority": "true"},
     "adaptive-rio": {"flow.tcp.dscp": "BE"},
 }
-"""The disciplines, and what else is set for each."""
+"""The disciplines, and further settings of each."""
 RUNS = 40
 ERROR_WITHIN, DIFFERENCE_WITHIN = 1e-5, 0.02
 """Bounds of the error of p_b, and of the interval of a difference over the exact mean."""
@@ -47,7 +47,7 @@ mean. The weight 0.002 of the file becomes 2^-9 = 0.00195, which is part of the 
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure of the exact runs, and what integers change of it."""
+    """A measure of the exact runs, and the change of it by integers."""
 
     exact: float
     difference: Interval

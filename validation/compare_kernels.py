@@ -1,4 +1,4 @@
-"""Linux's own disciplines in four kernels: every run twice, equal to the byte, and what changed between the kernels.
+"""Linux's own disciplines in four kernels: every run twice, equal to the byte, and the changes between the kernels.
 
 `python validation/compare_kernels.py` makes the runs (minutes of one core each; kernels are fetched with apt) into
 ``tests/data/vm/kernels.csv``; `report` compares them.
@@ -57,7 +57,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def check_of(found: Sequence[dict[str, str]]) -> KernelCheck:
-    """Return what the table holds, to be compared as the command compares it."""
+    """Return the check that the table holds, to be compared as the command compares it."""
     images = {row["kernel"]: row["image"] for row in found}
     kernels = [
         Image(Path(release), {"kernel": release, "sha256": {"kernel": image}}) for release, image in images.items()

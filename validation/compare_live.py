@@ -66,11 +66,11 @@ class Page:
     Attributes
     ----------
     title, cases
-        What it is about.
+        Heading, and the cases of the page.
     table
         Its table of runs, beside it.
     begins
-        What it says first.
+        Its first text.
     """
 
     title: str
@@ -274,7 +274,7 @@ def _verdict(line: Line) -> str:
 
 
 def _runs_needed(verdict: Verdict, found: Interval, bound: float) -> str:
-    """Say how many runs of each world would decide what is undecided."""
+    """Return how many runs of each world would decide an undecided comparison."""
     if verdict is not Verdict.UNDECIDED:
         return ""
     needed = runs_needed(found, bound)

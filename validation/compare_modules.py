@@ -50,7 +50,7 @@ LENGTHS = {
     "pc-red": {"run.duration": "120s", "run.warmup": "30s"},
     "adaptive-rio": {"run.duration": "40s", "run.warmup": "5s", "flow.assured.active": '[["15s", "40s"]]'},
 }
-"""What is shorter than in the file, since an emulated second at 10 Mb/s takes two seconds of a core."""
+"""Shorter runs than in the file, since an emulated second at 10 Mb/s takes two seconds of a core."""
 CODE_POINTS = {"pc-red": {"flow.high.dscp": "AF11"}, "adaptive-rio": {"flow.assured.dscp": "AF11"}}
 """By which a module tells priority, and what stands for the marker, which iperf3's packets do not meet."""
 MODULE, LINK, SIMULATOR = "module", "user space", "simulator"
@@ -93,7 +93,7 @@ same average: then PCs1 has {share:.1f} ± {half:.1f} % of the goodput, and {los
 
 @dataclass(frozen=True)
 class Measure:
-    """What is compared: its column, title, unit, the digits of its mean, and whether its difference is relative."""
+    """A compared quantity: column, title, unit, the digits of its mean, and whether its difference is relative."""
 
     name: str
     title: str
@@ -218,7 +218,7 @@ def of_link(run: PeerRun) -> dict[str, float]:
             continue
         own = next(side for side in snapshot["directions"] if side["link"] == run.setting.plan.link)
         departures, before = own["counters"]["departures"] - before, own["counters"]["departures"]
-        # Snapshots come once a second, each with what left since the one before.
+        # Snapshots come once a second, each with the packets that left since the one before.
         if departures and run.setting.warmup_s + 0.5 < snapshot["t"] < run.setting.duration_s + 0.5:
             spent_s += own["delay_mean_s"] * departures
     counted = run.counted(run.setting.warmup_s)

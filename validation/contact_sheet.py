@@ -1,6 +1,6 @@
 """Picture the first screen of every kind of page, for the contact sheet in the documentation.
 
-Makes small results of each kind in a folder (what is there is not made again), opens each page in Chromium as a desktop
+Makes small results of each kind in a folder (present ones are not made again), opens each page in Chromium as a desktop
 shows it, as a phone of 390 pixels shows it, dark, and on paper, and puts the pictures into one image.
 
     python validation/contact_sheet.py [--work DIR] [--out docs/validation/pages.webp]

@@ -1,4 +1,4 @@
-"""Scenarios that are run in other simulators too: a network, its queue and its flows, with what is known to differ.
+"""Scenarios that are run in other simulators too: a network, its queue and its flows, with the known differences.
 
 A case's scenario is the text of a network with the sections of the case. All run 30 s, of which 5 s are warm-up.
 """

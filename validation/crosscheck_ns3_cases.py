@@ -68,7 +68,7 @@ class Switch:
     Attributes
     ----------
     title
-        What.
+        Its description.
     words
         Of the command line of ns-3's program.
     exported
@@ -144,7 +144,7 @@ class Case:
     switches
         Each by itself, and the last all that are needed for both to agree.
     why
-        What they show.
+        The lesson of the switches.
     seeds
         Runs a side.
     duration, warmup
@@ -197,7 +197,7 @@ def each(*switches: Switch) -> tuple[Switch, ...]:
 TEN = each(GROWTH, COUNTING)
 THREE = udp("2Mbps", name="slow") + udp("5Mbps", name="middle") + udp("8Mbps", name="fast")
 FQ_CODEL = f'{beside("fq-codel")}occupancy = "queue"\n'
-"""As ns-3 has it: what is left in a flow's own queue, not in all, forbids a drop."""
+"""FQ-CoDel as in ns-3: the rest of a flow's own queue, not of all queues, forbids a drop."""
 CASES = (
     Case("poisson", "RED, Poisson UDP at 1.1 times the rate", red(), udp("11Mbps"), seeds=20),
     Case("bursts", "drop-tail, 24 sources of bursts", TAIL, udp("2Mbps", count=24, pattern=BURSTS), seeds=12),

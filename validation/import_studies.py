@@ -60,7 +60,7 @@ is read is read rightly is shown by tests, by [cross-checks](crosscheck.md), and
 
 @dataclass(frozen=True)
 class Attempt:
-    """A script, and what the import made of it: ``equal``, ``differences`` or ``rejected``."""
+    """A script, and the result of its import: ``equal``, ``differences`` or ``rejected``."""
 
     script: str
     arguments: tuple[str, ...]

@@ -54,7 +54,7 @@ Why words are not carried over:
 
 @dataclass(frozen=True)
 class Line:
-    """What became of a line: its discipline, outcome, notes and the exported line."""
+    """Result of a line: its discipline, outcome, notes and the exported line."""
 
     text: str
     outcome: str

@@ -207,7 +207,7 @@ def ranked(runs: Runs, network: str) -> list[tuple[float, Candidate]]:
 
 
 def to_judge(network: str, found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:
-    """Return what is judged on the held-out rows: the candidate with the lowest error, and those that the data names.
+    """Return the candidates to judge on the held-out rows: the one of lowest error, and those that the data names.
 
     Each has the bins that its fitted rows choose; the first values of all axes also have the bins before the search.
     """
@@ -304,7 +304,7 @@ def division() -> str:
 
 
 def section(network: str, found: Sequence[tuple[float, Candidate]], judged: Sequence[Judged]) -> str:
-    """Return the section of one network: the best candidates, and what is judged."""
+    """Return the section of one network: the best candidates, and the judged ones."""
     own = DATA[network]
     made = f"{_spaced(own['duration'])} and {_times(own['seeds'])} each"
     best = "\n".join(f"| {one.label} | {one.width:g} | {error:.3f} |" for error, one in found[:SHOWN])
@@ -371,7 +371,7 @@ def _cell(cell: Cell) -> str:
 
 
 def by_bins(runs: Runs, judged: Sequence[Judged]) -> str:
-    """Return the errors of what is judged with every width of the bins."""
+    """Return the errors of the judged candidates with every width of the bins."""
     lines = [f"| reading | {' | '.join(f'{width:g} s' for width in BINS)} |", "|---" * (1 + len(BINS)) + "|"]
     for label in dict.fromkeys(one.label for one, _, _ in judged):
         one = next(one for one, _, _ in judged if one.label == label)

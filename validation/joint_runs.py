@@ -1,4 +1,4 @@
-"""What `joint_readings.py` runs: Network 2 of PC-RED with any links and destinations, and the numbers of a run."""
+"""Runs of `joint_readings.py`: Network 2 of PC-RED with any links and destinations, and the numbers of a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Runs:
         self.bins_s = bins_s
 
     def numbers(self, text: str, overrides: Overrides, seed: int) -> Numbers:
-        """Return what a run gives, from the folder or from a new run."""
+        """Return the numbers of a run, from the folder or from a new run."""
         given = [(key, override(value)) for key, value in overrides.items()]
         key = hashlib.sha256(json.dumps([text, given, seed]).encode()).hexdigest()[:24]
         path = self.folder / f"{key}.json"

@@ -1,4 +1,4 @@
-"""What is run live: the papers' scenarios with their main claims (`CASES`), and what verdicts turn on (`CELLS`)."""
+"""Live cases: the papers' scenarios with their main claims (`CASES`), and cells that verdicts turn on (`CELLS`)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Case:
     tcp
         Groups of TCP flows.
     claims
-        What the paper claims.
+        The paper's claims.
     ipv6
         Overrides with IPv6.
     weight
@@ -59,9 +59,9 @@ class Case:
     settings
         Overrides of all its runs.
     variants
-        Overrides that stand for a discipline whose name is none of the program's.
+        Overrides that stand for a discipline that the program does not know by name.
     families, controls
-        Families of addresses and kinds of TCP that it is run with; a kind that stands for none without TCP.
+        Families of addresses and kinds of TCP that it is run with; the kind "" stands for a case without TCP.
     """
 
     key: str

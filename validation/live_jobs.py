@@ -102,7 +102,7 @@ class LiveJobs:
         self._running.append(_Running(job, process, now, stolen_s()))
 
     def _look(self, now: float, stolen: float) -> None:
-        """See who is done, and who need not go on."""
+        """Take away the jobs that ended, and stop those that need not go on."""
         for one in list(self._running):
             share = (stolen - one.stolen_s) / one.job.seconds
             if one.process.poll() is not None:

@@ -49,7 +49,7 @@ def namespace(side: str) -> str:
 
 @contextmanager
 def namespaces() -> Iterator[None]:
-    """Make both namespaces; remove them and what runs in them."""
+    """Make both namespaces; remove them and the processes in them."""
     try:
         for side in SIDES:
             run("ip", "netns", "add", namespace(side))

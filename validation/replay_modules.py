@@ -82,7 +82,7 @@ FAULTS = {
     "p_b": ("mred", "decision.h", "((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
     "the victim": ("ddred", "victim.h", "skip = ties - 1;", "skip = 0;"),
 }
-"""What is put in on purpose: the queue, the file, the right words and the wrong ones."""
+"""Faults put in on purpose: the queue, the file, the right words and the wrong ones."""
 FIELDS = ("queue", "traffic", "kernel", "image", "decisions", "marks", "drops", "sha256", "fault", "difference")
 Row = dict[str, str]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The claims of the reproduced papers and their verdicts: a page and tables, which the documentation site reads.
 
-reproduce_claims.py [DIR] [--full]    runs `aqmlab reproduce all`, in its quick form unless --full is given; what DIR
-                                      holds already is not run again
+reproduce_claims.py [DIR] [--full]    runs `aqmlab reproduce all`, in its quick form unless --full is given; runs
+                                      that DIR holds already are not repeated
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def event_rows(path: Path) -> list[golden_events.Row]:
 
 
 def remade(make: Callable[[list[str]], int]) -> tuple[str, bool]:
-    """Make references again if there is ns-2; what came out, and whether nothing differs."""
+    """Make references again if there is ns-2; return the outcome, and whether nothing differs."""
     if not shutil.which("ns"):
         return "not remade: the command `ns` was not found", True
     is_same = make(["--check"]) == 0
@@ -352,7 +352,7 @@ def lab() -> Section:
 
 
 def statistics() -> Section:
-    """Coverage of the intervals, and what pairing gains."""
+    """Coverage of the intervals, and gain of pairing."""
     return Section("statistics", compare_statistics.TITLE, *compare_statistics.report(WORKERS))
 
 
@@ -372,7 +372,7 @@ def crosscheck() -> Section:
 
 
 def ns3() -> Section:
-    """Scenarios in ns-3, and what each disagreement comes from."""
+    """Scenarios in ns-3, and the cause of each disagreement."""
     return Section("crosscheck-ns3", crosscheck_ns3.TITLE, *crosscheck_ns3.report())
 
 

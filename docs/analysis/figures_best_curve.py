@@ -17,7 +17,7 @@ SHAPES = ("RED", "gentle RED", "MRED", "ExRED", "NLRED")
 
 
 def best_curve() -> Chart:
-    """Who is best, without averaging."""
+    """Draw the best curve by load and price, without averaging."""
     found = outcomes_of(candidates(), LOADS, capacity=CAPACITY)
     return best_chart(
         best_map(found, prices=PRICES), key="best-curve", title="Best curve by load and price of delay, w = 1"
@@ -25,7 +25,7 @@ def best_curve() -> Chart:
 
 
 def best_curve_averaged() -> Chart:
-    """Who is best with the average."""
+    """Draw the best curve by load and price, with the average."""
     found = outcomes_of(candidates(), AVERAGED_LOADS, capacity=CAPACITY, w_q=0.02)
     title = "Best curve by load and price of delay, w = 0.02"
     return best_chart(best_map(found, prices=PRICES), key="best-curve-averaged", title=title)

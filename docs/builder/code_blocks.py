@@ -1,7 +1,7 @@
 """Code in pages: indented blocks get a language, and marked ones can be found, to be run by the tests.
 
 A block is marked by a comment on a line of its own before it, which neither a repository host nor the site shows:
-``<!-- example -->`` (shell, run), ``<!-- output -->`` (what the commands before it say) and
+``<!-- example -->`` (shell, run), ``<!-- output -->`` (output of the commands before it) and
 ``<!-- file NAME -->`` (written into the folder where the examples run).
 """
 
@@ -31,7 +31,7 @@ class Block:
     text
         The code, without its indentation.
     language
-        What it is in.
+        Its language.
     mark, name
         Its mark and the name in that, or "".
     fenced
@@ -75,7 +75,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def language(text: str) -> str:
-    r"""Say what a block is written in.
+    r"""Return the language of a block.
 
     >>> [language(t) for t in (">>> 1", "[run]\nseeds = 2", "aqmlab run x.toml", "import aqmlab", "| 1")]
     ['pycon', 'toml', 'sh', 'python', 'text']

@@ -35,7 +35,7 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 def application() -> Command:
-    """Return what the commands are in; it has options of its own, which go before a command."""
+    """Return the command that contains all others; it has options of its own, which go before a command."""
     return typer.main.get_command(app)
 
 

@@ -28,9 +28,9 @@ def run(page: Path, folder: Path, environment: Mapping[str, str] = os.environ) -
     page
         The page.
     folder
-        An empty folder, which gets ``examples/`` and ``docs/`` of the checkout, and what the page's commands make.
+        An empty folder, which gets ``examples/`` and ``docs/`` of the checkout, and the files that the commands make.
     environment
-        What the commands find in their environment.
+        Environment variables of the commands.
     """
     for name in ("examples", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.svg", "__pycache__"))

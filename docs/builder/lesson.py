@@ -60,7 +60,7 @@ def laboratory(settings: Mapping[str, object], **parts: str) -> str:
     settings
         Key and value of controls.
     parts
-        What else the address holds: ``knobs``, ``show``, ``preset``.
+        Further parts of the address: ``knobs``, ``show``, ``preset``.
 
     >>> laboratory({"aqm": "codel"}, show="queue")
     '../try.html#set=%7B%22aqm%22%3A+%22codel%22%7D&show=queue'

@@ -12,15 +12,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
-"""What a browser fetches by itself; links of ``rel=canonical`` and the like only name an address."""
+"""Elements and attributes that a browser fetches by itself; links such as ``rel=canonical`` only name an address."""
 LABORATORY = "try.html"
-"""What stands behind `#` in its address is a setting."""
+"""Page whose fragment (after `#`) is a setting."""
 TOLD = {"canonical", "prev", "next", "alternate"}
 
 
 @dataclass
 class Seen(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
+    """Links of a page, the files it loads, and its anchors."""
 
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ def check(root: Path) -> list[str]:
         seen.feed(path.read_text(encoding="utf-8"))
     wrong = []
     for path, seen in pages.items():
-        # The page for what is not found may be shown at any address.
+        # The page for missing addresses may be shown at any address.
         if path.name == "404.html":
             continue
         for address in dict.fromkeys([*seen.links, *seen.loads]):
@@ -78,7 +78,7 @@ def _reason(address: str, path: Path, root: Path, pages: dict[Path, Seen], *, lo
 
 
 def main(arguments: list[str]) -> int:
-    """Check a site and say what is wrong."""
+    """Check a site, print its errors, and return the exit code."""
     root = Path(arguments[0])
     wrong = check(root)
     print("\n".join(wrong) or f"{len(list(root.rglob('*.html')))} pages, all links lead somewhere")

@@ -1,4 +1,4 @@
-"""A page as text, and what pages are made of: tables, links, escapes."""
+"""A page as text, and the parts of pages: tables, links, escapes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def code(value: object) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Escape what Markdown would take for its own in a text that is none.
+    r"""Escape Markdown's special characters in a plain text.
 
     >>> plain("max_p * 2 <b> [x]")
     'max\\_p \\* 2 &lt;b> \\[x]'

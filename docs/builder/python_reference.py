@@ -36,7 +36,7 @@ def pages() -> list[Page]:
 
 
 def packages() -> list[str]:
-    """Return the packages below `aqmlab` that say by ``__all__`` what they offer."""
+    """Return the packages below `aqmlab` whose ``__all__`` lists their public names."""
     found = {".".join(("aqmlab", *path.parent.relative_to(ROOT).parts)): path for path in ROOT.rglob("__init__.py")}
     return sorted(
         name for name, path in found.items() if name != "aqmlab" and not name.startswith(PRIVATE) and _offers(path)

@@ -46,7 +46,7 @@ def pages() -> list[Page]:
 
 
 def kind(node: Node) -> str:
-    """Say what a value may be.
+    """Return a description of the valid values.
 
     >>> kind({"type": "integer", "minimum": 1, "maximum": 10})
     'whole number, 1 to 10'
@@ -113,7 +113,7 @@ def _page(name: str, node: Node) -> str:
 
 
 def _tables(path: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Go through a table and all tables in it, each with what it is called."""
+    """Go through a table and all tables in it, each with its name."""
     if node.get("type") == "array" and "items" in node:
         node = node["items"]
     elif isinstance(node.get("additionalProperties"), Mapping):

@@ -1,4 +1,4 @@
-"""Each discipline on the same traffic: its queue in time, its curve, and what the flows got."""
+"""Each discipline on the same traffic: its queue in time, its curve, and the goodput of the flows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """What the scene shows of a discipline.
+    """Contents of the scene for a discipline.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Shown:
     pictures
         Figures, by their key.
     alts
-        What they show, in words.
+        Descriptions of the figures, in words.
     numbers
         Heading to value.
     """
@@ -89,7 +89,7 @@ def picture(chart: Chart) -> bytes:
 def _in_time(result: aqmlab.Result, discipline: Discipline) -> Chart:
     chart = queue_against_time(result, link=LINK)
     queue, *average = chart.series
-    # What looks at the queue itself tells it as its average.
+    # A discipline that uses the queue itself reports it as its average.
     series = chart.series if any(not np.array_equal(one.y, queue.y) for one in average) else [replace(queue, color=0)]
     title = f"{discipline.name}: the queue"
     return replace(chart, key="queue", title=title, series=series, shades=[MORE], y_range=(0, 105))

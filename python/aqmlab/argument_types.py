@@ -1,6 +1,6 @@
 """The public functions check the types of their arguments before they begin, and name one that is wrong.
 
-What is allowed follows from the annotations, which are text here: ``str | Path | None`` allows a text, a path and None.
+The annotations, which are text here, define the valid types: ``str | Path | None`` allows a text, a path and None.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ KINDS: dict[str, _Kind] = {
     ),
     "Executor": _Kind("an executor", lambda value: hasattr(value, "submit")),
 }
-"""By the words of an annotation: what they allow. Any other word is the name of a class."""
+"""Kinds of values by the words of an annotation. Any other word is the name of a class."""
 OPTIONAL = ("None", "Seeds")
 """Annotations that allow None."""
 
@@ -123,7 +123,7 @@ def with_named_methods(kind: type[T]) -> type[T]:
 
 
 def _complaint(name: str, value: object, annotation: str) -> str:
-    """Return what is wrong with an argument; "" if nothing is."""
+    """Return a description of an argument's error; "" for a valid argument."""
     words = annotation.split(" | ")
     if name in ("self", "cls") or annotation == str(inspect.Parameter.empty) or _is_allowed(value, words):
         return ""

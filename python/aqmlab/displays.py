@@ -1,4 +1,4 @@
-"""How objects appear in a notebook: a mixin for their classes. What is shown is in `aqmlab.notebook`."""
+"""Display of objects in a notebook: a mixin for their classes. `aqmlab.notebook` makes the HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions whose text is the message a user sees.
+"""Exceptions whose text is the message a user sees.
 
 Each carries the exit code of the command line: 1 failure, 2 bad input, 130 interrupted.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 OVERRIDE = "--set"
-"""What a problem gives as its file if the value came by an override."""
+"""Name that a problem gives as its file if the value came from an override."""
 
 
 LONGEST_LINE = 2000
@@ -110,13 +110,13 @@ class BoundsError(Error):
 
 
 class InputError(Error):
-    """What the user gave cannot be used: a missing file, an unknown name, a value out of range."""
+    """Unusable input: a missing file, an unknown name, a value out of range."""
 
     exit_code = 2
 
 
 class ListedError(InputError):
-    """What the user gave cannot be used for several reasons, a line each."""
+    """Input that is unusable for several reasons, one per line."""
 
     def __init__(self, head: str, reasons: Sequence[str]) -> None:
         self.lines = [line.replace("\n", "\\n") for line in (head, *reasons)]
@@ -154,7 +154,7 @@ class Problem:
     key
         Dotted path of the key in question, for example ``queue.bottleneck.max_p``.
     message
-        What is wrong.
+        Description of the error.
     allowed
         The values or the range allowed, or "".
     suggestion
@@ -217,7 +217,7 @@ class ScenarioError(InputError):
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:
-    """Say that a name is not known, what is, and which is nearest.
+    """Return the message for an unknown name, with the known names and the nearest of them.
 
     >>> unknown("discipline", "rde", ["drop-tail", "red"])
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'

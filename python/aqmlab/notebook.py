@@ -1,4 +1,4 @@
-"""What a notebook shows of results, comparisons, sweeps and figures: a title, a figure and a table, as HTML.
+"""HTML of results, comparisons, sweeps and figures in a notebook: a title, a figure and a table.
 
 Figures are SVG, so that they need no script and are there when a saved notebook is opened again.
 """
@@ -32,7 +32,7 @@ SHOWN = ("goodput_mbps", "throughput_mbps", "mean_delay_ms", "delay_p95_ms", "me
 
 @singledispatch
 def html(shown: object) -> str:
-    """Return what a notebook shows of an object, as HTML."""
+    """Return the HTML that a notebook shows for an object."""
     raise TypeError(f"no page for {type(shown).__name__}")
 
 

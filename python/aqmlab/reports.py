@@ -23,7 +23,7 @@ from aqmlab.sweeps.sweep import Study
 __all__ = ["page_for", "report"]
 
 Found = Result | Comparison | Study
-"""What a page can show besides reproductions."""
+"""Objects other than reproductions that a page can show."""
 
 
 def report(
@@ -39,7 +39,7 @@ def report(
     Parameters
     ----------
     folder
-        What `aqmlab run`, `compare`, `sweep` or `reproduce` wrote, or a folder that holds several of these; if
+        The output of `aqmlab run`, `compare`, `sweep` or `reproduce`, or a folder that holds several of these; if
         reproductions are among them, the page begins with the overview over those.
     pictures
         Also write every figure as PNG and SVG into ``figures/`` beside the page.

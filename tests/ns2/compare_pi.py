@@ -63,7 +63,7 @@ def ours(job: tuple[int, int]) -> Numbers:
 
 
 def measures(arrivals: float, drops: float, departed_bytes: float, mean_queue: float) -> Numbers:
-    """What is compared, of one run."""
+    """Return the compared quantities of one run."""
     return {"throughput_bps": departed_bytes * 8 / SECONDS, "loss": drops / arrivals, "mean_queue": mean_queue}
 
 

@@ -80,7 +80,7 @@ def reference(kind: str) -> list[Numbers]:
 
 
 def comparisons(workers: int) -> list[Comparison]:
-    """As many of our seeds as ns-2 has; what never happens on both sides is left out."""
+    """Return comparisons of as many of our seeds as ns-2 has; events that never occur on both sides are left out."""
     found = []
     with ProcessPoolExecutor(workers) as pool:
         for kind in KINDS:

@@ -73,7 +73,7 @@ def bucket(case: Case, source: int, sink: int) -> int:
 
 
 def run(case: Case) -> str:
-    """What ns-2 does, as a table."""
+    """Return ns-2's decisions as a table."""
     packets = arrivals(case)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"

@@ -48,7 +48,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Configuration:
-    """What differs between scenarios: RED's curve, the two UDP flows, the number of TCP flows."""
+    """Differences between scenarios: RED's curve, the two UDP flows, the number of TCP flows."""
 
     curve: str
     udp: bool

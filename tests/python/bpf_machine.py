@@ -2,7 +2,7 @@
 
     python tests/python/bpf_machine.py
 
-fetches what the tests of `test_bpf_qdisc.py` need into the cache of images: a kernel, and the header of its types.
+fetches the needs of the tests of `test_bpf_qdisc.py` into the cache of images: a kernel, and the header of its types.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ echo "{{\\"kind\\":\\"log\\",\\"data\\":\\"$(gzip < "$WORK/decisions" | base64 -
 
 
 def run(queue: KernelQueue, folder: Path) -> tuple[bytes, list[dict[str, object]]]:
-    """Run the scenario over the built qdisc at the router's root; its log, and what else the guest reports."""
+    """Run the scenario over the built qdisc at the router's root; return its log, and all reports of the guest."""
     plan = live_plan(queue.scenario, seed=1)
     lines = script(
         setting_of(plan, qdisc="pfifo limit 10"), Options(sample_interval_s=0, ping_interval_s=0)
@@ -152,7 +152,7 @@ def records(log: bytes) -> Iterator[tuple[int, int]]:
 
 
 def verify(built: dict[str, tuple[KernelQueue, Path]]) -> dict[str, str]:
-    """Load and attach each of several qdiscs in one guest; what the loader says of each, an empty text for success."""
+    """Load and attach each of several qdiscs in one guest; return the loader's messages, "" for success."""
     # The shell takes busybox's own programs for names without a folder.
     lines = ["TC=/usr/sbin/tc", "/usr/sbin/ip link add va type veth peer name vb"]
     files: dict[str, archive.Entry] = {}

@@ -19,7 +19,7 @@ SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-us
 
 
 def browse(page: Path, folder: Path) -> tuple[str, list[str]]:
-    """Open a page; the document after its scripts ran, and what went to the console."""
+    """Open a page; return the document after its scripts ran, and the lines of the console."""
     program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if program is None:
         pytest.skip("no Chromium here")
@@ -48,7 +48,7 @@ def allowing(page: str, scripts: list[str]) -> str:
 
 
 def answer_of(page: str, script: str, folder: Path, *, libraries: str = "") -> Any:
-    """Run a script on a page when its charts are drawn; what it gives to `tell`, as JSON."""
+    """Run a script on a page when its charts are drawn; return the argument of its call of `tell`, from JSON."""
     told = f"""
         function tell(answer) {{
           const block = document.createElement("pre");

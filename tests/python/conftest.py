@@ -13,8 +13,8 @@ import pytest
 
 import aqmlab
 
-# A shell starts its background jobs with Ctrl-C ignored, and programs hand that on to those that they start; what is
-# tested here is what users do in the foreground.
+# A shell starts its background jobs with Ctrl-C ignored, and programs hand that on to those that they start; the tests
+# are about the use in the foreground.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DUMBBELL = """\
@@ -57,7 +57,7 @@ queue_interval = "50ms"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command left behind."""
+    """Exit code, output and errors of a command."""
 
     code: int
     out: str

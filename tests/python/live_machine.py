@@ -1,4 +1,4 @@
-"""What tests of live runs share: whether this machine can do them, a fake link, and what must not be left behind."""
+"""Helpers of the tests of live runs: whether this machine can do them, a fake link, and checks for leftovers."""
 
 import os
 import subprocess
@@ -56,7 +56,7 @@ def why_not():
     return "; ".join(trouble.text for trouble in tun_trouble())
 
 
-# A live run needs rights and programs that not every machine has; the reason names what is missing here.
+# A live run needs rights and programs that not every machine has; the reason names the missing ones.
 POSSIBLE = pytest.mark.skipif(bool(why_not()), reason=f"live runs are not possible here: {why_not()}")
 
 

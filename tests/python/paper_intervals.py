@@ -1,6 +1,6 @@
 """Finds impossible intervals in the tables that `aqmlab reproduce` writes.
 
-What a mean can be follows from the titles of files and columns here, not from the package's own table of bounds.
+The bounds of a mean follow from the titles of files and columns here, not from the package's own table of bounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLUMNS = ["file", "title", "mean", "low", "high", "least", "greatest"]
 
 
 def intervals_of(folder: Path) -> pd.DataFrame:
-    """Return all intervals in the tables of a paper, with what each mean can be."""
+    """Return all intervals in the tables of a paper, with the bounds of each mean."""
     rows = []
     for path in sorted(folder.glob("*.csv")):
         table = pd.read_csv(path)
@@ -56,7 +56,7 @@ def possible(file: str, title: str) -> tuple[float, float]:
 
 
 def impossible(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the intervals without their mean, beyond what the mean can be, or with one end.
+    """Return the intervals without their mean, beyond the bounds of the mean, or with one end.
 
     An interval with one end at its mean was clipped to wrong bounds, unless the mean is at a bound.
     """

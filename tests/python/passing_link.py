@@ -1,4 +1,4 @@
-"""A link process that speaks the protocol and passes packets on at once: for tests of what surrounds the link.
+"""A link process that speaks the protocol and passes packets on at once: for tests of the link's surroundings.
 
 It has no queue discipline, rate or delay, and reports those of the configuration. With the text ``fake-rejects`` in
 the scenario it rejects the scenario; with ``fake-ends`` it exits soon after the start.

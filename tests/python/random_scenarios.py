@@ -105,7 +105,7 @@ CONGESTION_CONTROLS: dict[str, tuple[Value, ...]] = {
     name: (*([True] if "classic" in one.ecn else []), *(word for word in one.ecn if word != "off"))
     for name, one in controllers().items()
 }
-"""What each may say of ECN."""
+"""Values of ``ecn`` that each controller allows."""
 MARKERS: dict[str, dict[str, Value]] = {
     "token-bucket": {},
     "tsw2cm": {"window": "100ms"},
@@ -170,7 +170,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A scenario as text, a seed, and what is in it."""
+    """A scenario as text, a seed, and the kinds of things it contains."""
 
     text: str
     seed: int
@@ -525,7 +525,7 @@ def changes(draft: Draft, milliseconds: int) -> list[Table]:
 
 
 def probe(draft: Draft) -> Table:
-    """What is recorded: half the time everything."""
+    """Return a random probe table: half the time everything is recorded."""
     if draft.maybe(2):
         draft.kind("probe", "all")
         everything: Table = dict.fromkeys(("events", "packets", "losses", "flow_delay"), True)

@@ -86,7 +86,7 @@ class Running:
         return "".join(self.said)
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """End it, and return its code and what it wrote on stdout."""
+        """End it, and return its exit code and its output on stdout."""
         self.process.send_signal(number)
         return self.end()
 
@@ -173,7 +173,7 @@ class Router:
         found = within(self.path("r"), settings)
         for words in ("rule", "-6 rule", "-o addr", "-o link", "route show table all", "-6 route show table all"):
             lines = self.ip("r", words).splitlines()
-            # What counts down is not the state.
+            # Lines with lifetimes that count down are not part of the state.
             found[words] = "\n".join(sorted(line for line in lines if "cache" not in line))
         return found
 
@@ -242,7 +242,7 @@ def router() -> Iterator[Router]:
         made.remove()
 
 
-# A router of namespaces needs rights that not every machine gives; the reason names what is missing here.
+# A router of namespaces needs rights that not every machine gives; the reason names the missing ones.
 POSSIBLE = pytest.mark.skipif(bool(reason := forbidden()), reason=reason or "possible")
 
 

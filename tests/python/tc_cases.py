@@ -14,7 +14,7 @@ ASSUMED = (
     *("is not given", "is given", "has no limit", "has no queue", "has no class", "sfb max 25", "is a limit of"),
     "no code point reaches band",
 )
-"""Parts of notes on what is assumed, or what a default is; they name no word of the line."""
+"""Parts of notes on assumptions and defaults; they name no word of the line."""
 
 WHOLE = [
     f"red {RED}",
@@ -120,7 +120,7 @@ NAMED = {
     "netem slot 10 200 packets 2000 bytes 9000": "netem slot 10 200 packets 2000 bytes 9000",
     "netem slot distribution pareto 1ms 0.1ms": "netem slot distribution pareto 1ms 0.1ms",
 }
-"""Lines with words that the program has not, and the note that names them."""
+"""Lines with words that the program lacks, and the note that names them."""
 
 CLASSES = {
     "rate 20kbit burst 1000": "",
@@ -131,7 +131,7 @@ CLASSES = {
     "rate 20Kbit mtu 2048": "",
     "rate 20Kbit quantum 2048": "",
 }
-"""What follows ``tc class add dev DEV parent 1: classid 1:1 htb`` below ``htb``, and the note that names words."""
+"""Text after ``tc class add dev DEV parent 1: classid 1:1 htb`` below ``htb``, and the note that names words."""
 
 ABSENT = {
     "drr": "drr",

@@ -26,7 +26,7 @@ def name(request, tmp_path, monkeypatch, dumbbell):
 
 
 def done(capsys, *words):
-    """What a command printed, as lines, after it succeeded."""
+    """Run a command that succeeds, and return the lines it printed."""
     assert main([*words]) == 0, capsys.readouterr().err
     printed = capsys.readouterr()
     assert "internal error" not in printed.err

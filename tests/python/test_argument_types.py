@@ -1,4 +1,4 @@
-"""Arguments of the wrong type are named, with what is allowed."""
+"""Errors for arguments of the wrong type name the argument and the valid types."""
 
 from __future__ import annotations
 

@@ -421,7 +421,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
 
 
 def test_workers_end_in_the_middle_of_an_answer(tmp_path):
-    """What is in the pipe then is less than its length says; Ctrl-C at that moment once left a command that hung."""
+    """The pipe then holds less than its length says; Ctrl-C at that moment once left a command that hung."""
     (tmp_path / "halting.py").write_text(
         "import multiprocessing.connection as connection, pathlib, time\n"
         "def send(self, data, write=None):\n"

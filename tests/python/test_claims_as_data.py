@@ -94,7 +94,7 @@ def test_identical_runs_are_not_engaged():
                       runs(BETTER))  # fmt: skip
     assert {finding.verdict for finding in found.values()} == {"not engaged"}
     assert found["literal"].found == "All 3 parts are not engaged."
-    # That two sides are equal is an answer where this is what the claim says.
+    # Two equal sides are an answer if the claim is about equality.
     equal = f'{same}\ncompare = "equal"\nwithin = 0.1\neach = ["n"]'
     found, _ = judged(claims(f'form = "literal"\n{equal}', f'form = "strict"\n{equal}'), runs(BETTER))
     assert {finding.verdict for finding in found.values()} == {"holds"}

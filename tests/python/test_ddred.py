@@ -1,4 +1,4 @@
-"""The reproduction of DDRED: printed numbers, what is read off a run, verdicts, the search for Table I, the whole."""
+"""The reproduction of DDRED: printed numbers, measures of a run, verdicts, the search for Table I, the whole."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def as_in_table_1(latency, discipline):
 
 
 def gained(better, worse, seconds_gained, seconds_lost, *, even_better=20, even_worse=29):
-    """What transfers gain, by seed: `better` and `worse` by more than 0.5 s, and of the even ones so many."""
+    """Return gains of transfers by seed: counts of better and worse (by more than 0.5 s) and even ones, and seconds."""
     seeds = np.arange(1, SEEDS + 1)
     one = {"seed": seeds, "better": better + seeds % 3, "worse": worse + seeds % 2, "even": even_better + even_worse}
     one |= {"all_better": one["better"] + even_better, "all_worse": one["worse"] + even_worse}

@@ -1,4 +1,4 @@
-"""The documentation: what it says to type exists, its examples run, no page is forgotten, what is made is complete."""
+"""The documentation: its commands exist, its examples run, no page is forgotten, pages that are made are complete."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 DOCS = ROOT / "docs"
 IN_PLACE = "The page is made by `make docs`"
-"""What a page says that is read in a checkout in place of one that is made."""
+"""Text of a page in a checkout that stands in place of a page that is made."""
 ALL_PAGES = sorted(DOCS.rglob("*.md"))
 PAGES = [page for page in ALL_PAGES if IN_PLACE not in page.read_text(encoding="utf-8")]
 WRITTEN = [ROOT / "README.md", *PAGES]

@@ -22,7 +22,7 @@ SCENARIOS = 2000
 DIFFERENT = 1000
 """So many of the random scenarios must differ: some are drawn twice."""
 OFTEN = 50
-"""What must happen in many runs happens in so many."""
+"""Number of runs in which each event of `HAPPENS` must occur."""
 IN_WINDOWS = 0.6
 """At least this share of the random scenarios must run in windows."""
 PARALLEL = 0.5
@@ -35,7 +35,7 @@ HAPPENS = {
     "time-outs": ("flows", "timeouts"),
     "retransmissions": ("flows", "retransmissions"),
 }
-"""What must happen in many of the runs, by table and column."""
+"""Events that must occur in many of the runs, by table and column."""
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 
@@ -121,7 +121,7 @@ def test_all_ways_agree_on_the_examples(path, other_process):
 
 
 def test_papers_are_compared():
-    """What `make validate` does with all scenarios of the papers, with three of them."""
+    """Compare three scenarios of the papers as `make validate` compares all of them."""
     todo = [(paper, job) for paper, job in jobs(quick=True, papers=["mred", "exred"]) if job.cost < 0.1]
     text, equal = report([compared(*one) for one in todo[:3]])
     assert equal

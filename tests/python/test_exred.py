@@ -302,7 +302,7 @@ def reproduction(overview):
 
 @pytest.mark.parametrize("quantity", ["drops", "throughput", "drops-in-a-row", "wait"])
 def test_simulation_against_an_independent_one(reproduction, quantity):
-    """Five runs of two million arrivals there; three of 200,000 here, whose own scatter decides what is allowed."""
+    """Five runs of two million arrivals there; three of 200,000 here, whose own scatter sets the tolerance."""
     column, scale = {
         "drops": ("P_drop", 1.0),
         "throughput": ("throughput", 1.0),

@@ -62,7 +62,7 @@ def test_a_discipline_sees_whether_the_link_transmits():
 
     @plugins.discipline(name)
     class Busy(plugins.Discipline):
-        """Record what the link does."""
+        """Record the events of the link."""
 
         def start(self):
             self.free_at = 0.0

@@ -97,7 +97,7 @@ def test_every_function_for_axes_is_tried(result, comparison, loops, swept):
 
 
 def test_measured_points_lie_on_the_curve(result):
-    """The share of arrivals hit is what the curve and the spacing of drops say."""
+    """The share of arrivals hit follows the curve and the spacing of drops."""
     chart = figures.probability_against_average(result)
     curve = next(one for one in chart.series if one.name == "share by the curve")
     points = next(one for one in chart.series if one.name == "measured")

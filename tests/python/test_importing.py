@@ -220,7 +220,7 @@ def test_a_study_cannot_touch_the_machine(tmp_path):
 
 
 def same(model):
-    """What of a scenario an export has, whatever its links and flows are called."""
+    """Return the parts of a scenario that an export has, independent of the names of links and flows."""
     ends = {}
 
     def limit(link):

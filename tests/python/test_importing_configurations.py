@@ -19,7 +19,7 @@ from import_configurations import FOLDER, PAGE, configurations, section
 
 ALL = configurations()
 ASSUMED = ("no rate is given", "no delay is given", "the link's delay is not in", "above the burst is a limit of")
-"""Parts of notes on what a file has not, or what a default of it is worth."""
+"""Parts of notes on values that a file lacks, or on the meaning of its defaults."""
 
 
 def same(found: dict[str, Any], expected: dict[str, Any]) -> None:

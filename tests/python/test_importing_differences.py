@@ -1,4 +1,4 @@
-"""Nothing of an ns-2 study is lost without a word: what is set is carried over, changes nothing, or is named."""
+"""Nothing of an ns-2 study is lost silently: each setting is carried over, changes nothing, or is named."""
 
 from __future__ import annotations
 

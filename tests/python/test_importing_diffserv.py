@@ -1,4 +1,4 @@
-"""ns-2's DiffServ module: what a study tells its queues, as classes and markers."""
+"""ns-2's DiffServ module: the settings of a study's queues, as classes and markers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TRAFFIC = DUMBBELL.replace('name = "tcp"\n', 'name = "tcp"\npacket_size = "1460B
 
 
 def written(tool: str, **body: Any) -> str:
-    """Return what the tuner writes for a router, with packets of 1500 B."""
+    """Return the tuner's text for a router, with packets of 1500 B."""
     table = {"aqm": "red", "mean_packet": "1500B", **body}
     plan = aqmlab.Scenario.from_text(TRAFFIC, filename="small.toml", overrides={"queue.bottleneck": table})
     return next(one.text for one in dialects_of(plan, "bottleneck") if one.name == tool)
@@ -369,7 +369,7 @@ def test_lines_with_no_that_routers_print_are_read_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rate_bps", "note"),
     [
-        # A transmit-rate is what a queue is sure of; the only queue has the whole link.
+        # A transmit-rate is the guaranteed rate of a queue; the only queue has the whole link.
         (JUNOS.replace("    schedulers", "    interfaces { e { shaping-rate 100m; } }\n    schedulers"), 100e6, ""),
         (JUNOS.replace("20m;", "20m exact;"), 20e6, ""),
         (JUNOS, 20e6, "no shaping-rate is given: transmit-rate 20Mbps is read as the link's"),

@@ -162,7 +162,7 @@ FAULTS = {
 }
 SEEN_AS = {"waiting": "verdict", "ties": "victim", "loss": "victim", "protection": "victim"}
 SEEN_AS |= {"thresholds": "p_b", "rate": "p_b"}
-"""What the replay finds first, if not the fault itself: a packet too many is seen as a drop that is missing."""
+"""The replay's first finding, if not the fault itself: a packet too many is seen as a drop that is missing."""
 
 
 @pytest.mark.parametrize("what", FAULTS)

@@ -325,7 +325,7 @@ def test_abuse_ends_in_errors_and_leaves_nothing(bootable):
     bucket, own = counts
     assert own["kind"] == "aq_red"
     assert own["drops"] > 0
-    # What left the module's queue left the bucket.
+    # A packet that left the module's queue has left the bucket too.
     assert bucket["packets"] == own["packets"]
     assert bucket["qlen"] == own["qlen"]
     assert bucket["backlog"] == own["backlog"]
@@ -426,7 +426,7 @@ UNCHANGED = {
     "max_p of rio": "class: 1 to the number of classes is required",
     "min of rio": "class: 1 to the number of classes is required",
 }
-"""What changes nothing, and the message."""
+"""Commands that change nothing, and their messages."""
 
 
 @pytest.mark.slow
@@ -478,7 +478,7 @@ def test_segments_that_the_kernel_cuts_later_are_decided_on_whole(bootable):
     run = vm.run(plan(), image=image, module=made, options=Options(gso=True))
     log = module.log_of(run)
     assert module.replayed(made.queue, log).decisions > 100
-    # tbf cuts what is longer than its bucket before the queue, so none is longer than a packet there.
+    # tbf cuts packets longer than its bucket before the queue, so none is longer than a packet there.
     assert 0 < longest(log) <= 1514
 
 

@@ -39,7 +39,7 @@ def lab():
 
 @pytest.fixture(scope="module")
 def browsed(lab):
-    """One browser for all tests: the page, what it wrote to the console, and what it asked for."""
+    """One browser for all tests: the page, its console output, and its requests."""
     with opened_page(lab.url, REBOUND) as page:
         page.console, page.asked = [], []
         page.on("console", lambda line: page.console.append(line.text))
@@ -129,7 +129,7 @@ def test_a_slider_shows_in_command_scenario_and_numbers(page):
 
 
 def test_while_a_slider_is_dragged_the_newest_wins(page):
-    """Forty moves in a row: far fewer runs, and the last one is what is drawn."""
+    """Forty moves in a row: far fewer runs, and the last one is drawn."""
     asked = len(page.asked)
     page.evaluate(
         """async (where) => {

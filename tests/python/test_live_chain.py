@@ -1,4 +1,4 @@
-"""Two live links in series: what DDRED and PC-RED write into packets at the first router acts at the second one.
+"""Two live links in series: fields that DDRED and PC-RED write at the first router act at the second one.
 
     senders a --- first (aqmlab-link) --- m --- last (aqmlab-link) --- receivers b
 
@@ -119,7 +119,7 @@ class Chain:
     code_points: Counter = field(default_factory=Counter)
 
     def run(self, flows, folder):
-        """Send for `DURATION_S`, and collect what the links and the receivers saw."""
+        """Send for `DURATION_S`, and collect the observations of the links and the receivers."""
         with run_state() as state, ExitStack() as opened:
             middle = f"{state.namespaces[0]}m"
             state.namespaces.append(middle)
@@ -266,7 +266,7 @@ class TestChain:
         else:
             assert at_last == 0
             assert chain.gauge("last", "arrivals_minus") > 0.7 * protected
-        # What the last router writes is what a third one would see.
+        # A third router would see the field as the last router writes it.
         with_bit = sum(n for (_, dscp), n in chain.code_points.items() if dscp == 1)
         assert (with_bit > 0) is (reading == "honoured" and qosa_bit)
         assert {dscp for _, dscp in chain.code_points} <= {0, 1}
@@ -298,7 +298,7 @@ class TestChain:
     def test_a_packet_ends_where_its_time_to_live_does(self, tmp_path):
         flows = [Flow(FAR, 50, 500, ttl=1), Flow(OTHER, 50, 400, ttl=2), Flow(NEAR, 50, 300, ttl=2)]
         chain = Chain(DDRED, ROUTERS).run(flows, tmp_path)
-        # The first router lowers 1 to 0; the kernel in the middle does so to what was 2; two hops are left near by.
+        # The first router lowers 1 to 0, the kernel in the middle those that began with 2; two hops are left near by.
         assert set(chain.arrived) == {(NEAR, 1)}
         assert chain.outcomes["first"]["certificate"]["malformed"] > 50
         assert not times_to_live(tmp_path / "last.csv", "+").keys() - {(300, 1)}

@@ -1,4 +1,4 @@
-"""Live runs side by side: what is not valid is done again, and an interrupt leaves no run behind."""
+"""Live runs side by side: invalid runs are repeated, and an interrupt leaves no run behind."""
 
 import pytest
 

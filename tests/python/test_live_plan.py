@@ -1,4 +1,4 @@
-"""From a scenario to addresses, routes and rows: what a live run makes of a file, and of what came out of it."""
+"""From a scenario to addresses, routes and rows: the plan of a live run, and the tables of its results."""
 
 import json
 

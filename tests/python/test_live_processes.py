@@ -106,7 +106,7 @@ class TestHeard:
 class TestOutcome:
     @pytest.fixture
     def outcome(self, tmp_path, monkeypatch):
-        """What comes of a link that does this after its run, whose outcome begins within a second or not at all."""
+        """Yield a function that runs `text` in a link and returns its outcome; a silence of a second ends the wait."""
         monkeypatch.setattr(link_process, "SILENT_S", 1.0)
         monkeypatch.setattr(link_process, "POLL_S", 0.01)
         opened = []

@@ -327,7 +327,7 @@ def test_a_line_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
 
 
 class Scraped:
-    """Views with metrics, and what is found there."""
+    """Views with metrics, and the values found there."""
 
     def __init__(self) -> None:
         self.views = open_views(["prometheus"])

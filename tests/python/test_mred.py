@@ -254,7 +254,7 @@ def test_open_loop_beside_tcp(reproduction):
     points = reproduction.tables["chain-at-tcp-loads"]
     assert len(points) == len(plan.FLOWS) * len(plan.DISCIPLINES)
     assert (points["offered load"].between(0.9, 1.2)).all()
-    # What goes in comes out or is lost: 10 Mb/s is what the link carries at most.
+    # Arriving packets leave or are lost: the link carries at most 10 Mb/s.
     assert points["Mb/s, chain"].between(9, 10).all()
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of results: HTML with a figure, and short lines as text."""
+"""Results in a notebook: HTML with a figure, and short lines as text."""
 
 from __future__ import annotations
 

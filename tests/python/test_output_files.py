@@ -22,7 +22,7 @@ SMALL = "example:dumbbell-red"
 
 @pytest.fixture
 def device(tmp_path):
-    """A device of our own that discards what is written, as /dev/null does."""
+    """Yield a device of our own that discards its input, as /dev/null does."""
     path = tmp_path / "null"
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))

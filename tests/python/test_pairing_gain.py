@@ -1,4 +1,4 @@
-"""What pairing by seed gains on real runs; the page `docs/validation/statistics.md` has it in full."""
+"""Gain of pairing by seed on real runs; the page `docs/validation/statistics.md` has it in full."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def test_bars_for_each_run():
 
 @dataclass(frozen=True)
 class Plan:
-    """What a figure asks of a scenario."""
+    """The attributes of a scenario that a figure reads."""
 
     warmup_s: float = 0.0
     label: str = "one"

@@ -1,4 +1,4 @@
-"""What all reproductions share: runs that are resumed, claims out of parts, published beside measured, flow charts."""
+"""Common parts of all reproductions: resumed runs, claims out of parts, published beside measured, flow charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reproduction of PC-RED: printed numbers, closed form, what is read off a run, verdicts, and a short version."""
+"""The reproduction of PC-RED: printed numbers, closed form, measures of a run, verdicts, and a short version."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ AS_PRINTED = {
 """Runs in which everything is as the paper says (where it does not say, something that agrees with it)."""
 
 
-# What the stricter forms ask for.
+# Requirements of the stricter forms.
 for _case, _more in {
     "RED": {"queue_sd": 4.0},
     "PC-RED": {"queue_sd": 9.0},

@@ -1,4 +1,4 @@
-"""Jobs in portions: who does them, in which order, and what goes wrong."""
+"""Jobs in portions: workers, order, and errors."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ from aqmlab.execution.portions import PORTION_S, WAITING, Portion, in_portions
 
 @dataclass
 class Made:
-    """A job that notes what is done with it."""
+    """A job that records its calls."""
 
     number: int
     notes: list
@@ -69,7 +69,7 @@ def test_each_job_is_in_one_portion_and_portions_are_small(costs, workers):
     in_order = [costs[index] for portion in portions for index in portion]
     assert in_order == sorted(costs, reverse=True)
     assert all(len(portion) == 1 or sum(costs[i] for i in portion) <= PORTION_S * (1 + 1e-9) for portion in portions)
-    # A worker that begins the last portion is at most a part of what was left then behind the others.
+    # A worker that begins the last portion is at most a part of the then remaining work behind the others.
     left = sum(costs)
     for portion in portions:
         cost = sum(costs[i] for i in portion)

@@ -50,7 +50,7 @@ def test_unknown_link(small):
 
 
 OWN = tuple(disciplines())
-"""Those that come with the project: other tests register further ones."""
+"""Disciplines that come with the project: other tests register further ones."""
 
 
 def test_every_parameter_has_a_meaning_and_a_range():

@@ -313,7 +313,7 @@ def test_default_route_only_on_request_and_no_interface_twice(net: Router, uplin
 
 @needs_namespaces
 def test_default_route_of_a_namespace(net: Router, uplink: Path) -> None:
-    """A's own way to the router goes; what is left for it is the bottleneck."""
+    """A's own way to the router goes; its only way left is the bottleneck."""
     net.ip("a", "route del default")
     net.ip("a", "-6 route del default")
     before, inside = net.state(), net.ip("a", "rule") + net.ip("a", "-6 rule")

@@ -59,7 +59,7 @@ def test_order_and_number_of_workers_do_not_matter(small, tmp_path):
 
 
 def test_an_error_ends_a_sweep(small, tmp_path):
-    """What is finished stays; what is not begun is not begun."""
+    """Finished runs stay; no further run begins."""
     plan = Scenario.load(small)
     good, bad = jobs_for(plan, SEEDS, folder=tmp_path), jobs_for(plan, [99], folder=tmp_path / "not" / "there")
     with pytest.raises(aqmlab.StorageError, match="of 7 runs finished"):

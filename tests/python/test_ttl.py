@@ -65,7 +65,7 @@ def test_where_it_begins_does_not_change_distances(distance):
     events = [found["events"] for found in (plain, other)]
     assert len(events[0]) > 1000
     assert events[0].drop(columns="ttl").equals(events[1].drop(columns="ttl"))
-    # Two routers before the queue, or one: what arrives there has 2 less, or 1 less, than its sender wrote.
+    # Two routers before the queue, or one: arriving packets have 2 less, or 1 less, than their sender wrote.
     seen = [{flow: set(group) for flow, group in one.groupby("flow")["ttl"]} for one in events]
     assert seen[0] != seen[1]
     assert sorted(map(sorted, seen[0].values())) == [[62], [63]]

@@ -108,7 +108,7 @@ def test_queues_without_reds_parameters_have_text_for_tc_alone_if_it_has_them() 
 
 @pytest.mark.parametrize(("burst", "wlog"), [(4, 3), (10, 6), (20, 8), (60, 11), (129, 14)])
 def test_wlog_is_that_of_tc(burst: int, wlog: int) -> None:
-    """What iproute2 6.1 sends to the kernel for ``min 2000 avpkt 1000`` (byte 12 of TCA_RED_PARMS)."""
+    """The value that iproute2 6.1 sends to the kernel for ``min 2000 avpkt 1000`` (byte 12 of TCA_RED_PARMS)."""
     assert wlog_of(2000, burst, 1000) == wlog
 
 

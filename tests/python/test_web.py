@@ -1,4 +1,4 @@
-"""The simulator as WebAssembly (crates/web) gives what the native core gives, to the byte."""
+"""The simulator as WebAssembly (crates/web) returns the same bytes as the native core."""
 
 from __future__ import annotations
 

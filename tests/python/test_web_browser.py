@@ -29,7 +29,7 @@ CELLS = "[...document.querySelectorAll('#numbers td')].map((cell) => [cell.datas
 
 @pytest.fixture(scope="module")
 def browsed(tmp_path_factory):
-    """One browser for all tests, what its page wrote to the console, and what it asked for."""
+    """One browser for all tests, with its page's console output and requests."""
     wasm_path()
     file = tmp_path_factory.mktemp("page") / "lab.html"
     file.write_text(standalone_page(), encoding="utf-8")
@@ -65,7 +65,7 @@ def fill(page, key, value):
 
 
 def numbers(settings):
-    """What the server's page shows of a setting."""
+    """Return the numbers that the server's page shows for a setting."""
     session = Session(budget_s=1000.0)
     try:
         rows = session.answer(settings)["numbers"]

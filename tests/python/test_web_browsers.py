@@ -60,7 +60,7 @@ def native() -> dict[str, str]:
 
 @pytest.fixture
 def served() -> Iterator[tuple[str, list[dict[str, str]], threading.Event]]:
-    """A server of the page: its address, what a browser sends back, and an event for that."""
+    """Yield the address of a server of the page, the browser's answers, and an event that an answer sets."""
     page = f'<!DOCTYPE html><meta charset="utf-8"><script type="module">{bundle(MODULES)}\n{SCRIPT}</script>'
     files = {"/": page.encode(), "/core": wasm_path().read_bytes(), "/asked": json.dumps(asked()).encode()}
     found, done = [], threading.Event()

@@ -1,4 +1,4 @@
-"""The page that runs by itself shows what the page of the server shows: controls, numbers, charts and commands."""
+"""The page that runs by itself equals the page of the server in controls, numbers, charts and commands."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_controls_are_those_of_the_server_for_every_example_and_discipline(name,
 
 
 def panel_of(session: Session, aqm: str) -> list[dict]:
-    """The controls of a discipline, or what is wrong if the file's settings do not suit it."""
+    """Return the controls of a discipline, or the errors if the file's settings do not suit it."""
     try:
         return [control.data() for control in session.panel(aqm)]
     except ScenarioError as error:
@@ -184,7 +184,7 @@ def test_the_size_of_a_run_is_estimated_well_enough(tmp_path):
 
 
 class Scripts(HTMLParser):
-    """What a page loads, and the text of its scripts."""
+    """The addresses that a page loads."""
 
     def __init__(self):
         super().__init__()

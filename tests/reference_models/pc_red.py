@@ -1,4 +1,4 @@
-"""PC-RED: who has lost more than agreed is not picked again.
+"""PC-RED: a flow that has lost more than agreed is not picked again.
 
 Y. Li, S.-H. Yang, PC-RED for IPv6: Algorithm and Performance Analysis: section 2 (priority list, bit QOSA, choice of
 the victim) and equation (7), a_d <- (1-w)^m a_d + w x with m = (t - t_last)/g and x the bytes of the victim.
@@ -41,7 +41,7 @@ class Protection:
 
 
 class PcRed(Red):
-    """RED with a victim out of the queue and a list of who was hit how often."""
+    """RED with a victim out of the queue and a list of the losses of each flow."""
 
     def __init__(self, settings: Settings, law: Law, protection: Protection, rate_bps: float, draws: Draws) -> None:
         super().__init__(settings, [law], rate_bps, draws)

@@ -14,7 +14,7 @@ from reference_models.traffic import ReferenceModel
 from reference_models.wred import Wred
 
 PROBABILISTIC = ("early", "forced", "overflow", "nothing waits", "one packet waits")
-"""What random traffic has to visit, for every queue that has a law."""
+"""States that random traffic has to visit, for every queue that has a law."""
 WITH_VICTIM = (*PROBABILISTIC, "arriving packet dropped", "waiting packet dropped")
 
 

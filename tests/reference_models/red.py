@@ -24,8 +24,8 @@ EARLY, FORCED, OVERFLOW = "early", "forced", "overflow"
 class Packet:
     """One packet, with all that any of the disciplines looks at.
 
-    `cls` is the priority level of the packet's flow, 0 without priority. `ttl` is what is left of `ttl_initial` here,
-    `ttl_final` what was left of it at the destination (0: not known yet). `alert` is PC-RED's bit QOSA, which an
+    `cls` is the priority level of the packet's flow, 0 without priority. `ttl` is the rest of `ttl_initial` here,
+    `ttl_final` the rest of it at the destination (0: not known yet). `alert` is PC-RED's bit QOSA, which an
     earlier queue may have set, `rank` the class (0 is the most precious); queues write both.
     """
 
@@ -60,7 +60,7 @@ class Draws:
 
 
 class Decision(NamedTuple):
-    """What an arrival led to; the arriving packet itself waits unless it is among the dropped."""
+    """Result of an arrival; the arriving packet itself waits unless it is among the dropped."""
 
     dropped: tuple[tuple[int, str], ...] = ()
     marked: tuple[int, ...] = ()
@@ -132,7 +132,7 @@ def p_a(spacing: str, p_b: float, count: int) -> float:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is not in the law: the average's weight, the buffer, and the dialect."""
+    """Settings outside the law: the average's weight, the buffer, and the dialect."""
 
     w_q: float
     limit: int
@@ -206,7 +206,7 @@ class Red:
             self.averages[k].wake()
 
     def strike(self, now: int, packet: Packet, reason: str) -> Decision:
-        """Somebody has to go: mark or drop the victim, who need not be the arriving packet."""
+        """Mark or drop the victim, which need not be the arriving packet; return the decision."""
         victim = self.pick_victim(packet, reason)
         if self.may_mark(victim, reason):
             self.accept(packet)
@@ -231,7 +231,7 @@ class Red:
         return (0,)
 
     def waiting(self, k: int) -> int:
-        """What average `k` is an average of."""
+        """Return the number of packets that average `k` averages."""
         return len(self.queue)
 
     def average(self, packet: Packet) -> Average:

@@ -36,7 +36,7 @@ CONTROL = (
     "\x1b[31m\x7f\x85\u2028HIT",
     "a\x0becho HIT\x0c#define HIT",
 )
-"""What only descriptions and names of files may have."""
+"""Names that only descriptions and files may have."""
 PIECES = (*"\"'`$()[]{};|&<>#%@!*?~^=+-/\\,.: ", "??/", "*/", "/*", "//", "HIT", "é", "☃", "\u200b", "end_of", "\\\\")
 
 

@@ -32,7 +32,7 @@ class Victim:
         shutil.rmtree(self._out, ignore_errors=True)
 
     def kill(self, chance: random.Random) -> None:
-        """Start the command and kill it, its whole group or itself alone; what has ended before is checked."""
+        """Start the command and kill it, its whole group or itself alone; check it if it has ended before."""
         while True:
             process = start(words_for(self.kind, self._out), self._output)
             if process.wait(chance.uniform(0.0, self._seconds)) is None:

@@ -1,4 +1,4 @@
-"""Hostile text of a scenario through every generator; real parsers read what is written."""
+"""Hostile text of a scenario through every generator; real parsers read the generated files."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ GENERATORS: dict[str, Callable[[Scenario], Files]] = {
     "tc": _program("tc"),
     "tune": _tuned,
 }
-"""What makes files of a scenario; links, flows, queues and nodes have names of letters, digits and a few signs only."""
+"""Generators of files; links, flows, queues and nodes have names of letters, digits and a few signs only."""
 
 
 def faults(texts: Sequence[str], generator: str, queue: str = RED) -> Iterator[str]:
-    """Yield what of the texts is more than a comment, a string or a word in the files of a generator."""
+    """Yield the texts that are more than a comment, a string or a word in the files of a generator."""
     make = GENERATORS[generator]
     plain = make(scenario_of("plain", queue))
     made = [make(scenario_of(text, queue)) for text in texts]
@@ -127,7 +127,7 @@ def scripts(texts: Sequence[str], shell: str) -> list[tuple[str, list[str]]]:
 
 
 def _said(program: str, text: str, mark: str, number: int) -> list[str]:
-    """Return what a program prints before each mark; where it fails, texts that differ."""
+    """Return the output of a program before each mark; if the program fails, texts that differ."""
     done = subprocess.run([program], input=text, capture_output=True, encoding="utf-8", check=False)
     found = done.stdout.split(mark)[:-1]
     whole = done.returncode == 0 and not done.stderr and len(found) == number
@@ -147,7 +147,7 @@ def _readmes(texts: Sequence[str]) -> list[list[object]]:
 
 
 def import_fault(text: str, folder: Path) -> str:
-    """Import a file of this name, and return what is wrong with the scenario's file; nothing if all is right."""
+    """Import a file of this name, and return the error of the scenario's file; "" if all is right."""
     name = text.replace("/", "-").replace("\0", "-").encode()[:200].decode(errors="ignore").strip(".")
     path = folder / f"x{name}.tc"
     path.write_text(SETTINGS)

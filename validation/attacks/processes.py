@@ -34,7 +34,7 @@ COMMANDS = {
 LEFT_OUT = ("log.txt", "store.lock", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm")
 """Files of which the content depends on time, or on the order of changes."""
 MEASURED_HERE = "rfc7928/report.html"
-"""A page that shows what a packet costs on this machine, measured each time."""
+"""A page that shows the costs of a packet on this machine, measured each time."""
 ENDING_S = 300.0
 NEEDED = (
     *("pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.figure", "plotly.offline", "duckdb", "jinja2"),
@@ -52,7 +52,7 @@ def prepare() -> None:
 
 @dataclass
 class Process:
-    """A command that was started: the leader of a process group, and the file of what it prints."""
+    """A command that was started: the leader of a process group, and the file of its output."""
 
     pid: int
     output: Path
@@ -79,7 +79,7 @@ class Process:
 
     @property
     def said(self) -> str:
-        """What it has printed."""
+        """Its output so far."""
         return self.output.read_text(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""What attacks share: how cases are counted, commands run, and files damaged."""
+"""Helpers of attacks: count cases, run commands, and damage files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tally:
 
     @contextlib.contextmanager
     def case(self, what: str) -> Iterator[None]:
-        """Do a case: what it raises beyond the errors of the package is a finding, and so is much time."""
+        """Do a case: errors other than those of the package are findings, and so is much time."""
         begun = time.monotonic()
         try:
             yield
@@ -52,7 +52,7 @@ class Tally:
 
 
 def command(tally: Tally, words: list[str], what: str) -> int:
-    """Run a command of the command line here; what is promised of its messages is checked."""
+    """Run a command of the command line here, and check its messages."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(words)

@@ -161,7 +161,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run came to: means over time; the queue's standard deviation, packets, and strongest frequency, rad/s."""
+    """Result of a run: means over time; the queue's standard deviation, packets, and strongest frequency, rad/s."""
 
     queue: float
     utilization: float
@@ -186,7 +186,7 @@ def simulate(setting: Setting, seed: int, duration: float, warmup: float) -> aqm
 
 
 def shares(setting: Setting, seed: int, duration: float, warmup: float = WARMUP) -> tuple[float, list[float]]:
-    """The mean queue of a run in packets, and each class's share of what was delivered."""
+    """The mean queue of a run in packets, and each class's share of the delivered packets."""
     result = simulate(setting, seed, duration, warmup)
     delivered = result.flows.groupby("group")["goodput_bps"].sum()
     of_class = [float(delivered[name]) for name in setting.classes]

@@ -45,7 +45,7 @@ def reason_settings() -> list[Setting]:
 
 
 def reasons(runs: dict[Setting, list[Measured]]) -> str:
-    """What W^2 p comes to, from the equation to the packets."""
+    """Return a table of W^2 p from the equation to the packets."""
     lines = [
         "| R, ms | what | p | window | W^2 p | time-outs per flow and minute | retransmitted |",
         "|---|---|---|---|---|---|---|",

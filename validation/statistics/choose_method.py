@@ -39,14 +39,14 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 @dataclass(frozen=True)
 class Population:
-    """What runs are drawn from.
+    """Distribution that runs are drawn from.
 
     Attributes
     ----------
     name, draw, mean, bounds
         Its name, how to draw, its mean, and the bounds of the quantity.
     rare
-        Share of the runs that have the rare value without which a sample does not show the mean; 0 if there is none.
+        Share of the runs that have the rare value without which a sample does not show the mean; 0 for no rare value.
     """
 
     name: str
@@ -158,7 +158,7 @@ POPULATIONS = (
 
 @dataclass(frozen=True)
 class Cell:
-    """A population of `POPULATIONS` and a number of runs: what each candidate holds, and its median width."""
+    """A population of `POPULATIONS` and a number of runs: each candidate's coverage, and its median width."""
 
     index: int
     runs: int
@@ -167,7 +167,7 @@ class Cell:
 
     @property
     def population(self) -> Population:
-        """What the samples are drawn from."""
+        """Distribution that the samples are drawn from."""
         return POPULATIONS[self.index]
 
     @property

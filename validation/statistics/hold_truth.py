@@ -33,7 +33,7 @@ Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Population:
-    """What runs are drawn from: its name, how to draw, its mean, standard deviation and skewness."""
+    """Distribution that runs are drawn from: its name, how to draw, its mean, standard deviation and skewness."""
 
     name: str
     draw: Draw
@@ -98,7 +98,7 @@ def _lognormal(s: float) -> Population:
 
 
 def _autocorrelated(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Means of runs whose samples hang together (a = 0.9) over ten times their memory: what a run's mean queue is."""
+    """Return means of runs with correlated samples (a = 0.9) over ten times their memory, like runs' mean queues."""
     a, length = 0.9, 100
     noise = rng.standard_normal((n, length))
     state = rng.standard_normal(n) / math.sqrt(1 - a * a)

@@ -1,4 +1,4 @@
-"""What pairing by seed gains: real runs of DDRED's bus, ExRED's open loop, and greedy TCP."""
+"""Gain of pairing by seed: real runs of DDRED's bus, ExRED's open loop, and greedy TCP."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ QUANTITIES = {
     "mean_wait_s": "delay",
     "mean_run": "E(N)",
 }
-"""What ExRED's figures show, of an open loop's numbers."""
+"""Columns of an open loop's numbers that ExRED's figures show, and their titles."""
 SCHEMES = (("drop-tail", "RED"), ("RED", "ExRED"))
 
 
 @dataclass(frozen=True)
 class Gained:
-    """What pairing gained for one quantity.
+    """Gain of pairing for one quantity.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Gained:
 
 
 def bus() -> list[Gained]:
-    """DDRED's bus: RED and DDRED, the paper's L, S and T and what is made of them."""
+    """Return the gains on DDRED's bus: RED and DDRED, the paper's L, S and T and quantities derived from them."""
     runs = {name: _bus_runs(aqm) for name, aqm in DISCIPLINES.items()}
     return gains("DDRED's bus, RED and DDRED", runs["RED"], runs["DDRED"], BUS_SEEDS)
 

@@ -1,4 +1,4 @@
-"""No impossible interval: every interval that `run`, `compare` and the papers give lies within what a quantity can be.
+"""No impossible interval: every interval of `run`, `compare` and the papers lies within the bounds of its quantity.
 
 Looks at all examples, at random scenarios (`tests/python/random_scenarios.py`) with two disciplines each, and at the
 tables of reproduced papers. An interval is possible if it is finite, holds its mean, lies within the bounds of its
@@ -41,12 +41,12 @@ LONGEST_S = 4.0
 WIDEST = 2.7
 """Greatest width of a mean's interval, relative to Student's."""
 SLACK = 1e-9
-"""What rounding may add, relative to the size of the numbers."""
+"""Tolerance for rounding, relative to the size of the numbers."""
 
 
 @dataclass
 class Looked:
-    """What was looked at.
+    """Statistics of the intervals that were checked.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Looked:
     clipped
         Intervals of means that end at a bound of their quantity, where Student's would go beyond it.
     impossible
-        What is wrong, a line an interval.
+        Errors found, one line per interval.
     """
 
     intervals: Counter[str] = field(default_factory=Counter)
@@ -113,7 +113,7 @@ class Looked:
         self._expect(row["low"] <= row["difference"] <= row["high"], name, f"{own} without its mean")
 
     def _texts(self, found: Comparison, name: str) -> None:
-        """Look at what is printed: a mean keeps two digits, as far as its quantity has them."""
+        """Check the printed texts: a mean keeps two digits, as far as its quantity has them."""
         for (label, key), cell in found.matrix().cells.items():
             text = cell.texts[0]
             shown = len(text.lstrip("-").replace(".", "").lstrip("0"))

@@ -1,4 +1,4 @@
-"""The same on what the simulator gives: the runs of many seeds of a short scenario are the population.
+"""The same on runs of the simulator: the runs of many seeds of a short scenario are the population.
 
 Samples are drawn from its seeds with replacement, so the mean over all seeds is the truth, and two disciplines get the
 same seeds. All quantities of `aqmlab.results.metrics` are looked at that vary at all.
@@ -89,7 +89,7 @@ def population_of(source: Source, workers: int) -> tuple[pd.DataFrame, pd.DataFr
 
 @dataclass(frozen=True)
 class Real:
-    """A quantity of a population: skewness under the first discipline and of the differences, and what is held."""
+    """A quantity of a population: skewness under the first discipline and of the differences, and cells of coverage."""
 
     metric: str
     skewness: float
@@ -100,7 +100,7 @@ class Real:
 
 
 def cells_of(first: pd.DataFrame, second: pd.DataFrame) -> list[Real]:
-    """What the intervals hold, of every quantity that varies under both disciplines."""
+    """Return the coverage of the intervals, for every quantity that varies under both disciplines."""
     found = []
     for key in first.columns.drop("seed"):
         if key not in second.columns:

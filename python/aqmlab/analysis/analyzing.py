@@ -99,7 +99,7 @@ def analyze(
 
 
 def observed(plan: Scenario, link: str) -> Scenario:
-    """Return the scenario with the link's queue and gauges sampled; what is recorded changes no run."""
+    """Return the scenario with the link's queue and gauges sampled; recording changes no run."""
     extra: dict[str, Any] = {}
     if plan.probe["queue_interval_s"] is None:
         extra["probe.queue_interval"] = f"{max(plan.duration_s / SAMPLES, 1e-3):.6g}s"
@@ -116,7 +116,7 @@ def _slug(text: str) -> str:
 
 
 def _place(folder: Path | None, report: str | Path | None, *, name: str) -> Path | None:
-    """Return the folder of the page, made ready so that what is wrong with it is known before any work is done."""
+    """Create the folder of the page and return it, so that errors of the path are found before any work is done."""
     if report is None and folder is None:
         return None
     place = folder / name if report is None and folder is not None else Path(str(report))

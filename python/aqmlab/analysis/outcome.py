@@ -1,4 +1,4 @@
-"""What an analysis found: theory and simulation of one link, how far apart they are, and why."""
+"""Result of an analysis: theory and simulation of one link, the gaps between them, and the reasons."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Analysis:
     swings
         How the queue moves: of linear theory, of the fluid and of the simulation.
     assumptions
-        What the models take for granted, and whether this scenario violates it.
+        The assumptions of the models, and whether this scenario violates them.
     folder, report
         Where the runs and the page are, if they are on disk.
     seconds
@@ -88,7 +88,7 @@ class Analysis:
 
     @property
     def measured(self) -> list[Measured]:
-        """What was measured, in columns: the simulation, if there is one."""
+        """The measurements, in columns: the simulation, if there is one."""
         return [] if self.result is None else [of_result(self.model, self.result)]
 
     @property

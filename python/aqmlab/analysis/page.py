@@ -125,7 +125,7 @@ def _shares(page: Page, found: Analysis) -> None:
 
 
 def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFrame:
-    """Return a row for each quantity: what was measured, then each model with the gap to the first measured.
+    """Return a row for each quantity: the measurements, then each model with the gap to the first measurement.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFram
 
 
 def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured]) -> str:
-    """Write the gap to what was measured first, and whether the model lies in its interval."""
+    """Return the gap to the first measurement as text, and whether the model lies in its interval."""
     if not measured or pd.isna(record[f"{measured[0].name} gap %"]):
         return ""
     gap, within = float(record[f"{measured[0].name} gap %"]), record[f"{measured[0].name} within"]

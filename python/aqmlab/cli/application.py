@@ -28,7 +28,7 @@ GROUPS = {
     "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928"),
     "Files": ("init", "check", "import", "export", "results", "list", "schema"),
 }
-"""Commands by what they are for, in the order in which the help lists them."""
+"""Commands by purpose, in the order in which the help lists them."""
 ORDER = tuple(name for names in GROUPS.values() for name in names)
 
 
@@ -63,7 +63,7 @@ class _Commands(Group):
         return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """List the commands by what they are for, each with its whole summary."""
+        """List the commands by purpose, each with its whole summary."""
         others = tuple(name for name in self.list_commands(ctx) if name not in ORDER)
         for title, names in {**GROUPS, "Other": others}.items():
             known = [(name, self.commands[name]) for name in names if name in self.commands]
@@ -100,7 +100,7 @@ def command(
     Parameters
     ----------
     examples
-        Lines that its help shows, of at most 76 columns: what somebody would type first.
+        Lines that its help shows, of at most 76 columns: typical first calls.
     name
         Its name; default: the function's.
     long

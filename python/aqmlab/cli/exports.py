@@ -61,7 +61,7 @@ def export(
     link's rate (Linux 6.16; no ECN, classes or search for victims); `--out` is the folder.
     Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module, aqmlab.export_bpf.
     """
-    # What is not there is taken for results, unless it is called like a scenario.
+    # A path that does not exist is taken for results, unless its name is that of a scenario.
     is_missing = not what.exists() and what.suffix != ".toml" and not str(what).startswith("example:")
     if what.is_dir() or is_missing:
         if set_:

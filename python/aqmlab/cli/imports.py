@@ -1,4 +1,4 @@
-"""The command that makes a scenario of what another program has."""
+"""Command that makes a scenario from a file of another program."""
 
 from __future__ import annotations
 

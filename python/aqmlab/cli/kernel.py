@@ -1,4 +1,4 @@
-"""The command that checks what a module in the Linux kernel decided."""
+"""Command that checks the decisions of a module in the Linux kernel."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def _clean(*, as_json: bool) -> None:
 
 
 def _build_vm(backend: str) -> None:
-    """Build the image of the emulated machine if there is none; progress goes to stderr."""
+    """Build the image of the emulated machine if it is missing; progress goes to stderr."""
     from aqmlab.live.vm.build import find_or_build
 
     if backend != "vm":
@@ -165,7 +165,7 @@ def _build_vm(backend: str) -> None:
 
 
 def _warn_of_commands(file: Path, overrides: list[str] | None) -> None:
-    """Say which commands of the scenario file run as root: who has the file from elsewhere may not have read it."""
+    """Print the commands of the scenario file that run as root: the user may not have read a file from elsewhere."""
     from aqmlab.scenario.file import Scenario
 
     plan = Scenario.load(file, overrides=parse_overrides(overrides))

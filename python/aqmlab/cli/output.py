@@ -16,7 +16,7 @@ from aqmlab.statistics.sequential import Stopping
 from aqmlab.storage import folders
 
 EDGES, GAP = 2, 3
-"""Width of both edges of a table, and of what stands between two columns."""
+"""Width of both edges of a table, and of the space between two columns."""
 
 
 def say(line: object) -> None:

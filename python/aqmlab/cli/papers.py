@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTH = 80
 """Columns of the terminal."""
 _ABOUT = {"against": "against", "reading": "reading"}
-"""Columns of the table of claims that say what a verdict is about, with the word before them."""
+"""Columns of the table of claims that give the subject of a verdict, with the word before them."""
 
 
 @command("aqmlab reproduce mred --quick --report report", long=True)

@@ -52,7 +52,7 @@ def ls(store: Store, as_json: Json = False) -> None:
 
 
 def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> str:
-    """Say how much there is of what; runs of sweeps are in blocks, those of other commands in their folders.
+    """Return the numbers of entries of each kind; runs of sweeps are in blocks, those of other commands in folders.
 
     >>> _holdings({"run": 1, "comparison": 2}, 0, 0, 0)
     '2 comparisons, 1 run'
@@ -67,7 +67,7 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
 
 
 def _stored(store: Path, *, may_lack: bool) -> tuple[list[dict[str, Any]], int, int]:
-    """Return the studies of a store, and how many runs and blocks it has; nothing if there is none and may be none."""
+    """Return the studies of a store, and its numbers of runs and blocks; nothing if the store is absent and may be."""
     from aqmlab.storage.store import ResultStore
 
     try:

@@ -40,7 +40,7 @@ from aqmlab.storage import folders
 
 RECORD = folders.COMPARISON
 SHAPE: dict[str, type] = {"name": str, "queue": str, "link": str, "seeds": list, "runs": list, "notes": list}
-"""What the record of a comparison has."""
+"""Keys of the record of a comparison, with their types."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Comparison(Shown):
     queue, link
         The queue whose discipline was exchanged, and the link that is measured.
     aqm
-        The labels of what is compared: names of disciplines, and labels of `settings`. Differences are against the
-        first.
+        The labels of the compared entries: names of disciplines, and labels of `settings`. Differences are against
+        the first.
     results
         Label to its result.
     means
@@ -65,8 +65,8 @@ class Comparison(Shown):
         p after correction for many questions, verdict, the test that was chosen, what pairing by seed achieved and
         what share of independent runs it needs, and sizes of the effect (`aqmlab.execution.comparison_tables`).
     notes
-        What had to be left out of the queue's table, since a discipline does not know it, and in which effective
-        parameters each discipline differs from the first.
+        Keys of the queue's table that were left out, since a discipline does not know them, and the effective
+        parameters in which each discipline differs from the first.
     folder
         Where the runs are, if they are on disk.
     evaluation
@@ -119,7 +119,7 @@ class Comparison(Shown):
         return [ONE_RUN, *overrides] if self.distinct_runs < len(self.seeds) else overrides
 
     def answer(self) -> str:
-        """Say in a sentence what is decided about queue, loss and goodput, and what is undecided."""
+        """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput."""
         return answer(self.differences)
 
     def matrix(self) -> Matrix:

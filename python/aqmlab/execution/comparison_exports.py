@@ -38,7 +38,7 @@ def latex_text(matrix: Matrix, *, name: str, link: str, runs: int, level: float,
     Parameters
     ----------
     matrix
-        What the table shows.
+        The contents of the table.
     name
         The scenario's name, for the caption.
     link

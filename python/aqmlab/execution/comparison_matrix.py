@@ -29,7 +29,7 @@ LONGEST_GROUP = 14
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean with the bounds of its interval (NaN if there is none), and the verdict against the baseline.
+    """A mean with the bounds of its interval (NaN without an interval), and the verdict against the baseline.
 
     `verdict` is one of the verdicts of `aqmlab.execution.comparison_tables`, or "" for the baseline.
     """
@@ -96,11 +96,11 @@ class Matrix:
     Attributes
     ----------
     labels
-        What is compared; the first is the baseline.
+        The compared entries; the first is the baseline.
     metrics
         The keys of the metrics.
     cells
-        Label and metric to what was measured; what was not is absent.
+        Label and metric to the measured value; values that were not measured are absent.
     """
 
     labels: list[str]
@@ -125,7 +125,7 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
 
 
 def answer(differences: pd.DataFrame) -> str:
-    """Return the answer as a sentence: what is decided about queue, loss and goodput, and what is undecided.
+    """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput.
 
     >>> import pandas as pd
     >>> columns = ["aqm", "against", "metric", "percent", "verdict"]
@@ -163,7 +163,7 @@ def answer(differences: pd.DataFrame) -> str:
 def lines_of(matrix: Matrix) -> Iterator[str]:
     """Yield the matrix: a head of three lines, and for each label a line of means, and one or two of their intervals.
 
-    Link and TCP come first; what applications and groups of flows have follows below, as much in a row as fits.
+    Link and TCP come first; metrics of applications and groups of flows follow below, as many in a row as fit.
     """
     for number, block in enumerate(_blocks(matrix)):
         if number:

@@ -1,4 +1,4 @@
-"""What is compared: disciplines and settings under their labels, and the folder that is named by them."""
+"""Entries of a comparison: disciplines and settings under their labels, and the folder that is named by them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUEUE_KEY = re.compile(r'queue\.(?:"([^"]+)"|([^."]+))(?:\."?([^."]+)|$)')
 RESERVED = ("comparison.toml", "compare.json", "figures", "log.txt", "report.html", "scenario.toml")
 """Names of other things in the folder of a comparison, where each label has a folder of its own."""
 DEFINITION = "comparison.toml"
-"""The file that says what a folder of a comparison compares."""
+"""File that lists the entries of a comparison in its folder."""
 LONGEST_NAME = 120
 """Characters of a folder's name; of a longer one the last labels are left out."""
 
@@ -72,8 +72,8 @@ def exchange(
 ) -> Scenario:
     """Return the scenario with another discipline in some queues.
 
-    Of a queue's other parameters those stay that the discipline knows; `table` overrides them. What is left out is
-    added to `notes`.
+    Of a queue's other parameters those stay that the discipline knows; `table` overrides them. Parameters that are left
+    out are added to `notes`.
     """
     for queue in queues:
         plan = _exchanged(plan, queue, label, table, notes)
@@ -141,7 +141,7 @@ def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], l
 
 
 def definition(plan: Scenario, queue: str, link: str, entries: Mapping[str, Mapping[str, Value]]) -> str:
-    """Return what is compared as TOML; two comparisons with the same text have the same runs, seeds apart."""
+    """Return the entries of a comparison as TOML; two comparisons with equal text have equal runs, except for seeds."""
     head = {"scenario": plan.name, "hash": plan.hash, "queue": queue, "link": link}
     lines = [f"{key} = {inline(value)}" for key, value in head.items()]
     rows = [f"  {inline({'label': label, **table})},\n" for label, table in entries.items()]

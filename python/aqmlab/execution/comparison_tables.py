@@ -1,4 +1,4 @@
-"""The tables of a comparison: means, differences with their verdicts, and what pairing by seed gained."""
+"""The tables of a comparison: means, differences with their verdicts, and the gain of pairing by seed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def pairing_lines(differences: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     differences
-        What `differences_table` made.
+        The result of `differences_table`.
     """
     lines = []
     for (name, against), own in differences.groupby(["aqm", "against"], sort=False) if len(differences) else ():

@@ -140,7 +140,7 @@ class Job:
     Attributes
     ----------
     key
-        What the run is a function of.
+        The key of the run: all inputs that determine its result.
     source
         Computes it.
     store
@@ -178,7 +178,7 @@ class Job:
         return self.source.output(self.key.seed, progress)
 
     def keep(self, result: Output) -> Output:
-        """Store it; what is stored in files is not returned too."""
+        """Store the result; return only the parts that are not stored in files."""
         if self.store is None:
             return result
         self.store.put(self.key, result.summary, result.tables)
@@ -238,14 +238,14 @@ def called(name: str, call: Call, seeds: Iterable[int], *, store: Store | None, 
     Parameters
     ----------
     name
-        The stable name of what the function computes.
+        The stable name of the function's result.
     """
     version, asked = _core.version(), question(call.arguments)
     return [Job(RunKey(version, asked, seed, name), call, store, cost) for seed in seeds]
 
 
 def expected_cost(plan: Scenario) -> float:
-    """About how long a run takes, in seconds of one core: by what the queues that are managed can carry."""
+    """Return about how long a run takes, in seconds of one core, by the capacity of the managed queues."""
     return cost_of(plan.managed_bps, plan.slowest_bps, plan.duration_s)
 
 

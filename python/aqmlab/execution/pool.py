@@ -1,8 +1,8 @@
 """Many independent runs on many processor cores.
 
-A worker writes its finished runs itself, while it computes the next (`portions`); who waits for it only counts. So
-whatever happens, every run that was stored is on disk. Runs of scenarios are done in threads, which share nothing but
-the memory: they start at once, and nothing is copied. Work that computes in Python is done in processes.
+A worker writes its finished runs itself, while it computes the next (`portions`); the parent only counts finished runs.
+So every stored run is on disk, whatever happens. Threads do the runs of scenarios. They share only memory: they start
+at once, and nothing is copied. Processes do the work that computes in Python.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def execute(
 
 
 class Workers:
-    """Those who do jobs. Processes that were started for some jobs are there for the next, until the context ends.
+    """A pool of workers. Processes that were started for some jobs serve later jobs too, until the context ends.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Workers:
         Parameters
         ----------
         title
-            What the progress bar says.
+            The title of the progress bar.
         finished
             Called in this thread with the number of each job that is done, while others are done.
 
@@ -90,7 +90,7 @@ class Workers:
         Raises
         ------
         Interrupted
-            On Ctrl-C. Its text says what is finished and how to go on.
+            On Ctrl-C. Its text names the number of finished runs and how to go on.
         StorageError
             If a result cannot be written.
         """
@@ -139,7 +139,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class _Lot(Generic[T]):
-    """Portions of jobs that are done at the same time, the numbers of their jobs, and who learns of it."""
+    """Portions of jobs that run at the same time, the numbers of their jobs, and the receivers of progress."""
 
     portions: Sequence[Portion[T]]
     numbers: Sequence[Sequence[int]]
@@ -215,7 +215,7 @@ def _do_in_processes(lot: _Lot[T], executor: ProcessPoolExecutor, reports: Repor
 def _results(
     lot: _Lot[T], started: Sequence[Future[list[T]]], reports: Reports, interrupted: threading.Event | None = None
 ) -> list[list[T]]:
-    """Wait for all portions and keep the bar moving; the first error ends it. What they returned, in order."""
+    """Wait for all portions, keep the bar moving, and return the results in order; the first error ends the wait."""
     finished: SimpleQueue[int] = SimpleQueue()
 
     def when_done(number: int) -> Callable[[Future[list[T]]], None]:

@@ -12,13 +12,13 @@ T = TypeVar("T")
 PORTION_S = 1.0
 """Most that a portion of several jobs costs, in seconds of one core: long against handing it over."""
 PORTIONS = 4
-"""Of what is left, each worker has this many portions before it: so they become smaller, and all end at one time."""
+"""Portions per worker into which the remaining work is divided: they become smaller, so all workers end together."""
 WAITING = 4
 """Results that may wait to be stored."""
 
 
 class Work(Protocol[T]):
-    """What a worker can do: a picklable piece of work. A run is a `aqmlab.execution.jobs.Job`."""
+    """A picklable piece of work for a worker. A run is a `aqmlab.execution.jobs.Job`."""
 
     @property
     def place(self) -> Path | None:
@@ -40,7 +40,7 @@ class Work(Protocol[T]):
         """Do the job. `progress` is called with the share that is done, 0 to 1."""
 
     def keep(self, result: T) -> T:
-        """Store the result, and return what is left of it to be returned. Another thread may call this."""
+        """Store the result, and return the part of it that the caller needs. Another thread may call this."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def in_portions(costs: Sequence[float], workers: int) -> list[list[int]]:
     """Divide jobs of these costs among portions, the costliest first, so that no core is left alone with a long one.
 
     C. D. Polychronopoulos and D. J. Kuck, "Guided Self-Scheduling", IEEE Trans. Computers 36(12), 1987: a portion is a
-    part of what is left.
+    part of the remaining work.
 
     >>> in_portions([0.1, 3.0, 0.1, 0.1], workers=1)
     [[1], [0], [2], [3]]

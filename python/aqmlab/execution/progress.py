@@ -105,7 +105,7 @@ class Bar:
 def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | None = None) -> Iterator[Bar]:
     """Show a bar over jobs with these costs, with an estimate of the time left, if there is a terminal or a notebook.
 
-    With `Talk.QUIET` there is none, with `Talk.VERBOSE` lines about finished runs are printed on stderr too. A job is
+    With `Talk.QUIET` no bar is shown; with `Talk.VERBOSE` lines about finished runs are printed on stderr too. A job is
     one run unless `runs` says how many all of them are.
     """
     from rich.console import Console

@@ -90,7 +90,7 @@ def run(
 def run_into(
     plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool, engine: str = "auto"
 ) -> tuple[Path, Evaluation]:
-    """Run what a results folder does not hold yet; return the scenario's folder in it, and how it went."""
+    """Run the seeds that a results folder lacks; return the scenario's folder in it, and the runs' evaluation."""
     folder = out / plan.label
     jobs = jobs_for(plan, seeds, folder=folder, engine=engine)
     folders.prepare(folder, scenario=plan.normalized)

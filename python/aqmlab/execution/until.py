@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Until = str | Sequence[str]
 """One goal or several: ``ci(goodput)=1%``."""
 MAIN = ("goodput_mbps", "throughput_mbps")
-"""What ``ci=1%`` is about: the first of these that the runs have."""
+"""Metrics that ``ci=1%`` refers to: the first of these that the runs have."""
 
 
 def run_result_until(

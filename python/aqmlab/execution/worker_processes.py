@@ -56,7 +56,7 @@ def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
 
 @contextlib.contextmanager
 def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
-    """Processes for `work_in_process`, and what they report. At the end of the context they are ended at once."""
+    """Yield processes for `work_in_process`, and their reports. At the end of the context they are ended at once."""
     executor, channel = start_workers(count)
     try:
         yield executor, channel
@@ -72,7 +72,7 @@ def starting() -> Iterator[None]:
 
 
 def stop_workers(executor: ProcessPoolExecutor) -> None:
-    """End the workers at once: what they have not finished is not wanted, what they have is on disk.
+    """End the workers at once: unfinished work is not wanted, finished work is on disk.
 
     One that is ended while it sends its answer leaves part of it in the pipe. The executor's thread waits for the rest
     until no process can write it, and Python at its end for that thread: so the last writer, this process, lets go.

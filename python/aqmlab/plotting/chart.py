@@ -20,7 +20,7 @@ class Series:
     Attributes
     ----------
     name
-        What the legend says.
+        Name in the legend.
     x, y
         The points; the x of bars may be words, a box has only y.
     low, high
@@ -68,9 +68,9 @@ class Heat:
     x, y
         Where the values are, rising.
     z
-        The values: one row for each y, one column for each x; what is not finite is left blank.
+        The values: one row for each y, one column for each x; values that are not finite are left blank.
     label
-        What the colours say, with unit.
+        Quantity that the colours show, with unit.
     levels
         Values at which a line is drawn that bears its value.
     """
@@ -135,11 +135,11 @@ class Chart(Shown):
     title, caption
         Heading, and one sentence below it.
     alt
-        What the figure shows, for those who cannot see it.
+        Description of the figure for users of screen readers.
     x_label, y_label
         Axis labels with units.
     series
-        What is drawn.
+        The series to draw.
     x_range, y_range
         Limits of the axes; None lets them fit the data.
     x_log, y_log

@@ -35,9 +35,9 @@ class Box:
     Attributes
     ----------
     key
-        What arrows call it.
+        Name by which arrows refer to it.
     text
-        What it says; broken into lines by itself, and at every newline.
+        Its text; broken into lines by itself, and at every newline.
     column, row
         Its place on the grid, from the left and from the top; halves are allowed.
     kind
@@ -70,7 +70,7 @@ class Arrow:
     start, end
         Keys of the boxes.
     label
-        What stands at its start, for example "yes".
+        Text at its start, for example "yes".
     via
         How it leaves if it is not straight: ``side`` (across, then up or down), ``below`` (down, then across), or
         ``right`` and ``left`` (by the edge of its column, past other boxes). Default: the first of these that runs
@@ -94,9 +94,9 @@ class FlowChart:
     title
         Its heading.
     alt
-        What it says, for those who cannot see it.
+        Description of the chart for users of screen readers.
     boxes, arrows
-        What is drawn.
+        The elements to draw.
     """
 
     key: str
@@ -186,7 +186,7 @@ def _around(start: Box, end: Box, places: dict[str, Point], way: int) -> list[Po
 
 
 def clashes(chart: FlowChart) -> list[str]:
-    """Name the arrows that run through a box that is none of their ends: a chart should have none.
+    """Return the arrows that run through a box other than their ends; a correct chart has no such arrow.
 
     >>> boxes = [Box("a", "a", 0, 0), Box("b", "b", 1, 0), Box("c", "c", 2, 0)]
     >>> clashes(FlowChart("c", "", "", boxes, [Arrow("a", "c", via="side")]))

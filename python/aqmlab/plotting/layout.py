@@ -1,7 +1,7 @@
-"""Where the nodes of a network go on paper.
+"""Layout of the nodes of a network.
 
-Hosts that hang on the same router in the same way are shown as one, with their number. What is left is laid out
-as a line if it is a chain of routers, else by springs (Fruchterman and Reingold 1991) from a circle, so that the
+Hosts that hang on the same router in the same way are shown as one, with their number. The remaining nodes are laid
+out as a line if they are a chain of routers, else by springs (Fruchterman and Reingold 1991) from a circle, so that the
 same network always looks the same.
 """
 

@@ -19,7 +19,7 @@ PALETTE = (
 )  # fmt: skip
 """Line colours: each has a contrast of at least 3 to the white and to the dark page."""
 GREY = 5
-"""Place of the colour for what is only there to be compared with."""
+"""Index of the colour for series that are shown only for comparison."""
 MARKERS = (
     "circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "pentagon", "star", "hexagon",
     "triangle-left", "triangle-right",

@@ -59,13 +59,13 @@ SPARSE = 0.07
 """Distance of the markers on a line of many points, as a share of the axes."""
 MM_IN = 1 / 25.4
 PAPER_STYLE: Any = {"font.size": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}
-"""What differs from `STYLE` in a figure for a paper, which is printed at its own size."""
+"""Differences from `STYLE` in a figure for a paper, which is printed at its own size."""
 FORMATS: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Endings of files, and what is left out of them so that they are the same every time."""
+"""Endings of files, and the metadata that is left out so that the files are the same every time."""
 INK = "#010203"
 """Stands for the page's own text colour: in an SVG it becomes ``currentColor``."""
 STYLE: Any = {

@@ -74,7 +74,7 @@ def topology(ax: Axes, scenario: Scenario, drawing: Drawing | None = None) -> No
 
 
 def describe(scenario: Scenario, drawing: Drawing | None = None) -> str:
-    """Say in words what the topology shows, for those who cannot see it."""
+    """Return a description of the topology in words, for users of screen readers."""
     drawing = drawing or arrange(scenario)
     hosts = [s for s in drawing.spots.values() if s.is_host]
     routers = [s for s in drawing.spots.values() if not s.is_host]
@@ -136,7 +136,7 @@ def _wire(ax: Axes, drawing: Drawing, wire: Wire, lines: list[str]) -> None:
 
 
 def _labels(drawing: Drawing) -> tuple[dict[tuple[str, str], list[str]], str]:
-    """What stands at each link, and a note for what would stand at three or more links alike."""
+    """Return the labels of each link, and a note in place of labels that three or more links share."""
     kinds: dict[str, list[Wire]] = {}
     labels: dict[tuple[str, str], list[str]] = {}
     for wire in drawing.wires:

@@ -23,7 +23,7 @@ LABELS = ("name", "description", "run.seeds")
 
 
 def across(results: Sequence[Result]) -> Iterator[Chart]:
-    """Yield a figure a metric over what the scenarios differ in, if that is one number or two."""
+    """Yield a figure per metric over the settings in which the scenarios differ, if these are one or two numbers."""
     settings = differing(results)
     varied = list(settings.columns)
     if len(varied) not in (1, 2):

@@ -1,4 +1,4 @@
-"""What every report needs of its folder: its figures, its runs, and the table over several scenarios."""
+"""Helpers for the folder of every report: its figures, its runs, and the table over several scenarios."""
 
 from __future__ import annotations
 

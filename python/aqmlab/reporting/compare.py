@@ -25,7 +25,7 @@ SMALL = ("compare-", "spread-")
 
 
 def comparison_title(found: Comparison) -> str:
-    """Return a title in words: what is compared, and on which traffic."""
+    """Return a title in words: the compared entries and their traffic."""
     names = f"{', '.join(found.aqm[:-1])} and {found.aqm[-1]}"
     return f"{names} compared: {found.name}"
 
@@ -104,7 +104,7 @@ def _statistics(page: Page, found: Comparison) -> None:
 
 
 def _settings(page: Page, found: Comparison) -> None:
-    """Add what each label is: its settings, and what was left out of the queue's table."""
+    """Add a description of each label: its settings, and the keys that were left out of the queue's table."""
     for label, table in found.settings.items():
         page.text(f"{label}: `{inline(table)}`, the rest as in the scenario.", note=True)
     with page.folded("What differs in the settings"):

@@ -1,4 +1,4 @@
-"""What a page shows as plain data: claims, the cells of tables, numbers with so many digits."""
+"""Contents of a page as plain data: claims, the cells of tables, numbers with a given number of digits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ClaimMention:
-    """A claim named on a card: its id and title, what the verdict is about ("strict form, as printed"), its details."""
+    """A claim on a card: its id and title, the subject of the verdict ("strict form, as printed"), its details."""
 
     claim: str
     title: str
@@ -58,9 +58,9 @@ class PaperCard:
     name, href
         Its name and its page; "" on this page itself.
     idea
-        What it proposes, in one sentence.
+        The paper's proposal, in one sentence.
     finding, shows
-        The one finding, and the numbers behind it; "" if there is none.
+        The one finding, and the numbers behind it; "" without a finding.
     tallies
         The verdicts by form.
     groups
@@ -68,7 +68,7 @@ class PaperCard:
     run
         How much was run.
     picture, picture_alt
-        The idea as an SVG, and what it shows in words; "" if there is none.
+        The idea as an SVG, and its description in words; "" without a picture.
     """
 
     name: str
@@ -90,7 +90,7 @@ class HeatTable:
     Attributes
     ----------
     columns
-        What each column is of.
+        The subject of each column.
     rows
         Label of each row, and its cells: text, and a value from -1 to 1 that is the colour (below 0: better, above 0:
         worse; 0: neither or undecided); None for a cell without a value.

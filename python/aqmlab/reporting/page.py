@@ -50,7 +50,7 @@ class _Section:
 
 @dataclass(frozen=True)
 class _Picture:
-    """A figure to draw into files of this name: what paints on an axis of so many inches."""
+    """A figure to draw into files of this name: a function that paints on an axis of so many inches."""
 
     stem: Path
     paint: Callable[[Axes], None]
@@ -80,7 +80,7 @@ class Page:
     title, lead
         Heading, and the sentence below it.
     notice
-        What a reader must know first, above everything else; "" for nothing.
+        A notice for the reader, above everything else; "" for no notice.
     folder
         Where it will be written: the commands on it are for a terminal in that folder. None: for one in the folder
         above that of the results.
@@ -113,7 +113,7 @@ class Page:
 
     @contextmanager
     def folded(self, title: str) -> Iterator[None]:
-        """Fold what is added meanwhile under a title."""
+        """Fold the content that is added within the context under a title."""
         if not self._sections:
             self.section("Summary")
         blocks = self._sections[-1].blocks
@@ -134,7 +134,7 @@ class Page:
         self._add(block("claims", lines=lines))
 
     def cards(self, cards: Sequence[PaperCard]) -> None:
-        """Add papers, each as a card: idea, finding, verdicts by form, and what fails or was not engaged."""
+        """Add papers, each as a card: idea, finding, verdicts by form, and claims that fail or were not engaged."""
         self._add(block("cards", cards=cards))
 
     def text(self, text: str, *, note: bool = False) -> None:
@@ -148,7 +148,7 @@ class Page:
         self._add(block("code", text=text, fold=fold))
 
     def verdicts(self, entries: Sequence[tuple[Sequence[tuple[str, str]], str, str]]) -> None:
-        """Add a list of claims: verdicts, each with the form that it is about ("" for none); claim; what was found."""
+        """Add a list of claims: verdicts, each with the form that it is about ("" for none); claim; finding."""
         self._add(block("verdicts", entries=entries))
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
@@ -207,7 +207,7 @@ class Page:
         alt: str,
         caption: str,
     ) -> None:
-        """Add a picture that is painted on an axis; `alt` says what it shows to those who cannot see it."""
+        """Add a picture that is painted on an axis; `alt` describes it for users of screen readers."""
         svg = plots.inline_svg(paint, size_in)
         anchor = self._anchor(title) if title else ""
         self._add(block("drawing", svg=svg, title=title, alt=alt, caption=caption, anchor=anchor))

@@ -54,7 +54,7 @@ def add_provenance(page: Page, made: Sequence[tuple[str, str, Sequence[Result]]]
     page
         The page.
     made
-        What it shows: name, the command that makes it again, and its results.
+        The page's contents: name, the command that makes it again, and its results.
     """
     page.section("Provenance")
     for name, command, results in made:

@@ -161,7 +161,7 @@ def side_by_side(table: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def plan_of(result: Result) -> Scenario | None:
-    """Return the scenario of a result, unless there is none or it has very many flows."""
+    """Return the scenario of a result; None if the result has no scenario or very many flows."""
     if not result.scenario_text or len(result.flows) > MANY_FLOWS * len(result.seeds):
         return None
     return Scenario.from_text(result.scenario_text, filename="scenario.toml")

@@ -47,7 +47,7 @@ def sweeps_in(folder: Path) -> list[Study]:
 
 
 def sweep_title(study: Study) -> str:
-    """Return a title in words: what was varied."""
+    """Return a title in words that names the varied settings."""
     keys = [short(study, key) for key in study.keys]
     varied = f"{', '.join(keys[:-1])} and {keys[-1]}" if len(keys) > 1 else keys[0]
     return f"{varied} varied: {study.name}"

@@ -1,4 +1,4 @@
-"""What users of the network notice: completion and start-up of transfers, web pages, video, calls."""
+"""Metrics of users of the network: completion and start-up of transfers, web pages, video, calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One scenario of the suite for one discipline: its text, and what is to be measured in its runs."""
+"""One scenario of the suite for one discipline: its text, and the measurements to make in its runs."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class Case:
     Attributes
     ----------
     section, key
-        The RFC's section, and what tells it from others of the section: a word, or the point of a range.
+        The RFC's section, and a word or the point of a range that distinguishes it from others of the section.
     title
-        What is run, for headings: the same for all disciplines.
+        Description of the run, for headings: the same for all disciplines.
     settings
         The discipline.
     text
@@ -92,7 +92,7 @@ class Case:
     seeds
         Runs.
     needs
-        What the scenario needs that not every version has; "" if it needs nothing of that kind.
+        Feature that the scenario needs and not every version has; "" without such a need.
     watch_windows
         Whether the run says when all flows had reached congestion avoidance.
     point
@@ -134,7 +134,7 @@ class Case:
         return [link for link in self.rates_bps if link in crossed]
 
     def what(self) -> dict[str, Any]:
-        """Return what is to be measured, as plain data."""
+        """Return the measurements to make, as plain data."""
         return {
             "begin_s": self.begin_s,
             "end_s": self.end_s,

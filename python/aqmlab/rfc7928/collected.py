@@ -1,4 +1,4 @@
-"""What the runs of a suite measured, by scenario, discipline, phase and group of flows."""
+"""Measurements of the runs of a suite, by scenario, discipline, phase and group of flows."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BOUNDS: dict[str, Bounds] = {
     **dict.fromkeys(("loss", "marks", "synchronization", "unplayed_there", "unplayed_back"), SHARE),
     **dict.fromkeys(("mos_there", "mos_back"), MOS),
 }
-"""What a measured number can be, by its last name; any other is at least 0."""
+"""Bounds of a measured number, by the last part of its name; any other is at least 0."""
 
 
 def mean_of(values: np.ndarray | list[float], name: str = "") -> Interval:
-    """Return the mean of the runs that have a number, with its 95 % interval within what the number can be.
+    """Return the mean of the runs that have a number, with its 95 % interval clipped to the number's bounds.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def mean_of(values: np.ndarray | list[float], name: str = "") -> Interval:
 
 @dataclass(frozen=True)
 class Measured:
-    """One scenario of one discipline with what its runs measured, by seed."""
+    """One scenario of one discipline with the measurements of its runs, by seed."""
 
     case: Case
     plan: Scenario

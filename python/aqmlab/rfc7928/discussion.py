@@ -1,4 +1,4 @@
-"""What the RFC wants discussed: ECN, scheduling, stability of the control law, cost, and control by operators."""
+"""Topics that the RFC wants discussed: ECN, scheduling, stability of control, cost, and control by operators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ARRIVALS, REPEATS = 200_000, 5
 
 
 def ecn(disciplines: Sequence[Settings]) -> pd.DataFrame:
-    """Section 4.5: who can mark, and what switches say about it."""
+    """Return which disciplines can mark, and the parameters that control it (section 4.5)."""
     rows = []
     for one in disciplines:
         keys = [p.key for p in one.discipline.own_parameters if p.key == "ecn" or p.key.startswith("mark_")]
@@ -117,7 +117,7 @@ def _series(of: Mapping[str, Sequence[float]]) -> Sequence[float]:
 
 
 def sensitivities(collected: Collected) -> pd.DataFrame:
-    """Section 8.3: what each parameter alone, halved or doubled, changes at medium congestion, in % with intervals."""
+    """Return effects of each parameter, halved or doubled, at medium congestion, in % with intervals (section 8.3)."""
     base = _base(collected)
     rows = []
     for scenario in collected.scenarios("8.3"):

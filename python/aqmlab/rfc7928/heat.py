@@ -1,4 +1,4 @@
-"""The map that the report begins with: what each discipline does in each scenario, against drop-tail."""
+"""The map at the beginning of the report: each discipline in each scenario, against drop-tail."""
 
 from __future__ import annotations
 

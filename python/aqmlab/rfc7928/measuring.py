@@ -1,6 +1,6 @@
 """The reducer of a case's runs: read every metric off the tables of a run, and return plain data.
 
-A run logs every packet, which is much; what is kept of it is some kilobytes of JSON.
+A run logs every packet, which is much; the reducer keeps some kilobytes of JSON of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Metrics:
     Attributes
     ----------
     what
-        What is to be measured: `aqmlab.rfc7928.case.Case.what`.
+        The measurements to make: `aqmlab.rfc7928.case.Case.what`.
     """
 
     what: Mapping[str, Any] = field(repr=False)
@@ -41,7 +41,7 @@ class Metrics:
 
     @property
     def digest(self) -> str:
-        """The hash of what is to be measured."""
+        """The hash of the measurements to make."""
         return hashlib.sha256(folders.to_json(self.what).encode()).hexdigest()[:16]
 
     @property
@@ -56,13 +56,13 @@ class Metrics:
 
 
 def _needed(table: str, columns: Columns) -> Columns:
-    """Leave out what is not measured of the packets, which are many."""
+    """Return the columns of a table that are measured: some of those of the packets, which are many, else all."""
     return {name: columns[name] for name in COLUMNS} if table == "packets" else columns
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a run recorded, and what is to be read off it."""
+    """The records of a run, and the measurements to make from them."""
 
     tables: Mapping[str, pa.Table]
     packets: Mapping[str, Packets]
@@ -192,7 +192,7 @@ def _goodput(seen: _Seen, names: list[str], spans: list[tuple[float, float]]) ->
 def _flow_through(
     packets: Packets, offered: Packets, rate_bps: float, spans: list[tuple[float, float]]
 ) -> dict[str, float]:
-    """What a link carried in some stretches of time, and how long the packets that came in them waited for it."""
+    """Return throughput, utilization, delay, loss and marks of a link in some stretches of time."""
     carried = float(packets.bytes[_inside(packets.left_s, spans)].sum()) * 8 / sum(end - begin for begin, end in spans)
     waited = offered.waited_s[~np.isnan(offered.left_s)] * 1e3
     return {

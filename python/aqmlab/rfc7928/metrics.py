@@ -1,4 +1,4 @@
-"""The metrics of RFC 7928, sections 2 and 4.2, each from what was seen of packets and flows."""
+"""The metrics of RFC 7928, sections 2 and 4.2, each from the records of packets and flows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PDV_SHARES = (0.5, 0.95, 0.99, 0.999)
 def loss(packets: Packets) -> dict[str, float]:
     """Loss and marks (section 2.3): long-term ratios, and the mean time between two losses in a row.
 
-    What is offered to the bottleneck and not dropped arrives: no other place loses packets.
+    Packets offered to the bottleneck and not dropped arrive: no other place loses packets.
     """
     gone = np.sort(packets.dropped_s[packets.dropped])
     return {
@@ -69,7 +69,7 @@ def delay(packets: Packets, *, one_way_ms: float, rate_bps: float) -> dict[str, 
 
 
 def histogram(values: np.ndarray, edges: np.ndarray) -> list[int]:
-    """Count values by bin; what is beyond the ends goes into the first and the last bin."""
+    """Return the number of values per bin; values beyond the ends are counted in the first and the last bin."""
     found = values[~np.isnan(values)]
     return [int(n) for n in np.histogram(np.clip(found, edges[0], edges[-1]), edges)[0]]
 

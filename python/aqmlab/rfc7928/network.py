@@ -152,7 +152,7 @@ def changes(link: str, rates_bps: Iterable[float], *, start_s: float, every_s: f
 
 
 def probe(*, links: Iterable[str], sample_s: float, windows: bool) -> str:
-    """Write what is recorded: each packet at the links, what flows delivered, and windows if they are asked for."""
+    """Return the probe table: each packet at the links, the flows' deliveries, and windows if `windows` is true."""
     values: dict[str, Value] = {"packets": True, "links": list(links), "flow_interval": seconds(sample_s)}
     if windows:
         values["cwnd_interval"] = seconds(RTT_S)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 DATA = "data"
 NUMBERS = ("flow", "bytes", "offered_s", "left_s", "dropped_s", "marked_s")
 COLUMNS = ("link", "packet", *NUMBERS)
-"""What is read of the table ``packets``."""
+"""Columns read from the table ``packets``."""
 
 
 @dataclass(frozen=True)

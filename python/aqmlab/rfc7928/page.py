@@ -22,7 +22,7 @@ TITLE = "RFC 7928: characterization of active queue management"
 
 @dataclass(frozen=True)
 class Built:
-    """The report, its tables as numbers, and the requirements with what became of them."""
+    """The report, its tables as numbers, and the requirements with their outcomes."""
 
     page: Page
     tables: dict[str, pd.DataFrame]
@@ -35,7 +35,7 @@ def build(collected: Collected, effort: Effort, *, skipped: Mapping[str, str]) -
     Parameters
     ----------
     collected
-        What was measured.
+        The measurements.
     effort
         How much was run.
     skipped

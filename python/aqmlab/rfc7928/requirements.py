@@ -1,7 +1,7 @@
-"""What RFC 7928 asks for, in our own words: section, level, and what of a report answers it.
+"""Requirements of RFC 7928, in our own words: section, level, and the part of a report that answers each.
 
 The levels are the RFC's: those of its summary (section 13, figure 4) for scenarios, those of the text for all else;
-"definition" is what it defines, "discussion" what it wants to be talked about.
+"definition" is a definition of the RFC, "discussion" a topic that it wants discussed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Requirement:
     level
         One of `LEVELS`.
     asks
-        What, in short.
+        The requirement, in short.
     answer
         Where the report answers it.
     needs

@@ -1,6 +1,6 @@
 """How each discipline is set in the suite: the same buffer for all, thresholds that follow the link, else defaults.
 
-What a discipline's own defaults cannot know of the link is left to its automatic settings, where it has any:
+A discipline's defaults cannot depend on the link, so the suite uses its automatic settings, if it has any:
 ``min_th``, ``max_th`` and ``w_q`` are ``"auto"`` (ns-2's: half the packets of 5 ms at least 5, three times that, a time
 constant of ten round trips). ``--set queue.NAME.KEY=VALUE`` sets something else.
 """
@@ -16,7 +16,7 @@ from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 
 BASELINE = "drop-tail"
-"""What the RFC compares with (section 1.2)."""
+"""Baseline of the RFC's comparisons (section 1.2)."""
 FOLLOWS_LINK = ("min_th", "max_th", "w_q")
 """Parameters that the suite leaves to the discipline's automatic settings."""
 PREFIX = "queue."
@@ -31,9 +31,9 @@ class Settings:
     name
         The discipline.
     chosen
-        What the caller sets of it.
+        The parameters that the caller sets, and their values.
     label
-        What tells this setting from others of the same discipline; "" for the one that the suite is about.
+        A label that distinguishes this setting from others of the discipline; "" for the suite's main setting.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Settings:
         return found
 
     def overrides(self, queue: str = QUEUE) -> tuple[tuple[str, str], ...]:
-        """Return what the caller sets, as overrides of a scenario."""
+        """Return the caller's settings as overrides of a scenario."""
         return tuple((f"{PREFIX}{queue}.{key}", value) for key, value in self.chosen.items())
 
     def with_values(self, values: Mapping[str, str], label: str) -> Settings:

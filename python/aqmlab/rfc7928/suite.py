@@ -29,7 +29,7 @@ NAME = "rfc7928"
 BITS_A_SECOND = 8e8
 """About how many bits of link capacity one core simulates and measures in a second; only proportions matter."""
 SECTIONS = ("4.3.1", "4.4", "4.5", "5.1", "5.2", "5.3", "5.4", "6.2", "7.2", "8.2", "8.3", "9.1", "9.2", "10.2")
-"""What can be asked for alone; a beginning such as 8 or 5.1.2 will do."""
+"""Sections that can be requested alone; a beginning such as 8 or 5.1.2 will do."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def characterize(
 def _measure(
     planned: Sequence[_Planned], root: Path, effort: Effort, *, workers: int | None, progress: bool, engine: str
 ) -> tuple[list[Measured], Evaluation]:
-    """Run what is missing of the planned cases; return what was measured in each, and how the runs were evaluated."""
+    """Run the missing runs of the planned cases; return each case's measurements, and how the runs were evaluated."""
     began = time.monotonic()
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
     answers = Answers(root.parent)

@@ -178,7 +178,7 @@ def tests_of(against: pd.DataFrame) -> int:
 
 
 def congestion_levels(collected: Collected) -> pd.DataFrame:
-    """Section 8.2.1: S, the number of flows of each level, the loss projected and what drop-tail had."""
+    """Return S, the number of flows of each level, the projected loss and drop-tail's loss (section 8.2.1)."""
     bdp = network.bdp_packets(network.CAPACITY_BPS, network.RTT_S)
     rows: list[Row] = []
     for level, count in levels().items():
@@ -241,7 +241,7 @@ def fairness(scenarios: Sequence[Scenario]) -> pd.DataFrame:
 
 
 def transfers(scenario: Scenario) -> pd.DataFrame:
-    """Completion and start-up times of transfers and pages, and what video and calls were like."""
+    """Return completion and start-up times of transfers and pages, and the quality of video and calls."""
     rows: list[Row] = []
     for name, entry in scenario.items():
         for group in entry.case.groups:

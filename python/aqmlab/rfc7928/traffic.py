@@ -23,7 +23,7 @@ class Group:
     name
         Name of the ``[[flow]]`` table.
     title
-        What tables call it.
+        Name in tables.
     text
         The table.
     rtt_s

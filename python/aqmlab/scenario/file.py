@@ -31,7 +31,7 @@ MOST_SEEDS = 1_000_000
 LARGEST_SEED = 2**63 - 1
 """Seeds are a column of signed 64-bit numbers in the tables."""
 BOM = "\ufeff"
-"""What some editors put before a text in UTF-8."""
+"""Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
@@ -64,9 +64,9 @@ class Scenario:
     normalized
         The scenario as TOML text with the overrides applied.
     markers, changes, probe
-        DiffServ markers, changes of links during the run, and what is recorded, with effective values.
+        DiffServ markers, changes of links during the run, and the recorded quantities, with effective values.
     warnings
-        What is allowed but looks like a mistake.
+        Warnings about valid but probably mistaken settings.
     """
 
     text: str
@@ -237,7 +237,7 @@ def _override_of(key: str, value: Value) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file; what goes wrong becomes one clear line.
+    """Return the text of a file; errors become one clear line.
 
     ``paper:mred/sole.toml`` is a file of a reproduced paper, ``example:dumbbell-red`` an example, ``lab:dumbbell.toml``
     the one that `aqmlab lab` opens; all come with the package.
@@ -264,7 +264,7 @@ def read_text(path: Path) -> str:
 
 @contextlib.contextmanager
 def _garbage_kept() -> Iterator[None]:
-    """Do not look for garbage: with 100,000 flows that takes longer than all else, and there is none."""
+    """Disable garbage collection within the context: with 100,000 flows it takes most of the time and frees nothing."""
     collects = gc.isenabled()
     gc.disable()
     try:

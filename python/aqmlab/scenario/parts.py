@@ -1,4 +1,4 @@
-"""What a checked scenario is made of: links with their queues, and flows."""
+"""Parts of a checked scenario: links with their queues, and flows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Shared = dict[str, dict[str, Any]]
-"""Parameters by what they are, so that links or flows that are alike have one table of them."""
+"""Parameters by their values, so that equal links or flows have one table of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One flow: who sends to whom, when, how, and over which links.
+    """One flow: sender, receiver, times, transport or pattern, and the links of its path.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ class Value:
     low, high
         Smallest and largest value allowed, if there is one.
     doc
-        What it is.
+        Its description.
     """
 
     default: float
@@ -127,9 +127,9 @@ class Discipline:
         """Make the discipline ready; parameters are known."""
 
     def enqueue(self, now: float, packet: Packet, queue: Queue) -> Decision:
-        """Say what becomes of `packet`, which arrives at `now` (s) and finds `queue`.
+        """Return the decision on `packet`, which arrives at `now` (s) and finds `queue`.
 
-        ``"accept"``, ``"mark"`` or ``"drop"``. What is accepted while the buffer is full is dropped. ``queue.drop(i)``
+        ``"accept"``, ``"mark"`` or ``"drop"``. A packet accepted while the buffer is full is dropped. ``queue.drop(i)``
         and ``queue.mark(i)`` do so to the packet at place i; ``queue.uniform()`` and ``queue.below(n)`` are random
         numbers of the run's seed.
         """
@@ -140,7 +140,7 @@ class Discipline:
         return 0
 
     def on_timer(self, now: float, queue: Queue) -> None:
-        """Do what is to be done `every` so many seconds."""
+        """Do the work that is due every `every` seconds."""
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,10 @@ def curve(name: str, *, title: str = "", source: str = "", doc: str = "") -> Cal
 
 
 def victim(name: str, *, title: str = "", source: str = "", doc: str = "") -> Callable[[F], F]:
-    """Make RED with another victim rule known as `name`: a function of what waits, and of a random number in [0, 1).
+    """Make RED with another victim rule known as `name`: a function of the packets and a random number in [0, 1).
 
-    What waits is a list of `Packet`, the arriving one last. It returns the place of the victim, or None for
-    the arriving one.
+    The packets are a list of `Packet`: those in the queue, then the arriving one. The function returns the place of the
+    victim, or None for the arriving one.
     """
 
     def register(function: F) -> F:
@@ -264,7 +264,7 @@ _loaded: set[str] = set()
 
 
 def generation() -> int:
-    """Return how many disciplines, curves and victim rules were registered: what is read of the core may be newer."""
+    """Return how many disciplines, curves and victim rules were registered; values read before may be out of date."""
     return _registered
 
 

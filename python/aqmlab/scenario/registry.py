@@ -27,7 +27,7 @@ class Parameter:
     default
         Its value if the scenario gives none.
     low, high
-        Bounds of the range, None where there is none.
+        Bounds of the range; None for no bound.
     choices
         Allowed words.
     parts
@@ -35,7 +35,7 @@ class Parameter:
     allowed
         The allowed range or words as text.
     doc, source
-        What it is, and where that stands.
+        Its description, and the source of the description.
     """
 
     key: str
@@ -84,7 +84,7 @@ class Part:
     Attributes
     ----------
     name, doc
-        The word in a scenario file, and what it does.
+        The word in a scenario file, and a description.
     parameters
         The keys of the parameters that only queues with this part have.
     needs
@@ -104,7 +104,7 @@ class Transport:
     Attributes
     ----------
     name, title
-        The word, and what it stands for.
+        The word, and its meaning.
     profile
         The set of semantics of TCP that it belongs to; None for UDP.
     parameters
@@ -126,7 +126,7 @@ class Controller:
     name
         The word for ``congestion_control``.
     doc, source
-        What it responds to, and where it comes from.
+        The signals it responds to, and its source.
     parameters
         The keys of the options that only this controller has.
     ecn

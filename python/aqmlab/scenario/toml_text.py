@@ -12,7 +12,7 @@ from aqmlab.errors import InputError, Problem, ScenarioError, one_line
 
 ALLOWED = "text, a number, true or false, a list, or a table"
 Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
-"""What an override may hold: text, a number, true or false, a list, or a table."""
+"""Types of an override's value: text, a number, true or false, a list, or a table."""
 
 
 def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
@@ -21,7 +21,7 @@ def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
     Parameters
     ----------
     filename
-        What messages call it.
+        Name of the text in messages.
 
     Raises
     ------

@@ -10,7 +10,7 @@ All of it is about independent runs (seeds), one number a run. A file has one th
 * `many`: several questions at once
 * `verdicts`: holds, fails, or undecided
 * `sequential`: runs until an interval is narrow enough
-* `power`: how many runs would decide what is undecided
+* `power`: how many runs would decide an undecided difference
 * `warmup`: where the transient at the start of a series ends
 """
 

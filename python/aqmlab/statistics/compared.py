@@ -20,7 +20,7 @@ class Compared:
     difference
         With its interval and p, by the test that was chosen.
     pairing
-        What pairing achieved; `pairing.test` is the test that was chosen.
+        The effect of pairing; `pairing.test` is the test that was chosen.
     method
         How the interval was made.
     hedges_g, cliffs_delta

@@ -3,8 +3,8 @@
 Student's interval of a mean of n runs errs by terms of the order of skewness / sqrt(n). Where that is above 0.25, the
 interval is Hall's (`aqmlab.statistics.skewed`), widened to hold Student's: Hall's alone corrects for skewness, but is
 too narrow where the tails are heavy on both sides, as those of differences are; Student's is not. Runs that are all
-equal have no interval: they do not show how the mean varies. `docs/validation/statistics.md` has what the interval
-covers, by distribution and number of runs, and how it compares with other methods.
+equal have no interval: they do not show how the mean varies. `docs/validation/statistics.md` shows the interval's
+coverage, by distribution and number of runs, and compares it with other methods.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def mean_interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBO
     level
         Confidence, 0 to 1.
     bounds
-        What the quantity can be; the interval is clipped to it.
+        Bounds of the quantity; the interval is clipped to them.
 
     >>> mean_interval([1, 2, 3])[1], mean_interval([1, 1, 2, 1, 3, 2, 1, 4, 9, 2, 1, 2])[1], mean_interval([4, 4])[1]
     (<Method.STUDENT: 'Student'>, <Method.HALL: 'Hall'>, <Method.NONE: 'none'>)

@@ -59,7 +59,7 @@ class Interval:
         return self.n > 1 and self.sd == 0
 
     def within(self, bounds: Bounds) -> Interval:
-        """Return the interval clipped to what the quantity can be.
+        """Return the interval clipped to the bounds of the quantity.
 
         >>> Interval(0.99, 0.02, 4, 0.96, 1.02).within((0.0, 1.0)).high
         1.0
@@ -85,7 +85,7 @@ def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED
     level
         Confidence, 0 to 1.
     bounds
-        What the quantity can be; the interval is clipped to it.
+        Bounds of the quantity; the interval is clipped to them.
 
     Examples
     --------

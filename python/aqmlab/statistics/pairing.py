@@ -1,8 +1,8 @@
-"""What pairing by seed gained, and which test of the difference follows from it.
+"""Gain of pairing by seed, and the test of the difference that follows from it.
 
 The test is chosen by the correlation r of the two samples: paired where r is above 0 at the 10 % level, Welch's where
-it is about 0, and paired again where r is below 0 at the 30 % level. Pairing what is independent only costs degrees of
-freedom, but Welch's interval of runs that hang together has the wrong width: too wide for r > 0, too narrow for r < 0,
+it is about 0, and paired again where r is below 0 at the 30 % level. Pairing independent runs only costs degrees of
+freedom, but Welch's interval of correlated runs has the wrong width: too wide for r > 0, too narrow for r < 0,
 hence the lenient levels. With them the interval of the test that was chosen holds the truth as often as it should,
 whatever the correlation (`docs/validation/statistics.md`). Whether pairing *gained* is a statement of its own, and
 rests on the 95 % interval of r.
@@ -44,7 +44,7 @@ class Choice(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Pairing:
-    """What pairing two samples by seed achieved.
+    """Result of pairing two samples by seed.
 
     Attributes
     ----------

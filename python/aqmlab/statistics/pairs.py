@@ -1,6 +1,6 @@
 """The difference of two samples of runs: paired by seed, or Welch's.
 
-Two disciplines that run with the same seeds see the same traffic (common random numbers). What the traffic does to
+Two disciplines that run with the same seeds see the same traffic (common random numbers). The traffic's effect on
 both cancels in the difference of a pair: its variance is (s_a^2 + s_b^2)(1 - r) for equal deviations, where r is the
 correlation that pairing achieved. Where r is near 0, as with greedy TCP, whose feedback soon makes another path of any
 difference, nothing cancels, and Welch's interval has the same width with up to twice the degrees of freedom.

@@ -1,4 +1,4 @@
-"""How many runs would decide what is undecided, if mean and scatter stay what they are."""
+"""Number of runs that would decide an undecided difference, if mean and scatter stay the same."""
 
 from __future__ import annotations
 

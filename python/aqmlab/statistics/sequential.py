@@ -30,7 +30,7 @@ MOST = 1000
 
 T = TypeVar("T")
 Widths = Mapping[str, float]
-"""Half the width of an interval by goal, in the goal's unit; NaN if there is none."""
+"""Half the width of an interval by goal, in the goal's unit; NaN for no interval."""
 _GOAL = re.compile(r"ci(?:\(\s*([A-Za-z0-9_.]+)\s*\))?\s*=\s*([0-9.eE+-]+)\s*(%?)")
 
 
@@ -101,7 +101,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Look:
-    """What was found at a look: the number of runs, and half the width of each goal's interval."""
+    """A look at the runs: their number, and half the width of each goal's interval."""
 
     runs: int
     widths: Widths
@@ -114,9 +114,9 @@ class Stopping:
     Attributes
     ----------
     goals
-        What was asked for.
+        The goals that the caller gave.
     looks
-        What was found, in order.
+        The looks, in order.
     most
         The most runs that were allowed.
     level
@@ -191,18 +191,18 @@ def run_until(
     Parameters
     ----------
     goals
-        What is asked for.
+        The goals for the intervals.
     more
         Runs these further seeds; returns what there is of all seeds so far.
     widths
-        Half the widths of the intervals, at level `spent`, of what there is, by the goals' texts.
+        Half the widths of the intervals of that result, at level `spent`, by the goals' texts.
     fewest, most
         Runs before the first look, and in all.
 
     Returns
     -------
     tuple
-        What there is in the end, and how it ended.
+        The runs' result in the end, and how they ended.
     """
     check_numbers(fewest, most)
     looks: list[Look] = []

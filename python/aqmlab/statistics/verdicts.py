@@ -1,4 +1,4 @@
-"""What the runs say about a claim: it holds, it fails, or they are too noisy to tell."""
+"""Verdicts on claims: a claim holds, it fails, or the runs are too noisy to decide."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from aqmlab.statistics.many import holm
 
 
 class Verdict(enum.StrEnum):
-    """What the runs say about a claim."""
+    """A verdict of the runs on a claim."""
 
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
     NOT_ENGAGED = "not engaged"
-    """What the claim is about never happened in the runs. No function of this module returns it."""
+    """The condition that the claim is about never occurred in the runs. No function of this module returns it."""
 
 
 def verdict_above(found: Interval, bound: float = 0.0) -> Verdict:

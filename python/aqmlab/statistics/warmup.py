@@ -2,7 +2,7 @@
 
 The series is averaged in batches of five samples. Leaving out the first d of the m batches leaves a mean with the
 squared standard error sum_(j >= d) (Y_j - mean)^2 / (m - d)^2; the d for which that is least is where the transient
-ends: leaving out less keeps its bias, leaving out more throws away what is steady. If it is in the second half, the
+ends: leaving out less keeps its bias, leaving out more throws away steady samples. If it is in the second half, the
 series is too short to tell.
 """
 
@@ -22,14 +22,14 @@ FEWEST_BATCHES = 10
 
 @dataclass(frozen=True)
 class Truncation:
-    """What MSER-5 found in a series.
+    """Truncation of a series by MSER-5.
 
     Attributes
     ----------
     samples
         Samples to leave out.
     settled
-        Whether what is left is at least half of the series; if not, the series is too short to tell.
+        Whether the remaining samples are at least half of the series; if not, the series is too short to tell.
     """
 
     samples: int

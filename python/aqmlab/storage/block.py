@@ -23,7 +23,7 @@ SCENARIOS = "scenarios"
 
 @dataclass(frozen=True)
 class RunRow:
-    """What the index says of a run, beside the block it is in.
+    """A run's row in the index, except for the block that contains the run.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@
         seed-0001/<table>.parquet
         seed-0001/SHA256SUMS      digests of the files of this seed, as ``sha256sum --check`` reads them
 
-What is in a seed's folder is a function of (scenario, seed, version) alone.
+The contents of a seed's folder are a function of (scenario, seed, version) alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ STALE_AFTER_S = 600.0
 MOST_SWAPS = 100
 """How often a seed's folder may be replaced by other processes while this one puts its own in place."""
 SHAPE: Mapping[str, type] = {"scenario": dict, "seed": int, "summary": dict, "version": str, "readings": dict}
-"""What every summary of a seed has."""
+"""Keys of the summary of every seed, with their types."""
 ALWAYS = "links"
 """The table that every run has."""
 TEMPORARY = re.compile(r"\.(?:(?P<machine>[0-9a-f]{8})-)?(?P<pid>[0-9]{1,10})(?:-[0-9a-f]{12})?\.tmp$")
@@ -69,9 +69,9 @@ def seed_folder(folder: Path, seed: int) -> Path:
 
 
 def prepare(folder: Path, *, scenario: str, name: str = SCENARIO) -> None:
-    """Make a results folder ready, so that what is wrong with it is known before any work is done.
+    """Create a results folder, so that errors of the path are found before any work is done.
 
-    The text that says what is run in it goes into the file `name`.
+    The text that describes its runs goes into the file `name`.
     """
 
     def work() -> None:
@@ -202,7 +202,7 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
         aside = temporary_path(folder)
         with contextlib.suppress(FileNotFoundError):
             found = folder.lstat()
-            # What vanishes while this looks is of a run that another process moves aside.
+            # Files that vanish during this check belong to a run that another process moves aside.
             if (name := _foreign(folder)) and os.path.samestat(found, folder.lstat()):
                 raise OSError(errno.EEXIST, f"{name} in it is not of a run, and would be deleted", str(folder))
             folder.rename(aside)
@@ -211,12 +211,12 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return a name beside `path` that no other process or thread uses, and that says who made it."""
+    """Return a name beside `path` that no other process or thread uses, and that names its machine and process."""
     return path.with_name(f".{_shortened(path.name)}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
 
 
 def _shortened(name: str) -> str:
-    """Cut a name so that what is put around it still fits into the 255 bytes of a file name."""
+    """Cut a name so that it fits into the 255 bytes of a file name with the prefix and suffix added to it."""
     return os.fsencode(name)[:180].decode(errors="ignore")
 
 
@@ -267,7 +267,7 @@ def _write_all(folder: Path, contents: Iterable[tuple[str, bytes]]) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Write a text file whole; what goes wrong becomes one clear line."""
+    """Write a text file whole; errors become one clear line."""
     guarded(path.parent, lambda: write_file(path, text.encode()))
 
 
@@ -323,7 +323,7 @@ def _read(path: Path) -> bytes:
 
 
 def _from_json(path: Path, text: bytes) -> dict[str, Any]:
-    """Return what a JSON file says; messages name it."""
+    """Return the contents of a JSON file; messages name the file."""
     try:
         data: dict[str, Any] = json.loads(text.decode())
     except (ValueError, RecursionError):

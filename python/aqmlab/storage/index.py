@@ -211,7 +211,7 @@ class Index:
         return found
 
     def answer(self, key: RunKey) -> str | None:
-        """Return the answer of a run, a table in JSON; None if there is none, or if it is not what was written."""
+        """Return the answer of a run, a table in JSON; None if it is missing or differs from the answer as written."""
         for text, written in self.rows("SELECT answer, digest FROM answers WHERE run = ?", (key.name,)):
             with contextlib.suppress(StorageError):
                 if _is_written(text, written) and self.table(text) is not None:
@@ -344,7 +344,7 @@ class Index:
 
 
 def store_root(folder: Path) -> Path:
-    """Return the store that a folder belongs to: the nearest one at or above it; the folder itself if there is none.
+    """Return the store that a folder belongs to: the nearest one at or above it, else the folder itself.
 
     >>> store_root(Path("nowhere/mred"))
     PosixPath('nowhere/mred')

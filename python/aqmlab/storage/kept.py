@@ -62,7 +62,7 @@ class SeedFolder:
 
 
 class Answers:
-    """Answers of runs: what a reducer made of each, as plain data. Threads and processes may add at the same time.
+    """Results of the runs' reducers, as plain data. Threads and processes may add at the same time.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The key of a run: what the run is a function of. Names of runs and blocks are hashes of keys."""
+"""The key of a run: all inputs that determine its result. Names of runs and blocks are hashes of keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL_TABLES = "tables"
 
 @dataclass(frozen=True, slots=True)
 class RunKey:
-    """What a run is a function of. Two runs with the same key have the same result, byte for byte.
+    """All inputs that determine a run. Two runs with the same key have the same result, byte for byte.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class RunKey:
     seed
         The seed.
     reducer
-        What is kept of the run: `ALL_TABLES`, or the stable name of a function. A reducer's name says what it
+        The kept data of the run: `ALL_TABLES`, or the stable name of a function. A reducer's name says what it
         computes and never where its code lies, so that moving a module invalidates no stored run.
     """
 

@@ -1,4 +1,4 @@
-"""What a folder for results holds, as the commands left it: runs, comparisons, tunings, reproductions."""
+"""Contents of a results folder, as the commands left them: runs, comparisons, tunings, reproductions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Entry:
     folder
         The folder, relative to the one that is listed.
     about
-        What was run, in a few words.
+        Description of the runs, in a few words.
     seeds
         How many seeds are finished; of a tuning, how many the confirmation had. None if the record does not say.
     """
@@ -83,4 +83,4 @@ def _reproduction(record: dict[str, Any]) -> tuple[str, str, int | None]:
 
 
 RECORDS = {folders.COMPARISON: _comparison, folders.TUNING: _tuning, folders.REPRODUCTION: _reproduction}
-"""The record that a command leaves in its folder, and what it says."""
+"""The record that a command leaves in its folder, and the function that describes it."""

@@ -31,7 +31,7 @@ class Owner:
     name
         Its name in claims.
     folder
-        A folder for what is half written, on the store's file system.
+        A folder for half-written files, on the store's file system.
     """
 
     def __init__(self, root: Path) -> None:
@@ -51,7 +51,7 @@ class Owner:
             return lock
 
     def leave(self) -> None:
-        """End the work: what is half written goes, and the lock with it."""
+        """End the work: remove half-written files and the lock."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
 
@@ -68,7 +68,7 @@ def _present(root: Path) -> list[str]:
 
 
 def must_not_be_links(*folders: Path) -> None:
-    """Raise if one of a store's own folders is a symbolic link: what is removed in it would be removed elsewhere."""
+    """Raise if one of a store's own folders is a symbolic link: a removal in it would remove files elsewhere."""
     for folder in folders:
         if folder.is_symlink():
             raise StorageError(
@@ -93,7 +93,7 @@ def _is_held(path: Path) -> bool:
 
 @contextmanager
 def _gate(root: Path) -> Iterator[None]:
-    """One process at a time, so that none takes a new one that has not locked its file yet for a dead one."""
+    """Admit one process at a time, so that a new process without its lock yet is not taken for dead."""
     gate = os.open(root / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)

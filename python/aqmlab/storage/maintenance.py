@@ -21,7 +21,7 @@ from aqmlab.storage.store import ResultStore, block_folders
 
 @dataclass(frozen=True)
 class Waste:
-    """What `collect` found, and removed unless it was only asked.
+    """Files that `collect` found, and removed unless it was a dry run.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
     damaged = [block for block in _indexed(store) if not is_whole(store, block)]
     if dry_run:
         return _waste(store, damaged, forget)
-    # What is wanted is found and the rows are taken out at once, so that a sweep that begins now sees both or none;
+    # One transaction finds the wanted runs and removes the rows, so that a sweep that begins now sees both or none;
     # the rows go first: a process that is killed then leaves files that are not counted.
     with store.index.transaction() as change:
         waste = _waste(store, damaged, forget)

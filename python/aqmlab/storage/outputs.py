@@ -59,7 +59,7 @@ def _write(path: Path, data: bytes) -> None:
 def write_export(folder: Path, files: Mapping[str, str]) -> list[Path]:
     """Write files, by name, to a folder of their own, made if it is missing; return their paths.
 
-    What earlier exports wrote there, as `OWN_FILES` lists it, is replaced. Files of others stay untouched.
+    Files of earlier exports, as `OWN_FILES` lists them, are replaced. Other files stay untouched.
 
     Raises
     ------

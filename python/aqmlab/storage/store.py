@@ -64,7 +64,7 @@ class ResultStore:
     def close(self) -> None:
         """Give up what was claimed, and close the index."""
         if self._owner is not None:
-            with contextlib.suppress(StorageError):  # on a full disk: claims of who has left are void
+            with contextlib.suppress(StorageError):  # on a full disk: claims of a process that has left are void
                 self._give_up([self._owner.name])
             self._owner.leave()
             self._owner = None
@@ -72,7 +72,7 @@ class ResultStore:
 
     @property
     def owner(self) -> Owner:
-        """What this process is to the others on the store; claims of processes that have ended are given up."""
+        """The identity of this process in the store; claims of processes that have ended are given up."""
         if self._owner is None:
             self._owner = Owner(self.root)
             self.forget_the_dead()
@@ -91,7 +91,7 @@ class ResultStore:
         Returns
         -------
         list of str or None
-            What is to be done, in order; None if another process has some of it in hand.
+            The runs to do, in order; None if another process has some of them in hand.
         """
         mine = self.owner.name
         if runs and self.index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", (runs[0], mine)):
@@ -138,8 +138,8 @@ class ResultStore:
         Raises
         ------
         StorageError
-            If the name is none of a block, as in an index that was made to point elsewhere, or if a folder on the way
-            is a symbolic link. Commands remove these folders.
+            If the name is not a block's name, as in an index that was made to point elsewhere, or if a folder on the
+            way is a symbolic link. Commands remove these folders.
         """
         if not is_name(block):
             raise StorageError(
@@ -245,7 +245,7 @@ class ResultStore:
         return found[0]
 
     def study_runs(self, study: StudyRow) -> list[tuple[PointRow, RunRow, str]]:
-        """Return what is stored of a study: point, run and block, in the order of points and seeds."""
+        """Return the stored runs of a study: point, run and block, in the order of points and seeds."""
         points = self.index.points(study)
         ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
         found = self.index.runs(ask, (study.version, study.study))
@@ -254,7 +254,7 @@ class ResultStore:
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
     def _rebuild_if_lost(self) -> None:
-        """Make the index from the files if there are files and no index; what is damaged stays out of it."""
+        """Make the index from the files if there are files and no index; damaged blocks stay out of it."""
         if self.index.rows("SELECT 1 FROM blocks LIMIT 1") or not (self.root / BLOCKS).is_dir() or living(self.root):
             return
         for folder in block_folders(self.root):

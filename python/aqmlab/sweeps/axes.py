@@ -27,7 +27,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Range:
-    """A key and what its values are drawn from: numbers between two ends, or one of some values.
+    """A key and the range of its values: numbers between two ends, or one of some values.
 
     Attributes
     ----------

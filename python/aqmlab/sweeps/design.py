@@ -1,7 +1,7 @@
 """Which points a sweep has: every combination of a grid, values that go together, and drawn ones.
 
-What is drawn is a function of the number of the draw alone, so asking for more points keeps those that there are.
-Sobol's points fill the ranges more evenly than random ones (Sobol 1967; scrambled as Owen 1998 did).
+A drawn point is a function of the number of the draw alone, so asking for more points keeps the present ones. Sobol's
+points fill the ranges more evenly than random ones (Sobol 1967; scrambled as Owen 1998 did).
 """
 
 from __future__ import annotations

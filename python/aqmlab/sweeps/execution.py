@@ -1,6 +1,6 @@
-"""Run a sweep: submit blocks of runs to an executor, store what returns, repeat what was lost.
+"""Run a sweep: submit blocks of runs to an executor, store its results, repeat lost tasks.
 
-Blocks go out in tasks, which are sized by what runs have been seen to cost, so that handing over takes little of the
+Blocks go out in tasks, which are sized by the measured costs of runs, so that handing over takes little of the
 time and no task is long. While another process on the same store has a run in hand this one does others, and waits for
 it at the end.
 """
@@ -34,7 +34,7 @@ FORGETTING = 0.7
 
 @dataclass
 class Tally:
-    """What a sweep took.
+    """Statistics of a sweep's execution.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Tally:
     simulation_s, simulation_cpu_s
         Time in the core, and processor time in it, of all runs together, in s.
     warnings
-        What runs found that is allowed but probably not meant.
+        Warnings of the runs about valid but probably mistaken settings.
     stored
         Runs of the sweep that are in the store now.
     """

@@ -1,4 +1,4 @@
-"""Who does the runs: this process, processes on this machine, an executor that is handed over, or a Dask cluster."""
+"""Executors of runs: this process, processes on this machine, an executor that is handed over, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Processes:
             return self._executor.submit(work_in_process, number, task)
 
     def reports(self) -> Iterator[tuple[int, float]]:
-        """Read what the processes wrote."""
+        """Yield the reports that the processes sent."""
         while not self._reports.empty():
             yield self._reports.get()
 
@@ -132,7 +132,7 @@ class Foreign:
 
 
 class Dask:
-    """The workers of a Dask cluster. Dask itself does again what a lost worker had in hand, up to its own limit."""
+    """The workers of a Dask cluster. Dask itself repeats the tasks of a lost worker, up to its own limit."""
 
     task_s = 5.0
 
@@ -175,7 +175,7 @@ class Dask:
 def crew_for(
     *, workers: int | None, executor: Executor | None, dask: str | None, blocks: int, cost: float
 ) -> Iterator[Crew]:
-    """Find those who do a sweep of so many blocks, which would take one core about `cost` seconds."""
+    """Yield the executor for a sweep of so many blocks, which would take one core about `cost` seconds."""
     if executor is not None and dask is not None:
         raise InputError("give an executor or the address of a Dask cluster, not both")
     if dask is not None:
@@ -218,7 +218,7 @@ def _dask(address: str) -> Iterator[Dask]:
 
 
 def _must_be_address(address: str) -> None:
-    """Raise for what cannot be a scheduler's address; a client that is made of it complains long afterwards."""
+    """Raise if the text cannot be a scheduler's address: a client made with it fails only long afterwards."""
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import backends
 

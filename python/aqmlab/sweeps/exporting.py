@@ -1,4 +1,4 @@
-"""What a store holds, as one file for other programs."""
+"""Export of a store's contents as one file for other programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from aqmlab.sweeps.sweep import POINT, RUN, SEED, Study
 SWEEP_TABLES = ("runs", "points")
 
 RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
-"""Formats of a single run: what `aqmlab.export` writes besides tables."""
+"""Formats of a single run, other than tables, that `aqmlab.export` writes."""
 
 
 def export(

@@ -1,4 +1,4 @@
-"""A sweep as a file: what the options of ``aqmlab sweep`` say, in TOML.
+"""A sweep as a file: the options of ``aqmlab sweep``, in TOML.
 
 study = 1
 scenario = "dumbbell-red.toml"      # beside this file
@@ -36,7 +36,7 @@ DRAW_KEYS = ("random", "sobol", "seed")
 
 @dataclass(frozen=True)
 class SweepFile:
-    """What a sweep file says. Everything but the scenario may be missing."""
+    """Contents of a sweep file. Everything but the scenario may be missing."""
 
     scenario: str | Path
     name: str | None = None

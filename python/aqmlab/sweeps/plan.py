@@ -1,7 +1,7 @@
 """The runs of a sweep, cut into blocks.
 
-A block is what is stored at once, so its runs depend on the sweep alone, not on how fast they are. Runs of one point
-are neighbours, and a block takes about as long as is worth a few files.
+A block is the unit of storage, so its runs depend on the sweep alone, not on how fast they are. Runs of one point are
+neighbours, and a block takes about as long as is worth a few files.
 """
 
 from __future__ import annotations

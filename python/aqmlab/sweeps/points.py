@@ -41,7 +41,7 @@ def check_points(
     warnings: set[str],
     progress: Callable[[float], None],
 ) -> list[Point]:
-    """Lay every point's values over the scenario and check it; what looks like a mistake goes into `warnings`.
+    """Check the scenario with each point's values, and return the points; `warnings` gets probable mistakes.
 
     `progress` is called with the share that is checked, 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""What a sweep found: a row a run, a row a point, and the tables of any run."""
+"""Results of a sweep: a row per run, a row per point, and the tables of any run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Study(Shown):
     simulation_s, simulation_cpu_s
         Time that those runs were in the core, and its processor time, in s; 0 if it was only loaded.
     warnings
-        What is allowed but looks like a mistake.
+        Warnings about valid but probably mistaken settings.
     """
 
     name: str

@@ -54,12 +54,12 @@ def sweep(
     progress: bool = True,
     engine: str = "auto",
 ) -> Study:
-    """Run a scenario at every point of a design, with every seed. What the store has is not run again.
+    """Run a scenario at every point of a design, with every seed. Stored runs are not repeated.
 
     Parameters
     ----------
     scenario
-        A scenario file, a scenario already loaded, or a sweep file; what else is given here is added to the latter.
+        A scenario file, a scenario already loaded, or a sweep file; the other arguments are added to the latter.
     grid
         Dotted key to values: a list, ``"v1,v2"`` or ``"from:to:count"`` (``"from:to:count:log"``). Every combination
         is a point.
@@ -94,7 +94,7 @@ def sweep(
     ScenarioError, InputError
         If the design or the scenario at one of its points is not valid. Nothing is run then.
     Interrupted
-        On Ctrl-C. What is finished is kept.
+        On Ctrl-C. Finished runs are kept.
     """
     checked_engine(engine)
     plan = _planned(scenario, overrides=overrides, seeds=seeds, name=name)
@@ -126,7 +126,7 @@ class _Planned:
 
 
 def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Seeds, name: str | None) -> _Planned:
-    """Put together what the sweep file says and what is asked for beside it."""
+    """Return the settings of the sweep file combined with the arguments of the call."""
     given = None if isinstance(scenario, Scenario) else read_sweep(scenario)
     if given is None:
         base = as_scenario(scenario, overrides=overrides)
@@ -179,7 +179,7 @@ def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A sweep whose runs are wanted, and who is to do them."""
+    """A sweep whose runs are wanted, and the executor for them."""
 
     row: StudyRow
     points: list[Point]
@@ -190,7 +190,7 @@ class _Sweep:
     progress: bool
 
     def into(self, store: ResultStore) -> tuple[Tally, float]:
-        """Do what a store does not have; return what it took, with the time in s."""
+        """Do the runs that a store lacks; return the statistics of the execution, and its time in s."""
         began = time.monotonic()
         blocks = cut(self.points, self.row.seeds, self.row.version)
         total = sum(len(block.runs) for block in blocks)
@@ -238,7 +238,7 @@ class _Missing:
 
 
 def _missing(store: ResultStore, blocks: list[Block]) -> _Missing:
-    """Count what is to do. Runs whose files are not there any more are taken out of the index first."""
+    """Return the runs that are still to do. Runs whose files are missing are first removed from the index."""
     store.drop_lost(key.name for block in blocks for key in block.runs)
     left = []
     for block in blocks:

@@ -1,4 +1,4 @@
-"""What a worker is given and gives back. It needs neither the store nor a shared disk: files come back as bytes."""
+"""Input and output of a worker. It needs neither the store nor a shared disk: files come back as bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Task:
     version
         The version whose runs are asked for.
     engine
-        What is to evaluate them.
+        The engine to evaluate them with.
     """
 
     blocks: Mapping[int, tuple[RunKey, ...]]
@@ -87,7 +87,7 @@ class Task:
 
 @dataclass
 class TaskDone:
-    """What came of a task.
+    """Result of a task.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class TaskDone:
     peak_bytes
         Most memory that the worker has held so far, in bytes.
     warnings
-        What runs found that is allowed but probably not meant.
+        Warnings of the runs about valid but probably mistaken settings.
     """
 
     blocks: dict[int, EncodedBlock] = field(default_factory=dict)

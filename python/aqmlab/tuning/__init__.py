@@ -3,7 +3,7 @@
 A file has one thing:
 
 * `goals`: the quantity to minimize or maximize, and the bounds to keep
-* `ranges`: what varies, and the points of the ranges that are looked at
+* `ranges`: the varied conditions, and the points of the ranges that are looked at
 * `space`: the parameters that are searched
 * `measurements`: runs of settings at points, and the reducer that reads their metrics
 * `starts`: the analytic design, ns-2's automatic RED, an RFC's values, the scenario's own settings

@@ -59,12 +59,12 @@ class Budget:
         return min(wanted, max(LEAST_SEEDS, affordable))
 
     def cut(self, what: str, done: int, wanted: int) -> None:
-        """Record what was done of what was wanted, if it is less."""
+        """Record how much of the wanted work was done, if it is less."""
         if done < wanted:
             self.cuts.append(f"{done} of {wanted} {what}")
 
     def note(self) -> str:
-        """Say what the budget left out; "" if nothing."""
+        """Return a sentence on the work that the budget left out; "" for none."""
         if not self.cuts or self.seconds is None:
             return ""
         return f"the time budget of {self.seconds:.4g} s was spent: {', '.join(self.cuts)} (--budget sets another)"

@@ -1,4 +1,4 @@
-"""What is asked for: a quantity to make small or large, and bounds to keep."""
+"""Goals of tuning: a quantity to make small or large, and bounds to keep."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Bound:
         return float(self.sign * np.min(self.sign * means))
 
     def violation(self, means: np.ndarray) -> float:
-        """Return by what share of the bound the worst point breaks it; negative where all points keep it.
+        """Return the share of the bound by which the worst point breaks it; negative where all points keep it.
 
         >>> round(Bound(metric("utilization"), 1, 0.8).violation(np.array([0.9, 0.6])), 12)
         0.25

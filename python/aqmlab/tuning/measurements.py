@@ -1,4 +1,4 @@
-"""Runs of settings at points of the ranges, and what is read off them."""
+"""Runs of settings at points of the ranges, and the quantities read from them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class LinkMetrics:
 
 
 class Bench:
-    """Measures settings at points; what the store has is not run again.
+    """Measures settings at points; stored runs are not repeated.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Bench:
     budget
         Records how long runs take.
     title
-        What lines about progress begin with.
+        Beginning of the lines about progress.
     """
 
     def __init__(

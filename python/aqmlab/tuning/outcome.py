@@ -55,7 +55,7 @@ class Tuned:
     tuned
         The scenario with the settings.
     notes
-        What could not be done as asked.
+        Requests that could not be met.
     dialects
         The settings as text for other systems.
     folder

@@ -1,4 +1,4 @@
-"""What varies while the queue's parameters stay: ranges of flows, round trips, rates, or of any key of the scenario."""
+"""Ranges of conditions while the queue's parameters stay: flows, round trips, rates, or any key of the scenario."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Range:
     whole
         Whether only whole numbers are meant.
     overrides
-        From a value to what it is in the scenario.
+        A function from a value to the overrides of the scenario.
     """
 
     key: str
@@ -150,7 +150,7 @@ def number_of(word: str, where: str) -> tuple[float, str]:
     Raises
     ------
     InputError
-        If it is none; the message begins with `where`.
+        If the text is not a number; the message begins with `where`.
 
     >>> number_of("20ms", "over"), number_of("7p", "vary")
     ((0.02, 's'), (7.0, 'p'))

@@ -40,7 +40,7 @@ IN_PACKETS = ("limit", "min_th", "max_th")
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to paste.
+    """Commands to paste.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Recommendation:
     lines
         Commands for a shell.
     notes
-        What they do otherwise than the scenario that was tuned.
+        Differences between the commands and the scenario that was tuned.
     """
 
     aqm: str
@@ -137,9 +137,9 @@ def _times(value: float | str, ratio: float) -> float | str:
 
 
 def best_of(answers: Sequence[Tuned]) -> Tuned:
-    """Return the discipline to use: the first in order that none is decisively better than (paired by seed, Holm).
+    """Return the discipline to use: the first in order that no other is decisively better than (paired by seed, Holm).
 
-    Those that break the bounds come behind all others, unless users feel the objective.
+    Disciplines that break the bounds come behind all others, unless users feel the objective.
     """
     task = answers[0].task
     keeping = [one for one in answers if task.is_felt or one.holds is not Verdict.FAILS] or list(answers)

@@ -69,7 +69,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Task:
-    """What settings are judged by.
+    """Criteria by which settings are judged.
 
     Attributes
     ----------

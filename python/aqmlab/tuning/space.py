@@ -39,7 +39,7 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     **{name: {"target": (1e-3, 0.1), "alpha": (0.0125, 1.25), "beta": (0.125, 12.5)} for name in ("pie", "fq-pie")},
     **{name: {"target": (1e-3, 0.1), "alpha": (0.02, 2.0), "beta": (0.2, 20.0)} for name in ("pi2", "dualpi2")},
 }
-"""What is searched of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""
+"""Search ranges of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""
 TIME_CONSTANTS = 10
 """Time constants of the average that the measured time of a run must have room for."""
 
@@ -107,7 +107,7 @@ class Space:
     base
         The queue's table, with everything that stays.
     dimensions
-        What is searched.
+        The dimensions of the search.
     """
 
     base: Mapping[str, Value]
@@ -166,7 +166,7 @@ def least_weight(capacity: float, measured_s: float) -> float:
 
 
 def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowest: float, vary: Sequence[str]) -> Space:
-    """Return what is searched for a discipline.
+    """Return the search space of a discipline.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Load:
-    """What crosses the link at a point: N flows of one round trip (without queueing, in s), C in packets/s."""
+    """Load of the link at a point: N flows of one round trip (without queueing, in s), C in packets/s."""
 
     flows: float
     propagation: float
@@ -100,7 +100,7 @@ def automatic(plan_body: Body) -> Start:
 def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
     """Return the analytic designs; none for a discipline without RED's parameters, or without greedy TCP.
 
-    What had to be done otherwise is added to `notes`.
+    Deviations from the design are added to `notes`.
     """
     if not has_red(aqm):
         return []
@@ -132,7 +132,7 @@ def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], spa
 
 
 def heaviest(load: Load, queue: float, spacing: str) -> float:
-    """Return the max_p at which the drop rate in the middle between the thresholds is what the flows need.
+    """Return the max_p at which the drop rate midway between the thresholds is the one that the flows need.
 
     >>> round(heaviest(Load(20, 0.04, 1250), 20, "none"), 3)
     0.327

@@ -82,7 +82,7 @@ def tune(
     keep
         Bounds that the mean must keep at every point: ``utilization>=0.95``, ``delay_p99_ms<=50ms``.
     over
-        What varies: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
+        Varied conditions: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
         ``rate=2Mbps:20Mbps``, or any dotted key of the scenario.
     queue
         The ``[queue.NAME]`` table to tune; the first link with it is measured.
@@ -157,7 +157,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class _Problem:
-    """What is searched: the queue and its parameters, points, starts, and settings to compare with."""
+    """The search problem: the queue and its parameters, points, starts, and settings to compare with."""
 
     place: Place
     chosen: Discipline
@@ -183,7 +183,7 @@ def _problem(
     plan: Scenario, queue: str, *, aqm: str | None, vary: Sequence[str], over: Sequence[str],
     further: Mapping[str, Mapping[str, Value]],
 ) -> _Problem:  # fmt: skip
-    """Check what is asked for, and return it as a problem; every reference must make a valid scenario."""
+    """Check the request, and return it as a problem; every reference must make a valid scenario."""
     ranges = ranges_of(over, plan)
     points = _Points(search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges)))
     place = Place(plan, queue, _measured(plan, queue).name)
@@ -273,7 +273,7 @@ def _measured(plan: Scenario, queue: str) -> Link:
 
 
 def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[Point]) -> tuple[Discipline, Space]:
-    """Return the discipline, and what is searched of it."""
+    """Return the discipline, and its search space."""
     plan, link = place.plan, place.plan.link(place.link)
     chosen = discipline(aqm or link.aqm)
     base = _base(plan, place.queue, chosen, same=chosen.name == link.aqm)
@@ -331,7 +331,7 @@ def _marking(plan: Scenario, table: Body) -> Body:
 def _numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
     """Return the starts as numbers of the search; of those that come to the same settings only the first.
 
-    A start without what is searched, such as a file's own CoDel where RED is tuned, is only compared with.
+    A start that lacks the searched parameters, such as a file's own CoDel where RED is tuned, is only compared with.
     """
     found: dict[str, tuple[str, Numbers]] = {}
     for start in starts:

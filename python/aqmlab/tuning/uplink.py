@@ -1,4 +1,4 @@
-"""A tuning without a scenario file: an uplink by its rate, its round trips, and what it is used for."""
+"""Tuning without a scenario file: an uplink by its rate, its round trips, and its uses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ tcp = {{ profile = "rfc", congestion_control = "{tcp}"{ecn} }}
 web = {{ objects = 30, size = "15KB", think = "0s" }}
 """,
 }
-"""What a link may be used for, as flows; downloads stand first, since the range is of theirs."""
+"""Uses of a link, as flows; downloads stand first, since the range is of theirs."""
 SCENARIO = """\
 format = 1
 name = "uplink-{rate}"
@@ -93,7 +93,7 @@ _RATE = re.compile(rf"(?:([0-9.]+)\s*(?:{_UNIT})?\s*/\s*)?([0-9.]+)\s*{_UNIT}", 
 
 @dataclass(frozen=True)
 class Uplink:
-    """What `aqmlab.tune` needs to know of an uplink.
+    """Arguments of `aqmlab.tune` for an uplink.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
     Raises
     ------
     InputError
-        With one line that names what is allowed.
+        With one line that names the valid values.
 
     >>> uplink("50Mbps", "20ms:100ms", "calls and downloads").keep
     ('utilization>=0.9',)

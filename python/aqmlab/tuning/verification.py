@@ -1,4 +1,4 @@
-"""Which of the best settings is taken, and what fresh seeds say of it.
+"""Choice among the best settings, and its check with fresh seeds.
 
 The trial that looks best looks better than it is, since it is the luckiest of many on a few seeds. So the best are run
 again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and the
@@ -113,9 +113,9 @@ class Against:
     p
         Its p after Holm's correction over all references.
     verdict
-        ``better``, ``worse`` or ``undecided``. Who keeps the bounds is better than who breaks them, and than who has
-        the worse goal, if the interval of the difference shows it, also after Holm's correction. So no candidate
-        is better whose own bounds are undecided.
+        ``better``, ``worse`` or ``undecided``. Settings that keep the bounds are better than settings that break them,
+        and than settings with the worse goal, if the interval of the difference shows it, also after Holm's
+        correction. So a candidate whose own bounds are undecided is never better.
     """
 
     reference: Confirmed

@@ -1,7 +1,7 @@
 """The markers of ns-2's DiffServ module once more, in doubles: they show that the committed tables are understood.
 
-The arithmetic is that of tests/data/ns2/dsred/README.md. A decision has a margin, the relative distance of what was
-compared; a table is admitted only if no margin is so small that another order of rounding could turn the decision.
+The arithmetic is that of tests/data/ns2/dsred/README.md. A decision has a margin, the relative distance of the compared
+values; a table is admitted only if no margin is so small that another order of rounding could turn the decision.
 """
 
 from __future__ import annotations

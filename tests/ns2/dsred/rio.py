@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What became of an arrival."""
+    """Outcome of an arrival."""
 
     ACCEPTED = "accepted"
     EARLY = "early"

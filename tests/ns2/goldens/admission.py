@@ -39,7 +39,7 @@ class NotAdmittedError(Exception):
 
 @dataclass(frozen=True)
 class Admitted:
-    """A reference: the case, its run and what happens in it."""
+    """A reference: the case, its run and the phenomena in it."""
 
     case: Case
     duration: Decimal

@@ -186,7 +186,7 @@ def _special() -> list[Case]:
 
 
 def _uneven() -> list[Case]:
-    """More of what is mostly rejected above, over uneven delays and rates, with several buffers."""
+    """More cases of the kinds that are mostly rejected above, over uneven delays and rates, with several buffers."""
     return [*_uneven_crowds(), *_uneven_hops(), *_uneven_mixtures()]
 
 

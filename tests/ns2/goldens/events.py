@@ -71,7 +71,7 @@ def write(path: Path, table: Sequence[Row]) -> None:
 
 
 def difference_in_order(want: Sequence[Row], have: Sequence[Row]) -> str | None:
-    """The first difference of two tables that must be the same, row by row; None if there is none."""
+    """Return the first difference of two tables that must be the same, row by row; None for equal tables."""
     for index, (a, b) in enumerate(zip(want, have, strict=False)):
         if a != b:
             return f"event {index}: expected {_show(a)}, found {_show(b)}"
@@ -81,7 +81,7 @@ def difference_in_order(want: Sequence[Row], have: Sequence[Row]) -> str | None:
 
 
 def difference_as_sets(want: Sequence[Row], have: Sequence[Row], tolerance_ps: int = TOLERANCE_PS) -> str | None:
-    """The first difference when events of one microsecond count as a set; None if there is none.
+    """Return the first difference, with the events of one microsecond compared as a set; None for equal tables.
 
     Both tables are cut together wherever neither has an event for longer than the tolerance. Within a piece
     the multisets of (kind, flow, seq, bytes) must be equal, and the k-th occurrence of an event in one table

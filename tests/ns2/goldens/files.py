@@ -79,7 +79,7 @@ def _entry(admitted: Admitted) -> dict[str, Any]:
 
 
 def lacking(entries: list[dict[str, Any]]) -> str | None:
-    """What the references as a whole do not show; None if nothing is missing."""
+    """Return a description of the first lack of the references as a whole; None if nothing is missing."""
     for family in FAMILIES:
         mine = [e for e in entries if str(e["case"]).startswith(family + "/")]
         if len(mine) < AT_LEAST:
@@ -100,7 +100,7 @@ def write_index(folder: Path, entries: list[dict[str, Any]], rejected: list[dict
 
 
 def compare_folders(committed: Path, fresh: Path) -> str | None:
-    """The first difference between two folders of references; None if there is none."""
+    """Return the first difference between two folders of references; None for equal folders."""
     names = _names(committed)
     if names != (made := _names(fresh)):
         return f"files differ: {sorted(names ^ made)}"

@@ -1,4 +1,4 @@
-"""What a case is made of. Times are decimals of a second, so that a case is exact until a tool rounds it."""
+"""Parts of a case. Times are decimals of a second, so that a case is exact until a tool rounds it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Case:
 
 @dataclass
 class Counts:
-    """What ns-2 itself counted for one TCP flow."""
+    """ns-2's own counts for one TCP flow."""
 
     timeouts: int = 0
     sent: int = 0

@@ -1,4 +1,4 @@
-"""What happens in a trace: the congestion phenomena a case is there for, and simultaneous events."""
+"""Phenomena in a trace: the congestion phenomena a case is there for, and simultaneous events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goldens.events import Row
 from goldens.model import Case, Event, Link, Tcp
 
 Key = tuple[Decimal, str]
-"""What sets a station going: (the time at which that was scheduled, the station that did it)."""
+"""The trigger of a station: (the time at which it was scheduled, the station that scheduled it)."""
 
 Ends = tuple[str, str]
 """A link: the nodes it leads from and to."""
@@ -70,7 +70,7 @@ def _judge(result: Simultaneity, ends: Ends, t: Decimal, triggers: list[Key]) ->
 
 @dataclass
 class _Scan:
-    """State of the reconstruction: what was received last, and what every link transmits."""
+    """State of the reconstruction: the last received packets, and the transmissions of every link."""
 
     links: dict[Ends, Link]
     triggers: dict[tuple[Ends, Decimal], list[Key]] = field(default_factory=dict)

@@ -43,7 +43,7 @@ class Tables:
 
 
 def ns2(script: str, **arguments: object) -> Numbers:
-    """Runs a script of this folder; what it prints."""
+    """Run a script of this folder, and return the numbers it prints."""
     command = ["ns", str(HERE / script), *(f"{key}={value}" for key, value in arguments.items())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -1,6 +1,6 @@
 """The settings: one of each switch that was reported, and 20 around each.
 
-| family | switch | what is varied |
+| family | switch | varied settings |
 |---|---|---|
 | `mark` | `mark_at_bound = false` (``mark_p_``) | mark_p_, thresholds, weight, slope, wait_, traffic |
 | `forced` | `forced_at = "end"` (``use_mark_p_ false``) | curve, max_p, thresholds, weight, wait_, setbit_, traffic |

@@ -1,4 +1,4 @@
-"""Theory over simulation: the model of a scenario's link, the gaps, what is violated, and the command."""
+"""Theory over simulation: the model of a scenario's link, the gaps, violated assumptions, and the command."""
 
 from __future__ import annotations
 

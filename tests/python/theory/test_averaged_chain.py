@@ -59,7 +59,7 @@ def test_weight_one_is_the_chain_without_average(series: str, load: float) -> No
     assert chain.mean_run == pytest.approx(runs.mean_run, rel=1e-9)
     assert chain.longer(3) == pytest.approx(runs.longer(3), rel=1e-9)
     assert chain.pi == pytest.approx(plain.pi, abs=1e-12)
-    # the average is what the last arrival found
+    # the average is the number that the last arrival found
     assert chain.mean_average == pytest.approx(plain.mean_number, rel=1e-9)
 
 
@@ -134,7 +134,7 @@ def test_drops_that_are_too_rare_have_no_runs() -> None:
 
 
 def test_a_small_weight_holds_the_average_at_the_balance() -> None:
-    # with w_q -> 0 every arrival is dropped with one p, at which M/M/1/K carries what is accepted
+    # with w_q -> 0 every arrival is dropped with one p, at which M/M/1/K carries the accepted packets
     curve, load = oracle.curve("exred"), 1.1
     chain = solve_averaged_chain(curve, load=load, capacity=100, w_q=1e-6)
     low, high = 10.0, 60.0
@@ -161,7 +161,7 @@ def test_the_simulated_queue(series: str) -> None:
 def test_the_grid_is_refined_for_an_average_that_rests(w_q: float) -> None:
     chain = solve_averaged_chain(DropCurve.none(limit=17), load=2.0, capacity=17, w_q=w_q)
     assert chain.p_drop == pytest.approx(MM1K(2.0, 17).p_drop, rel=1e-6)
-    # no drop depends on it: it is the mean of what busy arrivals find, to an order of w_q
+    # no drop depends on it: it is the mean of the numbers that busy arrivals find, to an order of w_q
     assert chain.mean_average == pytest.approx(MM1K(2.0, 17).mean_number, rel=1e-3)
     assert chain.sd_average < 5 * math.sqrt(w_q)
 

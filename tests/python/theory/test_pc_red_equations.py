@@ -55,7 +55,7 @@ def test_channels_add_up_to_1(plus, minus, non, queue):
         shares = [float(found.plus), float(found.minus), float(found.non)]
         assert sum(shares) == pytest.approx(1)
         assert min(shares) >= 0
-        # Of what is spared, the others bear equal parts a flow.
+        # The drops that protected flows are spared fall to the other flows in equal parts.
         assert shares[1] * non == pytest.approx(shares[2] * minus)
 
 

@@ -1,4 +1,4 @@
-"""Transfers: max-min fair rates by hand, who is active when, routes, and the bus seed by seed."""
+"""Transfers: max-min fair rates by hand, activity over time, routes, and the bus seed by seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CHOKe: who meets a packet of its own flow in the queue is dropped, and that packet too.
+"""CHOKe: a packet that meets one of its own flow in the queue is dropped, and that packet too.
 
 R. Pan, B. Prabhakar, K. Psounis, CHOKe: A Stateless Active Queue Management Scheme, INFOCOM 2000; Linux `sch_choke.c`.
 """

@@ -70,7 +70,7 @@ class Fair(ReferenceModel):
 
 
 class FqCoDel(Fair):
-    """RFC 8290: CoDel looks at what is left in all queues; a full buffer drops half of the longest queue."""
+    """RFC 8290: CoDel checks the backlog of all queues together; a full buffer drops half of the longest queue."""
 
     def __init__(self, draws: Draws, rate_bps: float, *, limit: int, collide: bool = False) -> None:
         super().__init__(draws, rate_bps, limit=limit, collide=collide)

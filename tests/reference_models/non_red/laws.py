@@ -41,7 +41,7 @@ class Blue(ReferenceModel):
 
 
 class OneBin(ReferenceModel):
-    """SFB with a single bin, in which all flows are: what is left of it without a hash (Linux `sch_sfb.c`)."""
+    """SFB with a single bin, in which all flows are: SFB without its hash (Linux `sch_sfb.c`)."""
 
     bin_size, increment, decrement, rate, burst = 20, 0.05, 0.001, 10, 20
 

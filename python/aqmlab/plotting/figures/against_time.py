@@ -1,4 +1,4 @@
-"""What happens in one run, against time: queue and average, congestion windows, fairness."""
+"""Figures of one run against time: queue and average, congestion windows, fairness."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
 
 
 def averages_against_time(runs: Runs, *, link: str | None = None, seed: int | None = None) -> Chart:
-    """RED's average (or the queue, where there is none) against time, one line per discipline, in one run."""
+    """Draw RED's average (or the queue of other disciplines) against time, one line per discipline, in one run."""
     place = link_in(runs, link)
     series, words = [], []
     for index, (name, result) in enumerate(named(runs).items()):

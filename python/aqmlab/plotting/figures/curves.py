@@ -55,7 +55,7 @@ def scenario_curves(scenario: Scenario) -> Chart | None:
 
 
 def curves_of(readings: Mapping[str, Mapping[str, Any]], text: str) -> Chart | None:
-    """Do the same from what a run's summary holds: the reading of every queue, and the scenario's text."""
+    """Draw the same from a run's summary: the reading of every queue, and the scenario's text."""
     bodies: dict[str, dict[str, Any]] = {}
     top = 0.0
     tables = read_toml(text).get("queue", {})

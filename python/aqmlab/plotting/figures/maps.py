@@ -64,7 +64,7 @@ def parameter_map(
     x, y, value
         Names of the columns.
     x_label, y_label, label
-        What axes and colours say, with units; default: the columns' names.
+        Labels of the axes and colours, with units; default: the columns' names.
     levels
         Values at which a line is drawn.
     x_log, y_log

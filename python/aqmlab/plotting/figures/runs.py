@@ -1,4 +1,4 @@
-"""What all figures need of runs: their names, the link in question, and fewer rows."""
+"""Helpers of all figures: names of runs, choice of the link, and thinning of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who loses, beside who sends: the share of drops against the share of arrivals."""
+"""Losses by sender: the share of drops against the share of arrivals."""
 
 from __future__ import annotations
 
