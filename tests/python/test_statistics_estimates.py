@@ -15,7 +15,8 @@ from scipy import stats
 from aqmlab.interop.crosscheck import agreement as crosscheck
 from aqmlab.interop.crosscheck.page import mean_text
 from aqmlab.interop.crosscheck.tool import Measure
-from aqmlab.rfc7928 import collected, tables
+from aqmlab.reporting.intervals import intervals_table
+from aqmlab.rfc7928 import collected
 from aqmlab.statistics import Method, interval, mean_interval
 from aqmlab.statistics.estimate import mean_difference, skewness
 from aqmlab.statistics.quantiles import quantile_interval
@@ -235,6 +236,6 @@ def test_intervals_of_crosschecks_stay_within_what_the_measures_can_be():
 
 def test_files_of_rfc_7928_have_both_ends_of_an_interval():
     """Half of an asymmetric interval around the mean would reach below 0."""
-    row = tables.with_ends({"loss": collected.mean_of([0.0, 0.0, 0.03], "loss")})
+    row = intervals_table([{"loss": collected.mean_of([0.0, 0.0, 0.03], "loss")}]).iloc[0]
     assert (row["loss low"], row["loss"]) == (0.0, pytest.approx(0.01))
     assert row["loss high"] > 2 * row["loss"]

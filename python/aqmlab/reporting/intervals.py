@@ -11,7 +11,11 @@ from aqmlab.statistics import Interval
 
 
 def intervals_table(rows: Iterable[Mapping[str, str | float | Interval]]) -> pd.DataFrame:
-    """Return rows of words, numbers and intervals as numbers: an interval becomes its mean, a low and a high column."""
+    """Return rows of words, numbers and intervals as numbers: an interval becomes its mean, a low and a high column.
+
+    >>> intervals_table([{"phase": "whole", "loss": Interval(0.1, 0.1, 3, 0.0, 0.35)}]).to_dict("records")
+    [{'phase': 'whole', 'loss': 0.1, 'loss low': 0.0, 'loss high': 0.35}]
+    """
     found = []
     for row in rows:
         cells: dict[str, str | float] = {}

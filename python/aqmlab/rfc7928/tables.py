@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.reporting.fragments import bounded, number
+from aqmlab.reporting.intervals import intervals_table
 from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured, mean_of
 from aqmlab.rfc7928.stability import levels
@@ -126,22 +127,7 @@ def long(collected: Collected) -> dict[str, pd.DataFrame]:
             for phase in phases:
                 rows = make({case.settings.name: entry}, phases=[phase])
                 found[name] += [where | {"phase": phase or "whole"} | row for row in rows]
-    return {name: pd.DataFrame(list(map(with_ends, rows))) for name, rows in found.items()}
-
-
-def with_ends(row: Row) -> dict[str, str | float]:
-    """Return a row as numbers: an interval, which need not be symmetric, becomes mean, low and high.
-
-    >>> with_ends({"phase": "whole", "loss": Interval(0.1, 0.1, 3, 0.0, 0.35)})
-    {'phase': 'whole', 'loss': 0.1, 'loss low': 0.0, 'loss high': 0.35}
-    """
-    cells: dict[str, str | float] = {}
-    for name, value in row.items():
-        if isinstance(value, Interval):
-            cells |= {name: value.mean, f"{name} low": value.low, f"{name} high": value.high}
-        else:
-            cells[name] = value
-    return cells
+    return {name: intervals_table(rows) for name, rows in found.items()}
 
 
 def against_baseline(collected: Collected) -> pd.DataFrame:
