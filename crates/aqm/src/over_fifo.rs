@@ -1,3 +1,7 @@
+//! Disciplines that decide at the arrival over a first-in first-out queue, such as PIE and BLUE.
+//!
+//! Such a discipline implements `Decide`; `OverFifo` makes it a `Qdisc`, with or without a queue of packets in it.
+
 use aqmlab_units::Time;
 
 use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc};

@@ -33,13 +33,19 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 /// | g | `loss_interval` | s | > 0 |
 /// | w | `loss_weight` | 1 | 0 < w < 1 |
 ///
-/// Readings: a_d changes only at a drop (P-5, `status_refresh = "on-drop"`) or is looked at, decayed, at each arrival
-/// too (`on-arrival`); m is real (P-3) or rounded down; the scan ends at the tail (P-9) or goes on from the head, so
-/// that a protected packet is the victim only when all are; QOSA from an upstream router is overwritten, or honoured:
-/// a packet that comes with it is protected here too (P-7, `qosa`); a packet arriving
-/// is a candidate (P-8); flows with priority are those whose packets have a class above 0, which is their level (P-11). The list
-/// has a limit for every flow; the paper does not name its source, so the queue has one for each level, and a flow
-/// names its level.
+/// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/reproduction/papers/pc_red`):
+///
+/// * `refresh`: the status of a flow changes only at a drop (`status_refresh = "on-drop"`), or is computed from the decayed a_d at
+///   each arrival too (`on-arrival`).
+/// * `decay`: m is real, or rounded down (`loss_decay`).
+/// * `scan`: the scan ends at the tail, or continues from the head, so that a protected packet is the victim only when all are.
+/// * `upstream`: QOSA from an upstream router is overwritten, or honoured: a packet that arrives with it is protected here too
+///   (`qosa`).
+/// * `candidates`: the arriving packet is a candidate.
+/// * `levels`: flows with priority are those whose packets have a class above 0, which is their level. The list has a limit for
+///   every flow; the paper does not name its source, so the queue has one for each level, and a flow names its level.
+///
+/// `pick` chooses the victim, `on_drop` updates a_d, and `on_arrival` sets the bit.
 #[derive(Clone, Debug)]
 pub struct PcRed {
     params: PcRedParams,

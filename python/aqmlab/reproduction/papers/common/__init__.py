@@ -3,8 +3,8 @@
 A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and defines the
 runs it needs (`Setup`, `Computation`), their measurements (`measure`), and its page's contents (`beside`, `summary`,
 `claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
-format), which `execute_claims` runs on the table of runs, and the texts below the verdicts. Papers whose claims are
-not data yet make the parts of each claim themselves (`above`, `below`, `between`, `exact`, `judge`).
+format), which `execute_claims` runs on the table of runs, and the texts below the verdicts. The claims of all papers
+are data; `above`, `below`, `between`, `exact` and `judge` make parts and findings by hand, as tests do.
 It exports ``NAME``, ``CITATION``, ``Effort`` and ``planned`` (`planned.Planned`).
 """
 

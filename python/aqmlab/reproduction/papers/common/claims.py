@@ -1,4 +1,7 @@
-"""Claims judged: each rests on parts, each part on a number with an interval or on one that is exact."""
+"""Claims judged: each rests on parts, each part on a number with an interval or on one that is exact.
+
+`execute_claims` of `engine` makes parts and findings from ``claims.toml``; this module defines and describes them.
+"""
 
 from __future__ import annotations
 
