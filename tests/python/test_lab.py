@@ -22,7 +22,7 @@ from aqmlab.explorer import laboratory
 from aqmlab.explorer.laboratory import NOT_BUILT, show, why_native
 from aqmlab.explorer.request_error import RequestError
 from aqmlab.explorer.session import BUILT_IN, Session
-from aqmlab.explorer.simulation import Side, Simulator, Wanted
+from aqmlab.explorer.simulation import Side, Simulator, Wanted, cut
 from aqmlab.explorer.standalone import is_built
 from aqmlab.scenario.file import Scenario
 
@@ -141,6 +141,16 @@ def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
         assert "change=[]" in answer["command"]
     finally:
         session.close()
+
+
+def test_changes_of_a_cut_run_are_kept_by_their_time_not_by_their_place_in_the_file(pytestconfig):
+    text = (pytestconfig.rootpath / "examples" / "dumbbell-red.toml").read_text()
+    late = '[[change]]\nat = "25s"\nlink = "bottleneck"\nrate = "5Mbps"\n'
+    early = '[[change]]\nat = "2s"\nlink = "bottleneck"\nrate = "3Mbps"\ndelay = "3ms"\n'
+    plan = aqmlab.Scenario.from_text(f"{text}\n{late}{early}")
+    kept = plan.with_overrides(cut(plan, 20.0)).changes
+    assert [change["at_s"] for change in kept] == [2.0]
+    assert kept == plan.changes[:1]
 
 
 def test_the_newest_request_wins():

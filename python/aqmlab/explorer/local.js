@@ -156,13 +156,21 @@ function packetBytes({ flows: [first] }) {
 }
 
 // Returns the overrides that make a run as long as this, with a warm-up in proportion; later changes of links are left out.
-function cut({ plan, normalized }, seconds) {
+function cut({ plan }, seconds) {
   if (seconds === plan.duration_s) { return []; }
   const found = [["run.duration", `${general(seconds)}s`]];
   if (plan.warmup_s > 0 && seconds < plan.duration_s) { found.push(["run.warmup", `${general((plan.warmup_s * seconds) / plan.duration_s, 3)}s`]); }
   if (plan.changes.some((change) => change.at_s >= seconds)) {
-    found.push(["change", inline(normalized.change.filter((_, i) => plan.changes[i].at_s < seconds))]);
+    found.push(["change", inline(plan.changes.filter((change) => change.at_s < seconds).map(written))]);
   }
+  return found;
+}
+
+// Returns the table [[change]] of a change of the plan, which has them in order of time, not of the file.
+function written(change) {
+  const found = { at: `${general(change.at_s, 15)}s`, link: change.link };
+  if (change.rate_bps !== null) { found.rate = `${general(change.rate_bps, 15)}bps`; }
+  if (change.delay_s !== null) { found.delay = `${general(change.delay_s, 15)}s`; }
   return found;
 }
 

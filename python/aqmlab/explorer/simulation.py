@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -104,10 +104,17 @@ def cut(plan: Scenario, seconds: float) -> Overrides:
     if plan.warmup_s > 0 and seconds < plan.duration_s:
         found.append(("run.warmup", f"{plan.warmup_s * seconds / plan.duration_s:.3g}s"))
     if any(change["at_s"] >= seconds for change in plan.changes):
-        written = plan.tables["change"]
-        kept = [text for text, change in zip(written, plan.changes, strict=True) if change["at_s"] < seconds]
-        found.append(("change", inline(kept)))
+        found.append(("change", inline([_written(change) for change in plan.changes if change["at_s"] < seconds])))
     return tuple(found)
+
+
+def _written(change: Mapping[str, Any]) -> dict[str, str]:
+    """Return the table ``[[change]]`` of a change of the plan, which has them in order of time, not of the file."""
+    found = {"at": f"{change['at_s']:.15g}s", "link": change["link"]}
+    for key, number, unit in (("rate", "rate_bps", "bps"), ("delay", "delay_s", "s")):
+        if change[number] is not None:
+            found[key] = f"{change[number]:.15g}{unit}"
+    return found
 
 
 def busiest(plan: Scenario, links: Sequence[str]) -> str:
