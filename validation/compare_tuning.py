@@ -90,7 +90,7 @@ def tuned(case: Case, *, trials: int = TRIALS, seeds: int = SEEDS, fresh: int = 
     """Tune over one range."""
     return aqmlab.tune(
         aqmlab.Scenario.from_text(SCENARIO, filename="tuning.toml"),
-        minimize="delay.p95",
+        minimize="delay_p95",
         keep=[case.keep],
         over=case.over,
         against_settings=PAPERS,

@@ -71,7 +71,7 @@ def settings(name: str, delays: list[float], utilizations: list[float], plan: aq
 
 
 def test_verdicts(plan: aqmlab.Scenario) -> None:
-    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
     full, half, straddling = [0.95, 0.951, 0.949, 0.95], [0.5, 0.51, 0.49, 0.5], [0.8, 0.99, 0.85, 0.97]
     short, long = [10.0, 10.1, 9.9, 10.05], [20.0, 20.2, 19.8, 20.05]
     cases = [
@@ -91,7 +91,7 @@ def test_verdicts(plan: aqmlab.Scenario) -> None:
 
 
 def test_the_front_leaves_out_what_is_worse_in_both() -> None:
-    task = Task(goal_of("delay.p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
     tried = [
         Trial(i, "", {}, goal, (kept,), 0.0) for i, (goal, kept) in enumerate([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
     ]

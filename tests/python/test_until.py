@@ -156,7 +156,7 @@ def test_compare_until_is_about_the_difference(small, tmp_path):
         ({"until": "ci=1%", "max_runs": 10}, "at most 10 runs is below the 20"),
         ({"until": "ci=1%", "max_runs": 10**9}, "are too many"),
         ({"until": "ci(goodputt)=1%"}, "unknown metric"),
-        ({"until": "ci(delay.p99)=1%"}, r"these runs have no delay_p99_ms \(they have throughput_mbps"),
+        ({"until": "ci(delay_p99)=1%"}, r"these runs have no delay_p99_ms \(they have throughput_mbps"),
     ],
 )
 def test_bad_input_is_an_error_of_one_line(small, options, message):

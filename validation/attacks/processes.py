@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": ["compare", str(SCENARIO), "--aqm", "red,codel", "--seeds", "4", *TINY],
     "sweep": ["sweep", str(SCENARIO), "--grid", "flow.tcp.count=1,2", "--seeds", "4", *TINY],
     "crosscheck": ["crosscheck", str(SCENARIO), "--with", "ns2", "--seeds", "4", *TINY],
-    "tune": ["tune", str(SCENARIO), "--over", "flows=2:4", "--minimize", "delay.p95", "--trials", "3", "--seeds", "1",
+    "tune": ["tune", str(SCENARIO), "--over", "flows=2:4", "--minimize", "delay_p95", "--trials", "3", "--seeds", "1",
              "--fresh", "2", *TINY],
     "rfc7928": ["rfc7928", "--aqm", "codel", "--quick", "--section", "9.1", "--seeds", "2"],
     "reproduce": ["reproduce", "mred", "--quick", "--seeds", "2"],

@@ -104,7 +104,7 @@ class Bound:
 def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     """Read the goal: exactly one of the two is given.
 
-    >>> goal_of("delay.p95", None).words
+    >>> goal_of("delay_p95", None).words
     'minimize delay_p95_ms'
     """
     if (minimize is None) == (maximize is None):
@@ -117,7 +117,7 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
 def bounds_of(texts: Sequence[str]) -> list[Bound]:
     """Read the constraints.
 
-    >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay.p99 <= 0.05s"])]
+    >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay_p99 <= 0.05s"])]
     ['utilization>=0.95', 'delay_p99_ms<=50']
     """
     return [_bound(text) for text in texts]
