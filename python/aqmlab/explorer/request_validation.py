@@ -8,7 +8,7 @@ The server listens on the loopback interface alone. Other programs and other peo
 * The first part of the path is a random token, known only to the owner of the server.
 * No other method or path is answered, a body is JSON of known length and small.
 
-The token protects only the scenario's text and processor time. It is no password: a user with access to the command
+The token protects only the scenario's text and processor time. It is not a password: a user with access to the command
 lines of the owner's programs can read it in the browser's.
 """
 

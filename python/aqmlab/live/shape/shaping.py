@@ -78,7 +78,7 @@ class _Signals:
                 signal.signal(number, handler)
 
     def _take(self, number: int, _: object) -> None:
-        # A closed terminal sends SIGHUP too, and is no terminal afterwards.
+        # SIGHUP asks for a reload, unless it comes from closing the terminal.
         if number == signal.SIGHUP and not (self._had_terminal and not os.isatty(0)):
             self.reload = True
         else:

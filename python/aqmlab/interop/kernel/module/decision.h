@@ -172,7 +172,7 @@ struct aqmlab_decision {
 
 #include "curve.h"
 
-/* Set what the scenario says; a reset keeps what was changed since. */
+/* Set the values of the scenario; a reset keeps later changes. */
 static inline void aqmlab_defaults(struct aqmlab_queue *q)
 {
 	q->settings.limit = AQMLAB_LIMIT;

@@ -106,7 +106,7 @@ pub trait Controller: Sized + Clone + Debug {
     /// Segments were found lost.
     fn note_lost(&mut self, _window: &Window, _now: Time, _lost: &[u64]) {}
 
-    /// Note that there is no more to send than the segments in flight.
+    /// Note that all data to send is in flight.
     fn note_app_limited(&mut self, _in_flight: u64) {}
 
     /// Undo a spurious reduction.
@@ -263,7 +263,7 @@ impl Congestion {
         each_controller!(self, c, T => c.note_lost(window, now, lost));
     }
 
-    /// Report that there is no more to send than the segments in flight.
+    /// Report that all data to send is in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         each_controller!(self, c, T => c.note_app_limited(in_flight));
     }

@@ -123,7 +123,7 @@ impl Deliveries {
         }
     }
 
-    /// Note that there is no more to send than the segments in flight.
+    /// Note that all data to send is in flight.
     pub fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
