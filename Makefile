@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 # rustfmt does not find modules that a macro declares.
 PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
   crates/transport/src/rfc/sender/congestion/*/mod.rs)
-WASM := python/aqmlab/explorer/aqmlab.wasm
+WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 
 .PHONY: help check demo test test-rust test-python lint format simulate web bench instructions validate figures docs wheel clean

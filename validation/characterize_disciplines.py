@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 import aqmlab
-from aqmlab.execution.pool import available_cores
 from aqmlab.rfc7928.heat import heat_table
+from aqmlab.runs.pool import available_cores
 
 TITLE = "RFC 7928's suite over eight disciplines"
 DISCIPLINES = ("red", "mred", "adaptive-red", "blue", "codel", "fq-codel", "pie", "pi2")

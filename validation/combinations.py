@@ -16,11 +16,11 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import ScenarioError
-from aqmlab.execution.jobs import jobs_for
-from aqmlab.execution.pool import execute
 from aqmlab.reporting.fragments import plus_minus
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import parts
 from aqmlab.scenario.toml_text import Value

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.execution.runner import run
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
 from aqmlab.interop.crosscheck.checking import cross_check
 from aqmlab.interop.crosscheck.ours import ours
@@ -24,6 +23,7 @@ from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
 from aqmlab.interop.crosscheck.page import SHOWN, margins
 from aqmlab.interop.crosscheck.tools import tool
 from aqmlab.interop.model import Model
+from aqmlab.runs.runner import run
 from aqmlab.scenario.file import Scenario
 from crosscheck_cases import CASES, Case
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
-from aqmlab.execution.jobs import Job, Simulation
-from aqmlab.reproduction.reproduction import PAPERS
+from aqmlab.papers.reproduction import PAPERS
+from aqmlab.runs.jobs import Job, Simulation
 
 SEEDS = 1
 SHOWN = 10

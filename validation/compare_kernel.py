@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 import aqmlab
 from aqmlab.live.agreement import group_goodput
 from aqmlab.live.running import is_done, live_folder
+from aqmlab.results import folders
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
-from aqmlab.storage import folders
 from live_jobs import Job, LiveJobs
 
 TITLE = "The kernel's TCP window compared with the simulator's"

@@ -27,11 +27,11 @@ import aqmlab
 from aqmlab.live.agreement import DELAY_WITHIN, Agreement, Line, group_goodput
 from aqmlab.live.plan import for_family
 from aqmlab.live.running import certificates_in, is_done, live_folder
+from aqmlab.results import folders
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, Verdict, runs_needed, verdict_above
 from aqmlab.statistics.power import MOST, POWER
-from aqmlab.storage import folders
 from live_cases import CASES, CELLS, LONG_S, RUNS, RUNS_OF_LONG, Case
 from live_jobs import Job, LiveJobs
 

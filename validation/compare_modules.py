@@ -23,7 +23,6 @@ import numpy as np
 from scipy import stats
 
 from aqmlab.errors import InputError
-from aqmlab.execution.runner import run as simulate
 from aqmlab.interop.kernel.export import kernel_queue
 from aqmlab.live.plan import LivePlan, live_plan
 from aqmlab.live.tc import module
@@ -33,6 +32,7 @@ from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images
+from aqmlab.runs.runner import run as simulate
 from aqmlab.scenario.file import Scenario, read_text
 from csv_rows import read_rows, write_rows
 from live_cases import CASES, Case

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import aqmlab
-from aqmlab.plotting import plots
+from aqmlab.reporting import plots
+from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
-from aqmlab.storage.kept import Answers
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.ranges import ranges_of, search_points
 from aqmlab.tuning.starts import AUTOMATIC

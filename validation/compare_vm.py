@@ -20,11 +20,11 @@ from typing import Any
 
 from scipy import stats
 
-from aqmlab.execution.runner import run as simulate
 from aqmlab.live.plan import LivePlan, live_plan
 from aqmlab.live.tc.job import Options
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.vm import backend
+from aqmlab.runs.runner import run as simulate
 from aqmlab.scenario.file import Scenario
 
 TITLE = "RED in user space compared with Linux's tc red"

@@ -21,7 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import sync_playwright
 
 import aqmlab
-from aqmlab.explorer import open_lab
+from aqmlab.lab import open_lab
 from measure_lab import browser_path
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.errors import ScenarioError
-from aqmlab.execution.runner import run
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, agreement
 from aqmlab.interop.crosscheck.ours import ours
 from aqmlab.interop.crosscheck.page import SHOWN, margins
@@ -32,6 +31,7 @@ from aqmlab.interop.differences import inexpressible
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
 from aqmlab.interop.ns3 import Ns3
+from aqmlab.runs.runner import run
 from aqmlab.scenario.file import Scenario
 from crosscheck_ns3_cases import AS_IT_IS, CASES, Case, Switch, tcp
 

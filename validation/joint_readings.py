@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.reproduction.papers.mred.plan import FILES as MRED
-from aqmlab.reproduction.papers.pc_red.plan import CASES, COARSE, FILES, OF_PROTECTION, UNPROTECTED
-from aqmlab.reproduction.papers.pc_red.tables import QUEUE, RATE_OF_LOSS, TABLES, Row
+from aqmlab.papers.mred.plan import FILES as MRED
+from aqmlab.papers.pc_red.plan import CASES, COARSE, FILES, OF_PROTECTION, UNPROTECTED
+from aqmlab.papers.pc_red.tables import QUEUE, RATE_OF_LOSS, TABLES, Row
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import student_quantile
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reproduction.papers.pc_red import measure
-from aqmlab.reproduction.papers.pc_red.plan import CASES, FILES
+from aqmlab.papers.pc_red import measure
+from aqmlab.papers.pc_red.plan import CASES, FILES
+from aqmlab.results.parquet import to_arrow
 from aqmlab.scenario.toml_text import Value, inline, override
-from aqmlab.storage.tables import to_arrow
 
 ROUTERS, HOSTS = 12, 480
 """Routers and sources of Network 2."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from aqmlab.explorer import open_lab
+from aqmlab.lab import open_lab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

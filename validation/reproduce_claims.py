@@ -20,10 +20,10 @@ from typing import Any
 import pandas as pd
 
 import aqmlab
-from aqmlab.reproduction.outcome import Overview, Reproduction
-from aqmlab.reproduction.overview import gaps_of
-from aqmlab.reproduction.papers.common.claim_file import FORMS
-from aqmlab.reproduction.papers.common.gaps import GAPS, gaps_words
+from aqmlab.papers.common.claim_file import FORMS
+from aqmlab.papers.common.gaps import GAPS, gaps_words
+from aqmlab.papers.outcome import Overview, Reproduction
+from aqmlab.papers.overview import gaps_of
 from aqmlab.statistics import Verdict
 
 TITLE = "The claims of the reproduced papers"

@@ -18,9 +18,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from aqmlab import _core
-from aqmlab.plotting import plots
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.reproduction.papers.exred.plan import QUEUE
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.papers.exred.plan import QUEUE
+from aqmlab.reporting import plots
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import interval
 from aqmlab.theory import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain

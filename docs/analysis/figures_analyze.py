@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import aqmlab
-from aqmlab.plotting.chart import Chart
+from aqmlab.figures.chart import Chart
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dumbbell-red.toml"
 

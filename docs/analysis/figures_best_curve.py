@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aqmlab.plotting.chart import Chart
+from aqmlab.figures.chart import Chart
+from aqmlab.papers.exred.best_curve_charts import best_chart, equal_delay_chart, power_chart
 from aqmlab.theory.queueing.best_curve import best_map, candidates, outcome, outcomes_of
-from aqmlab.theory.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
 from aqmlab.theory.queueing.frontier import excess_loss, scaled
 
 CAPACITY = 100

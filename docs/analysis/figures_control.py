@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.reproduction.papers.pc_red import loops
-from aqmlab.theory import Bottleneck, DropCurve, FlowClass, FluidModel, linearize, stability_chart, stability_map
-from aqmlab.theory.control.loop_charts import describe
+from aqmlab.figures import stability_chart
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.loops import describe
+from aqmlab.papers.pc_red import loops
+from aqmlab.theory import Bottleneck, DropCurve, FlowClass, FluidModel, linearize, stability_map
 from aqmlab.theory.control.pc_red import channels, paid_by_protected
 
 RED = DropCurve.of("red", min_th=150, max_th=700, max_p=0.1, limit=800)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.theory import Bottleneck, DropCurve, FlowClass, FluidModel
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 import aqmlab
-from aqmlab.explorer.standalone import bundle
-from aqmlab.plotting.marks import PALETTE
+from aqmlab.figures.marks import PALETTE
+from aqmlab.lab.standalone import bundle
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.toml_text import Value

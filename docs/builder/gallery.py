@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aqmlab.execution.progress import Talk, talking
-from aqmlab.plotting.chart import Chart
+from aqmlab.figures.chart import Chart
+from aqmlab.runs.progress import Talk, talking
 from builder.page import Page
 from builder.scene import picture
 

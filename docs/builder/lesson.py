@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from aqmlab.explorer.session import Session
-from aqmlab.explorer.standalone import PRESETS
+from aqmlab.lab.session import Session
+from aqmlab.lab.standalone import PRESETS
 from builder.page import Page
 
 FOLDER = "lesson"

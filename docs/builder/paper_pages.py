@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from aqmlab.reproduction.papers.common.claim_file import FORMS
-from aqmlab.reproduction.papers.common.files import PaperFiles
-from aqmlab.reproduction.reproduction import PAPERS, papers
+from aqmlab.papers.common.claim_file import FORMS
+from aqmlab.papers.common.files import PaperFiles
+from aqmlab.papers.reproduction import PAPERS, papers
 from aqmlab.statistics import Verdict
 from builder.page import Page, cell, plain, table
 

@@ -12,17 +12,17 @@ from builder.page import Page, slug
 
 ROOT = Path(aqmlab.__file__).parent
 FOLDER = "reference/python"
-PRIVATE = ("aqmlab.reproduction.papers", "aqmlab.cli")
+PRIVATE = ("aqmlab.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
 MODULES = (
     "aqmlab.axes",
     "aqmlab.figures",
     "aqmlab.reports",
-    "aqmlab.plotting.chart",
-    "aqmlab.plotting.charts",
+    "aqmlab.figures.chart",
+    "aqmlab.reporting.charts",
     "aqmlab.scenario.plugins",
     "aqmlab.results.metrics",
-    "aqmlab.plotting.plots",
+    "aqmlab.reporting.plots",
 )
 """Single modules beside the packages."""
 

@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.plotting.chart import Chart
-from aqmlab.plotting.figures import drop_curves, queue_against_time
-from aqmlab.plotting.plots import SIZE_IN, STYLE, draw, svg_text
+from aqmlab.figures import drop_curves, queue_against_time
+from aqmlab.figures.chart import Chart
+from aqmlab.reporting.plots import SIZE_IN, STYLE, draw, svg_text
 from aqmlab.scenario.registry import Discipline, registry
 from aqmlab.scenario.toml_text import Value, inline
 

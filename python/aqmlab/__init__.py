@@ -12,29 +12,29 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aqmlab.analysis.analyzing import analyze
-    from aqmlab.analysis.outcome import Analysis
     from aqmlab.errors import Error, InputError, Interrupted, Problem, ScenarioError, StorageError
-    from aqmlab.execution.comparison import Comparison, compare
-    from aqmlab.execution.runner import run
-    from aqmlab.explorer import Lab, open_lab
     from aqmlab.interop.crosscheck.checking import cross_check, export_scenario
     from aqmlab.interop.crosscheck.outcome import CrossCheck
     from aqmlab.interop.importing import Imported, import_scenario
     from aqmlab.interop.kernel.export import export_module
     from aqmlab.interop.kernel.export_bpf import export_bpf
     from aqmlab.interop.kernel.replay import ReplayedLog, replay_decisions
-    from aqmlab.plotting.topology import draw
+    from aqmlab.lab import Lab, open_lab
+    from aqmlab.papers.outcome import Overview, Reproduction
+    from aqmlab.papers.reproduction import reproduce, reproduce_all
+    from aqmlab.reporting.analysis.analyzing import analyze
+    from aqmlab.reporting.analysis.outcome import Analysis
+    from aqmlab.reporting.topology import draw
     from aqmlab.reports import report
-    from aqmlab.reproduction.outcome import Overview, Reproduction
-    from aqmlab.reproduction.reproduction import reproduce, reproduce_all
     from aqmlab.results.exporting import export
     from aqmlab.results.result import Result
     from aqmlab.rfc7928.suite import Characterization, characterize
+    from aqmlab.runs.comparison import Comparison, compare
+    from aqmlab.runs.runner import run
+    from aqmlab.runs.sweeps.sweep import Study
+    from aqmlab.runs.sweeps.sweeping import sweep
     from aqmlab.scenario.file import Scenario, check
     from aqmlab.scenario.registry import Discipline, Parameter, disciplines, schema
-    from aqmlab.sweeps.sweep import Study
-    from aqmlab.sweeps.sweeping import sweep
     from aqmlab.tuning.outcome import Tuned
     from aqmlab.tuning.tuner import tune
 
@@ -86,15 +86,15 @@ __all__ = [
 
 # No module bears the name of a function: importing `aqmlab.run` as a module would hide the function `run`.
 _HOME = {
-    "Analysis": "analysis.outcome",
-    "analyze": "analysis.analyzing",
+    "Analysis": "reporting.analysis.outcome",
+    "analyze": "reporting.analysis.analyzing",
     "Characterization": "rfc7928.suite",
     "characterize": "rfc7928.suite",
-    "Comparison": "execution.comparison",
-    "compare": "execution.comparison",
+    "Comparison": "runs.comparison",
+    "compare": "runs.comparison",
     "CrossCheck": "interop.crosscheck.outcome",
     "cross_check": "interop.crosscheck.checking",
-    "draw": "plotting.topology",
+    "draw": "reporting.topology",
     "export_scenario": "interop.crosscheck.checking",
     "export_bpf": "interop.kernel.export_bpf",
     "export_module": "interop.kernel.export",
@@ -108,24 +108,24 @@ _HOME = {
     "Problem": "errors",
     "ScenarioError": "errors",
     "StorageError": "errors",
-    "Lab": "explorer",
-    "open_lab": "explorer",
+    "Lab": "lab",
+    "open_lab": "lab",
     "Discipline": "scenario.registry",
     "Parameter": "scenario.registry",
     "disciplines": "scenario.registry",
     "schema": "scenario.registry",
     "export": "results.exporting",
     "report": "reports",
-    "Overview": "reproduction.outcome",
-    "Reproduction": "reproduction.outcome",
-    "reproduce": "reproduction.reproduction",
-    "reproduce_all": "reproduction.reproduction",
+    "Overview": "papers.outcome",
+    "Reproduction": "papers.outcome",
+    "reproduce": "papers.reproduction",
+    "reproduce_all": "papers.reproduction",
     "Result": "results.result",
-    "run": "execution.runner",
+    "run": "runs.runner",
     "Scenario": "scenario.file",
     "check": "scenario.file",
-    "Study": "sweeps.sweep",
-    "sweep": "sweeps.sweeping",
+    "Study": "runs.sweeps.sweep",
+    "sweep": "runs.sweeps.sweeping",
     "Tuned": "tuning.outcome",
     "tune": "tuning.tuner",
 }

@@ -77,7 +77,7 @@ KINDS: dict[str, _Kind] = {
     "Seeds": _SEEDS,
     "Until": _Kind("a text or a list of texts", lambda value: _TEXT.holds(value) or _TEXTS.holds(value)),
     "Values": _mapping("values"),
-    # Its labels and tables are named by `aqmlab.execution.comparison_settings.entries_of`.
+    # Its labels and tables are named by `aqmlab.runs.comparison_settings.entries_of`.
     "Settings": _Kind("a mapping of labels to mappings", lambda value: isinstance(value, Mapping)),
     "Mapping[str, Mapping[str, Value]]": _TABLES,
     "dict[str, Any]": _mapping("values"),

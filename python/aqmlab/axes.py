@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from aqmlab import figures
-from aqmlab.plotting import plots
-from aqmlab.plotting.chart import Chart
+from aqmlab.figures.chart import Chart
+from aqmlab.figures.loops import bode
+from aqmlab.reporting import plots
 from aqmlab.theory.control.loop import Loop
-from aqmlab.theory.control.loop_charts import bode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,15 +14,15 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from aqmlab.errors import InputError
-from aqmlab.execution.comparison import Comparison
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures import compared, pareto_front, queue_against_time
-from aqmlab.plotting.plots import SIZE_IN, STYLE, draw, svg_text
+from aqmlab.figures import compared, pareto_front, queue_against_time
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.compare import matrix_table
+from aqmlab.reporting.plots import SIZE_IN, STYLE, draw, svg_text
 from aqmlab.results.metrics import metric
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
-from aqmlab.sweeps.sweep import Study, points_text
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.sweeps.sweep import Study, points_text
 
 MOST_POINTS = 20
 """Points of a sweep that the table shows."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from aqmlab.errors import InputError
-from aqmlab.execution import comparison
-from aqmlab.execution.comparison import Comparison
-from aqmlab.explorer.framed import add_live
+from aqmlab.lab.framed import add_live
+from aqmlab.papers.reproduction import overview_of, page_of
 from aqmlab.reporting import build
 from aqmlab.reporting.compare import add_comparison, comparison_title
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, compare_command, run_command
 from aqmlab.reporting.run import add_run, run_finding, run_title
 from aqmlab.reporting.sweep import add_sweep, sweep_finding, sweep_title, sweeps_in
-from aqmlab.reproduction.reproduction import overview_of, page_of
+from aqmlab.results import folders
+from aqmlab.results.folders import guarded, write_file
 from aqmlab.results.result import Result
-from aqmlab.storage import folders
-from aqmlab.storage.folders import guarded, write_file
-from aqmlab.sweeps.sweep import Study
+from aqmlab.runs import comparison
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.sweeps.sweep import Study
 
 __all__ = ["page_for", "report"]
 

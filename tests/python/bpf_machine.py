@@ -24,7 +24,7 @@ from aqmlab.live.vm import archive, machine
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.kernels import FOLDER, images, in_cache
 from aqmlab.live.vm.suites import Suites
-from aqmlab.storage.outputs import write_export
+from aqmlab.results.outputs import write_export
 from programs import EMULATOR, missing
 
 KERNEL = "7.3"

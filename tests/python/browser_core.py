@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aqmlab.explorer.standalone import CORE, WORKER, bundle
+from aqmlab.lab.standalone import CORE, WORKER, bundle
 from programs import require
 
 MODULES = WORKER[:-1]

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 import pytest
 
 import aqmlab
-from aqmlab.plotting import flowchart
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.adaptive_rio import PAPER, delays, measure, plan, rows
-from aqmlab.reproduction.papers.adaptive_rio.algorithm import FIGURE_3
-from aqmlab.reproduction.papers.common import BASE
-from aqmlab.reproduction.papers.common.figures import table_of, throughput
+from aqmlab.papers import common
+from aqmlab.papers.adaptive_rio import PAPER, delays, measure, plan, rows
+from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
+from aqmlab.papers.common import BASE
+from aqmlab.papers.common.figures import table_of, throughput
+from aqmlab.reporting import flowchart
 from paper_intervals import assert_possible
 from test_report import browse
 

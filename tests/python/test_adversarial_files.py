@@ -15,8 +15,8 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import StorageError
+from aqmlab.results import folders
 from aqmlab.results.result import Result
-from aqmlab.storage import folders
 
 DEAD = 2**22 + 1
 """No process has this number: Linux ends at 2^22."""
@@ -210,7 +210,7 @@ class TestWhatKilledProcessesLeft:
 
     def test_of_a_process_that_really_was_killed(self, tmp_path):
         program = (
-            "import os, signal, sys, pathlib, pyarrow as pa\nfrom aqmlab.storage import folders\n"
+            "import os, signal, sys, pathlib, pyarrow as pa\nfrom aqmlab.results import folders\n"
             "folders.sync_folder = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
             "summary = {'scenario': {'hash': ''}, 'version': ''}\n"
             "folders.write_seed(pathlib.Path(sys.argv[1]) / 'seed-0001', summary, {'links': pa.table({'n': [1]})})\n"

@@ -17,7 +17,7 @@ import aqmlab
 from aqmlab.cli import main
 from aqmlab.cli.output import print_rows
 from aqmlab.errors import InputError, ScenarioError, escaped, printable
-from aqmlab.execution import runner
+from aqmlab.runs import runner
 from aqmlab.scenario import plugins
 from aqmlab.scenario.file import LONGEST_TEXT, Scenario, read_text
 from aqmlab.scenario.toml_text import override
@@ -164,7 +164,7 @@ class TestValues:
         def client(*_):
             raise AssertionError("Dask reports a client that cannot connect only when the client is collected")
 
-        monkeypatch.setattr("aqmlab.sweeps.executors._dask_client", client)
+        monkeypatch.setattr("aqmlab.runs.sweeps.executors._dask_client", client)
         words = ["sweep", str(small), "--grid", "flow.tcp.count=1", "--out", str(tmp_path), "--dask", address]
         assert main(words) == 2
         assert message_of(capsys).count("\n") == 1

@@ -94,8 +94,8 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
             study.result(0)
 
     def test_of_an_answer_is_computed_again(self, tmp_path):
-        from aqmlab.storage.kept import Answers
-        from aqmlab.storage.key import RunKey
+        from aqmlab.results.keys import RunKey
+        from aqmlab.runs.store.kept import Answers
 
         keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in (1, 2)]
         answers = Answers(tmp_path)
@@ -110,8 +110,8 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
 
     @pytest.mark.parametrize("answer", ["[]", "null", "{", "x" * 10, "[" * 100_000])
     def test_of_an_answer_that_is_no_table_is_computed_again(self, tmp_path, answer):
-        from aqmlab.storage.kept import Answers
-        from aqmlab.storage.key import RunKey
+        from aqmlab.results.keys import RunKey
+        from aqmlab.runs.store.kept import Answers
 
         key = RunKey("1", "a" * 32, 1, "an answer")
         answers = Answers(tmp_path)
@@ -129,9 +129,9 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
 class TestAFolderThatTheIndexNames:
     @pytest.mark.parametrize("path", ["../outside", "/etc", "{outside}", "x/../../outside", "link", "a\0b"])
     def test_outside_the_store_is_not_read(self, place, text, path):
-        from aqmlab.execution.jobs import jobs_for
-        from aqmlab.execution.reuse import missing
-        from aqmlab.storage.store import ResultStore
+        from aqmlab.runs.jobs import jobs_for
+        from aqmlab.runs.reuse import missing
+        from aqmlab.runs.store.store import ResultStore
 
         store, outside = place / "runs", place / "outside"
         shutil.copytree(folder_of(place) / "seed-0001", outside)
@@ -151,8 +151,8 @@ class TestAFolderThatTheIndexNames:
         assert len(aqmlab.sweep(plan, seeds=2, out=store, progress=False).evaluation.runs) == 2
 
     def test_of_another_seed_is_not_taken(self, place, text):
-        from aqmlab.execution.jobs import jobs_for
-        from aqmlab.execution.reuse import missing
+        from aqmlab.runs.jobs import jobs_for
+        from aqmlab.runs.reuse import missing
 
         change(place / "runs", "UPDATE folders SET path = replace(path, 'seed-0001', 'seed-0002')")
         target = place / "target"
@@ -161,8 +161,8 @@ class TestAFolderThatTheIndexNames:
         assert missing(jobs, place / "runs") == jobs[:1]
 
     def test_that_is_damaged_is_computed_again(self, place, text):
-        from aqmlab.execution.jobs import jobs_for
-        from aqmlab.execution.reuse import missing
+        from aqmlab.runs.jobs import jobs_for
+        from aqmlab.runs.reuse import missing
 
         path = folder_of(place) / "seed-0001" / "links.parquet"
         data = bytearray(path.read_bytes())
@@ -272,8 +272,8 @@ class TestOneStoreForSeveralCommands:
         assert main(["results", "gc", str(out)]) == 0
 
     def test_answers_of_several_threads_and_openings(self, tmp_path):
-        from aqmlab.storage.kept import Answers
-        from aqmlab.storage.key import RunKey
+        from aqmlab.results.keys import RunKey
+        from aqmlab.runs.store.kept import Answers
 
         keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in range(8)]
         errors = []
@@ -295,7 +295,7 @@ class TestOneStoreForSeveralCommands:
         assert errors == []
 
     def test_a_finished_run_of_another_writer_stays(self, place, text):
-        from aqmlab.execution.jobs import jobs_for
+        from aqmlab.runs.jobs import jobs_for
 
         folder = folder_of(place)
         (job, _) = jobs_for(aqmlab.Scenario.load(place / "small.toml"), [1, 2], folder=folder)

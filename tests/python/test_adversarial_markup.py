@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import aqmlab
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting import Page
 from browser import answer_of, browse
 from conftest import DUMBBELL

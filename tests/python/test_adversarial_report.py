@@ -6,8 +6,8 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import InputError
-from aqmlab.plotting import plots
-from aqmlab.plotting.figures.runs import slug
+from aqmlab.figures.runs import slug
+from aqmlab.reporting import plots
 
 HOSTILE = "x/../../../outside"
 

@@ -17,11 +17,11 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import InputError, StorageError
-from aqmlab.results.stored import result_of
-from aqmlab.storage.index import Index
-from aqmlab.storage.maintenance import collect
-from aqmlab.storage.querying import query
-from aqmlab.storage.store import ResultStore
+from aqmlab.runs.store.index import Index
+from aqmlab.runs.store.maintenance import collect
+from aqmlab.runs.store.querying import query
+from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.store.stored import result_of
 
 AQMLAB = Path(sys.executable).with_name("aqmlab")
 
@@ -181,7 +181,7 @@ class TestAReadOnlyStore:
             shutil.copytree(store, copy, ignore=shutil.ignore_patterns("*-shm"))
         assert (copy / "index.sqlite-wal").stat().st_size > 0
         copy.joinpath("index.sqlite-shm").mkdir()  # SQLite can neither open nor make its shared memory
-        monkeypatch.setattr("aqmlab.storage.index._is_writable", lambda path: path.parent != copy)
+        monkeypatch.setattr("aqmlab.runs.store.index._is_writable", lambda path: path.parent != copy)
         index = Index(copy, create=False)
         assert [study.name for study in index.studies()] == ["renamed"]
         index.close()

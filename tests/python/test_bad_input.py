@@ -383,9 +383,9 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "import aqmlab, aqmlab.execution.pool, deadly\n"
+        "import aqmlab, aqmlab.runs.pool, deadly\n"
         "try:\n"
-        "    aqmlab.execution.pool.execute([deadly.Deadly() for _ in range(4)], workers=2, progress=False)\n"
+        "    aqmlab.runs.pool.execute([deadly.Deadly() for _ in range(4)], workers=2, progress=False)\n"
         "except aqmlab.Error as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
@@ -404,7 +404,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "from aqmlab.execution import pool\nimport slow\npool.execute([slow.Slow()] * 2, workers=2, progress=False)\n"
+        "from aqmlab.runs import pool\nimport slow\npool.execute([slow.Slow()] * 2, workers=2, progress=False)\n"
     )
     parent = subprocess.Popen([sys.executable, str(program)], cwd=tmp_path)
     workers: list[int] = []
@@ -433,7 +433,7 @@ def test_workers_end_in_the_middle_of_an_answer(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import pathlib, time, halting\n"
-        "from aqmlab.execution import worker_processes\n"
+        "from aqmlab.runs import worker_processes\n"
         "with worker_processes.worker_processes(1) as (executor, _):\n"
         "    with worker_processes.starting():\n"
         "        executor.submit(worker_processes.work_in_process, 0, halting.Halting())\n"

@@ -7,7 +7,7 @@ import pytest
 
 import instructions
 from aqmlab import _core
-from aqmlab.reproduction.papers.common import PaperFiles
+from aqmlab.papers.common import PaperFiles
 from speed import chart, cores, growth, lists, pairs, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain

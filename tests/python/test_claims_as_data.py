@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from aqmlab.errors import InputError
-from aqmlab.reproduction.papers.common.claim_prose import form_sentences, sentence
-from aqmlab.reproduction.papers.common.claim_reader import read_claims
-from aqmlab.reproduction.papers.common.claims import findings_table, verdicts_by_reading
-from aqmlab.reproduction.papers.common.engine import execute_claims
-from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
+from aqmlab.papers.common.claim_prose import form_sentences, sentence
+from aqmlab.papers.common.claim_reader import read_claims
+from aqmlab.papers.common.claims import findings_table, verdicts_by_reading
+from aqmlab.papers.common.engine import execute_claims
+from aqmlab.papers.common.files import Cell, PaperFiles
 from aqmlab.statistics import paired, runs_needed
 
 HEAD = """

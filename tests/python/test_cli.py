@@ -17,7 +17,7 @@ import aqmlab
 from aqmlab.cli import app, main
 from aqmlab.cli.manual import roff_text, walk
 from aqmlab.cli.output import warn
-from aqmlab.execution.progress import Talk, talking
+from aqmlab.runs.progress import Talk, talking
 from aqmlab.scenario.registry import discipline
 
 pytestmark = pytest.mark.slow
@@ -229,9 +229,9 @@ def test_every_public_name_exists(name):
 
 
 def test_importing_a_part_does_not_hide_a_function():
-    import aqmlab.execution.comparison
-    import aqmlab.execution.runner
-    import aqmlab.reproduction.reproduction
+    import aqmlab.papers.reproduction
+    import aqmlab.runs.comparison
+    import aqmlab.runs.runner
 
     assert callable(aqmlab.run)
     assert callable(aqmlab.compare)

@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.execution.comparison import Comparison
-from aqmlab.execution.comparison_exports import latex_text
-from aqmlab.execution.comparison_matrix import Cell, answer, legend, lines_of, matrix_of
-from aqmlab.execution.comparison_settings import DEFINITION, folder_of
-from aqmlab.execution.comparison_tables import EVERY_RUN, verdict
 from aqmlab.reporting.chosen import of_comparison
+from aqmlab.results.folders import temporary_path
 from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.comparison_exports import latex_text
+from aqmlab.runs.comparison_matrix import Cell, answer, legend, lines_of, matrix_of
+from aqmlab.runs.comparison_settings import DEFINITION, folder_of
+from aqmlab.runs.comparison_tables import EVERY_RUN, verdict
 from aqmlab.statistics import benjamini_hochberg, compare_means, holm, paired
-from aqmlab.storage.folders import temporary_path
 
 pytestmark = pytest.mark.slow
 
@@ -104,7 +104,7 @@ def test_a_comparison_is_read_back(found):
 
 
 def test_a_discipline_against_itself_differs_by_nothing(small):
-    from aqmlab.execution.comparison_tables import differences_table
+    from aqmlab.runs.comparison_tables import differences_table
 
     result = aqmlab.run(small, workers=1, progress=False)
     table = differences_table({"a": result, "b": result}, "bottleneck")

@@ -9,12 +9,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.reproduction.papers.common.cells import Printed
-from aqmlab.reproduction.papers.common.figures import table_of
-from aqmlab.reproduction.papers.common.paper import CHOSEN
-from aqmlab.reproduction.papers.common.tables import made
-from aqmlab.reproduction.papers.ddred import PAPER, measure, paper, plan, sweep, tables
-from aqmlab.storage import folders
+from aqmlab.papers.common.cells import Printed
+from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.paper import CHOSEN
+from aqmlab.papers.common.tables import made
+from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep, tables
+from aqmlab.results import folders
 
 SEEDS = 6
 FILES = plan.FILES

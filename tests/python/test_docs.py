@@ -14,9 +14,9 @@ import yaml
 
 import aqmlab
 import hook
-from aqmlab.explorer.session import Session
-from aqmlab.explorer.standalone import PRESETS
-from aqmlab.reproduction.reproduction import papers
+from aqmlab.lab.session import Session
+from aqmlab.lab.standalone import PRESETS
+from aqmlab.papers.reproduction import papers
 from aqmlab.scenario.registry import disciplines, schema
 from builder import discipline_pages, front_queue, gallery, lab_page, lesson, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
@@ -131,7 +131,7 @@ def test_all_tables_papers_and_packages_have_pages() -> None:
     made = {page.uri: page.text for page in paper_pages.pages()}
     assert set(made) == {"papers/index.md", *(f"papers/{key}.md" for key in papers())}
     assert all("**Verdict" in text for uri, text in made.items() if uri != "papers/index.md")
-    assert {"aqmlab.plotting.figures", "aqmlab.statistics", "aqmlab.theory"} <= set(packages())
+    assert {"aqmlab.figures", "aqmlab.statistics", "aqmlab.theory"} <= set(packages())
     assert {"run", "results ls"} <= {words for words, _ in commands()}
 
 

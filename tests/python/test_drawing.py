@@ -10,10 +10,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.plotting import charts, plots
-from aqmlab.plotting.chart import Chart, Heat, Series
-from aqmlab.plotting.layout import arrange
-from aqmlab.plotting.topology import _labels, describe
+from aqmlab.figures.chart import Chart, Heat, Series
+from aqmlab.reporting import charts, plots
+from aqmlab.reporting.layout import arrange
+from aqmlab.reporting.topology import _labels, describe
 
 CHAIN = """\
 format = 1

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab.errors import one_line, printable, shell_word
-from aqmlab.execution.comparison_exports import SPECIAL
-from aqmlab.execution.comparison_exports import escaped as latex
 from aqmlab.interop import escaping
 from aqmlab.interop.kernel import export
 from aqmlab.interop.kernel.export import kernel_queue, module_files
+from aqmlab.runs.comparison_exports import SPECIAL
+from aqmlab.runs.comparison_exports import escaped as latex
 from aqmlab.scenario.toml_text import inline
 from attacks.hostile_names import ATTACKS, CONTROL, hostile_names
 from attacks.names import GENERATORS, OTHER, RED, faults, import_fault, scenario_of

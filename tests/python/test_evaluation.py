@@ -8,9 +8,9 @@ import re
 import pytest
 
 import aqmlab
-from aqmlab.execution.jobs import jobs_for
-from aqmlab.execution.pool import execute
 from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
 from aqmlab.scenario.file import Scenario
 from conftest import contents
 

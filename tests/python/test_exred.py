@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.plotting import flowchart
-from aqmlab.plotting.chart import Chart
-from aqmlab.reproduction.papers.common import BASE
-from aqmlab.reproduction.papers.common.open_loop import Averaged
-from aqmlab.reproduction.papers.exred import chain, claim_rows, claims, figures, plan, tables
-from aqmlab.reproduction.papers.exred.algorithm import FIGURE_1
+from aqmlab.figures.chart import Chart
+from aqmlab.papers.common import BASE
+from aqmlab.papers.common.open_loop import Averaged
+from aqmlab.papers.exred import chain, claim_rows, claims, figures, plan, tables
+from aqmlab.papers.exred.algorithm import FIGURE_1
+from aqmlab.reporting import flowchart
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -390,7 +390,7 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
     def refuse(job, progress):
         raise AssertionError("a finished run was run again")
 
-    monkeypatch.setattr("aqmlab.execution.jobs.Job.compute", refuse)
+    monkeypatch.setattr("aqmlab.runs.jobs.Job.compute", refuse)
     before = reproduction.report.read_bytes()
     again = aqmlab.reproduce("exred", quick=True, seeds=3, out=reproduction.folder.parent, workers=1, progress=False)
     assert again.report.read_bytes() == before

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.plotting import plots
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.reporting import plots
 from aqmlab.reporting.build import charts_of
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 import aqmlab
 from aqmlab import axes, figures
-from aqmlab.plotting import charts
-from aqmlab.plotting.chart import Chart
-from aqmlab.plotting.figures.shares import MOST_FLOWS
-from aqmlab.plotting.figures.trade_off import efficient, gaussian_contour
+from aqmlab.figures.chart import Chart
+from aqmlab.figures.measured_curve import hits_by_average
+from aqmlab.figures.shares import MOST_FLOWS
+from aqmlab.figures.trade_off import efficient, gaussian_contour
+from aqmlab.reporting import charts
 from aqmlab.theory.control.loop import red_loop
-from aqmlab.theory.scenario.measured_curve import hits_by_average
 from conftest import DUMBBELL
 
 PROBES = 'cwnd_interval = "100ms"\nflow_interval = "50ms"\ndelay_histogram = true\nevents = true\n'

@@ -10,15 +10,15 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import InputError
-from aqmlab.reproduction.papers.common.cards import card, effort_words, linked, preliminary
-from aqmlab.reproduction.papers.common.claim_reader import read_claims
-from aqmlab.reproduction.papers.common.engine import execute_claims
-from aqmlab.reproduction.papers.common.files import Cell, PaperFiles
-from aqmlab.reproduction.papers.common.finding import find
-from aqmlab.reproduction.papers.common.gaps import IN_REACH, UNEXPLAINED, gaps, gaps_words, largest_unexplained
-from aqmlab.reproduction.papers.common.runs import Setup
-from aqmlab.reproduction.papers.mred import plan
-from aqmlab.reproduction.reproduction import papers
+from aqmlab.papers.common.cards import card, effort_words, linked, preliminary
+from aqmlab.papers.common.claim_reader import read_claims
+from aqmlab.papers.common.engine import execute_claims
+from aqmlab.papers.common.files import Cell, PaperFiles
+from aqmlab.papers.common.finding import find
+from aqmlab.papers.common.gaps import IN_REACH, UNEXPLAINED, gaps, gaps_words, largest_unexplained
+from aqmlab.papers.common.runs import Setup
+from aqmlab.papers.mred import plan
+from aqmlab.papers.reproduction import papers
 
 CLAIMS = """
 [column.n]

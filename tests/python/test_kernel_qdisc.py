@@ -32,8 +32,8 @@ from aqmlab.live.vm import archive, headers, kernels, machine
 from aqmlab.live.vm import backend as vm
 from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.suites import Suites
+from aqmlab.results.outputs import write_export
 from aqmlab.scenario.file import Scenario
-from aqmlab.storage.outputs import write_export
 from programs import EMULATOR, require
 
 DATA = Path(__file__).parents[1] / "data" / "vm"

@@ -18,12 +18,12 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main, parse_overrides, parse_seeds
-from aqmlab.explorer import laboratory
-from aqmlab.explorer.laboratory import NOT_BUILT, show, why_native
-from aqmlab.explorer.request_error import RequestError
-from aqmlab.explorer.session import BUILT_IN, Session
-from aqmlab.explorer.simulation import Side, Simulator, Wanted, cut
-from aqmlab.explorer.standalone import is_built
+from aqmlab.lab import laboratory
+from aqmlab.lab.laboratory import NOT_BUILT, show, why_native
+from aqmlab.lab.request_error import RequestError
+from aqmlab.lab.session import BUILT_IN, Session
+from aqmlab.lab.simulation import Side, Simulator, Wanted, cut
+from aqmlab.lab.standalone import is_built
 from aqmlab.scenario.file import Scenario
 
 WHY_NATIVE = "" if is_built() else f"aqmlab: the server simulates: {NOT_BUILT}\n"

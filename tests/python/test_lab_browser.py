@@ -13,9 +13,9 @@ from statistics import median
 
 import pytest
 
-from aqmlab.explorer.laboratory import Lab
-from aqmlab.explorer.session import Session
-from aqmlab.explorer.standalone import standalone_page
+from aqmlab.lab.laboratory import Lab
+from aqmlab.lab.session import Session
+from aqmlab.lab.standalone import standalone_page
 from browser_core import wasm_path
 from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
 

@@ -11,10 +11,10 @@ from random import Random
 import pytest
 
 import aqmlab
-from aqmlab.explorer import message
-from aqmlab.explorer.laboratory import Lab
-from aqmlab.explorer.server import MOST_CONNECTIONS
-from aqmlab.explorer.session import Session
+from aqmlab.lab import message
+from aqmlab.lab.laboratory import Lab
+from aqmlab.lab.server import MOST_CONNECTIONS
+from aqmlab.lab.session import Session
 
 PAGE = "00112233445566aa"
 RED = "queue.bottleneck"
@@ -204,7 +204,7 @@ def test_bytes_that_are_no_request(server):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for_for_ever(server, monkeypatch):
-    monkeypatch.setattr("aqmlab.explorer.server.ARRIVAL_S", 0.3)
+    monkeypatch.setattr("aqmlab.lab.server.ARRIVAL_S", 0.3)
     began = time.monotonic()
     head = f"POST {server.home}run HTTP/1.1\r\nHost: {server.host}\r\nContent-Type: application/json\r\n"
     assert server.talk(f"{head}Content-Length: 100\r\n\r\nx".encode()) == b""
@@ -212,7 +212,7 @@ def test_a_body_that_does_not_come_is_not_waited_for_for_ever(server, monkeypatc
 
 
 def test_connections_are_counted(server, monkeypatch):
-    monkeypatch.setattr("aqmlab.explorer.server.ARRIVAL_S", 1.0)
+    monkeypatch.setattr("aqmlab.lab.server.ARRIVAL_S", 1.0)
     held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_CONNECTIONS + 4)]
     try:
         time.sleep(0.2)

@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from aqmlab.plotting import charts
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.marks import DISCIPLINES, GREY, MARKERS, PALETTE, marks
-from aqmlab.plotting.plots import MARKERS as ON_PAPER
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.marks import DISCIPLINES, GREY, MARKERS, PALETTE, marks
+from aqmlab.reporting import charts
+from aqmlab.reporting.plots import MARKERS as ON_PAPER
 from aqmlab.scenario.registry import disciplines
 
 COMMON = [

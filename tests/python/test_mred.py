@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.reproduction.papers.common import BASE
-from aqmlab.reproduction.papers.common.tables import shown
-from aqmlab.reproduction.papers.mred import PAPER, chain, plan
+from aqmlab.papers.common import BASE
+from aqmlab.papers.common.tables import shown
+from aqmlab.papers.mred import PAPER, chain, plan
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -206,7 +206,7 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
     def refuse(job, progress):
         raise AssertionError("a finished run was run again")
 
-    monkeypatch.setattr("aqmlab.execution.jobs.Job.compute", refuse)
+    monkeypatch.setattr("aqmlab.runs.jobs.Job.compute", refuse)
     before = reproduction.report.read_bytes()
     again = aqmlab.reproduce("mred", quick=True, seeds=3, out=reproduction.folder.parent, workers=1, progress=False)
     assert again.report.read_bytes() == before

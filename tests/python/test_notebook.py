@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+from aqmlab.figures import queue_against_time
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.notebook import html
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures import queue_against_time
 
 EXAMPLE = Path(aqmlab.__file__).parent / "examples" / "notebook.ipynb"
 CHART = Chart("queue", "A & B", "shows <this>", "time, s", "packets", [Series("red", [0.0, 1.0], [1.0, 2.0])])

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from aqmlab.errors import InputError
-from aqmlab.reproduction.papers.common.claim_file import Objection
-from aqmlab.reproduction.papers.common.claim_reader import read_claims
-from aqmlab.reproduction.papers.common.engine import execute_claims
-from aqmlab.reproduction.papers.common.files import PaperFiles
-from aqmlab.reproduction.papers.common.runs import BASE
-from aqmlab.reproduction.reproduction import papers
+from aqmlab.papers.common.claim_file import Objection
+from aqmlab.papers.common.claim_reader import read_claims
+from aqmlab.papers.common.engine import execute_claims
+from aqmlab.papers.common.files import PaperFiles
+from aqmlab.papers.common.runs import BASE
+from aqmlab.papers.reproduction import papers
 
 TABLE = Path(__file__).parents[2] / "docs" / "validation" / "claims.csv"
 CLAIMS = """

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from aqmlab import _core
-from aqmlab.reproduction.papers.exred import plan
-from aqmlab.storage.tables import to_arrow
+from aqmlab.papers.exred import plan
+from aqmlab.results.parquet import to_arrow
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "oracle"
 QUEUE = """

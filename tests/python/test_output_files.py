@@ -14,8 +14,8 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.storage import folders
-from aqmlab.storage.outputs import save_output, write_export
+from aqmlab.results import folders
+from aqmlab.results.outputs import save_output, write_export
 
 SMALL = "example:dumbbell-red"
 

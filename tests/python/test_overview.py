@@ -11,7 +11,7 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.reproduction import reproduction
+from aqmlab.papers import reproduction
 from paper_intervals import assert_possible
 from test_report import browse
 
@@ -88,7 +88,7 @@ def test_report_of_the_folder_is_the_overview(overview):
 
 
 def test_a_paper_that_is_not_there_does_not_disturb(monkeypatch):
-    monkeypatch.setitem(reproduction.PAPERS, "no-such-paper", "aqmlab.reproduction.papers.no_such_paper")
+    monkeypatch.setitem(reproduction.PAPERS, "no-such-paper", "aqmlab.papers.no_such_paper")
     assert "no-such-paper" not in reproduction.papers()
     with pytest.raises(InputError, match='unknown paper "no-such-paper"'):
         aqmlab.reproduce("no-such-paper")

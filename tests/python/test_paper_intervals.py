@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import aqmlab.reproduction.papers
+import aqmlab.papers
+from aqmlab.papers.common.claims import part_difference
+from aqmlab.papers.common.quantities import Kind, bounds_of, difference, measured, quantity_interval
 from aqmlab.reporting.intervals import intervals_table, intervals_text
-from aqmlab.reproduction.papers.common.claims import part_difference
-from aqmlab.reproduction.papers.common.quantities import Kind, bounds_of, difference, measured, quantity_interval
 from paper_intervals import assert_possible, impossible, intervals_of
 
-PAPERS = Path(aqmlab.reproduction.papers.__file__).parent
+PAPERS = Path(aqmlab.papers.__file__).parent
 CLAIMS = Path(__file__).parents[2] / "docs" / "validation" / "claims.csv"
 COMMITTED = list(csv.DictReader(CLAIMS.read_text().splitlines(keepends=True)))
 RARE = [0.0] * 9 + [0.4]

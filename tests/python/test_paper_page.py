@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 from aqmlab.errors import InputError, StorageError
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import BASE, PaperFiles, Setup
-from aqmlab.reproduction.papers.common.cells import Printed
-from aqmlab.reproduction.papers.common.claim_reader import read_claims
-from aqmlab.reproduction.papers.common.figures import drawn, dressed, samples
-from aqmlab.reproduction.papers.common.files import Cell
-from aqmlab.reproduction.papers.common.page_file import read_page
-from aqmlab.reproduction.papers.common.paper import CHOSEN, Paper, Study
-from aqmlab.reproduction.papers.common.tables import made, parameters, plain_number, shown
+from aqmlab.papers import common
+from aqmlab.papers.common import BASE, PaperFiles, Setup
+from aqmlab.papers.common.cells import Printed
+from aqmlab.papers.common.claim_reader import read_claims
+from aqmlab.papers.common.figures import drawn, dressed, samples
+from aqmlab.papers.common.files import Cell
+from aqmlab.papers.common.page_file import read_page
+from aqmlab.papers.common.paper import CHOSEN, Paper, Study
+from aqmlab.papers.common.tables import made, parameters, plain_number, shown
 
 HEAD = dict.fromkeys(("name", "citation", "lead", "quick_note", "example"), "") | {"scenarios": ["sole"]}
 LABELS = {"labels": {"case": {"a": "alone", "b": "with UDP"}}}

@@ -12,14 +12,9 @@ import pandas as pd
 import pytest
 
 from aqmlab import Scenario, StorageError
-from aqmlab.execution.pool import Workers, execute
-from aqmlab.execution.reuse import missing
-from aqmlab.plotting import flowchart
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.flowchart import Arrow, Box, FlowChart
-from aqmlab.reporting import Page
-from aqmlab.reproduction.papers import common
-from aqmlab.reproduction.papers.common import (
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.papers import common
+from aqmlab.papers.common import (
     ClaimText,
     Computation,
     Effort,
@@ -30,9 +25,13 @@ from aqmlab.reproduction.papers.common import (
     between,
     exact,
 )
-from aqmlab.reproduction.papers.common.runs import Reader
+from aqmlab.papers.common.runs import Reader
+from aqmlab.reporting import Page, flowchart
+from aqmlab.reporting.flowchart import Arrow, Box, FlowChart
+from aqmlab.results import folders
+from aqmlab.runs.pool import Workers, execute
+from aqmlab.runs.reuse import missing
 from aqmlab.statistics import Verdict
-from aqmlab.storage import folders
 
 
 def square(*, x, seed):

@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.execution.pool import execute
-from aqmlab.plotting import flowchart
-from aqmlab.reproduction.papers.common import BASE, pick
-from aqmlab.reproduction.papers.pc_red import PAPER, diagrams, measure, plan, tables
-from aqmlab.reproduction.papers.pc_red.rows import claim_rows
-from aqmlab.storage import folders
+from aqmlab.papers.common import BASE, pick
+from aqmlab.papers.pc_red import PAPER, diagrams, measure, plan, tables
+from aqmlab.papers.pc_red.rows import claim_rows
+from aqmlab.reporting import flowchart
+from aqmlab.results import folders
+from aqmlab.runs.pool import execute
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
 from paper_intervals import assert_possible
@@ -384,7 +384,7 @@ def short(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         everything = plan.readings
         patch.setattr(plan, "readings", lambda effort: everything(effort)[1:3])
-        patch.setattr("aqmlab.reproduction.papers.pc_red.paper.readings", plan.readings)
+        patch.setattr("aqmlab.papers.pc_red.paper.readings", plan.readings)
         todo, planned = [], PAPER.planned(effort, root)
         for batch in planned.batches():
             batch.prepare()

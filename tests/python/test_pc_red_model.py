@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab.execution import runner
-from aqmlab.reproduction.papers.pc_red import channels, loops, measure, paper, plan, replay
+from aqmlab.papers.pc_red import channels, loops, measure, paper, plan, replay
+from aqmlab.runs import runner
 from aqmlab.theory.control.pc_red import step
 
 RULES = replay.Rules(high=1, limit=70.0, interval=0.36, weight=0.1)

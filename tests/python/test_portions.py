@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab.errors import Error
-from aqmlab.execution.pool import Workers, execute
-from aqmlab.execution.portions import PORTION_S, WAITING, Portion, in_portions
+from aqmlab.runs.pool import Workers, execute
+from aqmlab.runs.portions import PORTION_S, WAITING, Portion, in_portions
 
 
 @dataclass

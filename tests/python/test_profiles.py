@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.explorer.network_controls import network_controls
+from aqmlab.lab.network_controls import network_controls
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import controllers, transports
 from aqmlab.theory.scenario.link_traffic import traffic_over, wire_bytes

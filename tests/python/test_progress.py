@@ -12,13 +12,13 @@ import types
 
 import pytest
 
-from aqmlab.execution import progress
-from aqmlab.execution.progress import Talk, bar_over, is_quiet, talking
+from aqmlab.runs import progress
+from aqmlab.runs.progress import Talk, bar_over, is_quiet, talking
 
 SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
 INTERRUPTED = """
 import time
-from aqmlab.execution.progress import bar_over
+from aqmlab.runs.progress import bar_over
 with bar_over("work", [1.0, 3.0], shown=True) as bar:
     bar.done(0)
     time.sleep(60)

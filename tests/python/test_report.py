@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.marks import PALETTE
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.marks import PALETTE
 from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting import run as run_report
 from aqmlab.reporting.build import charts_of

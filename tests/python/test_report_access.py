@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from aqmlab.plotting.chart import Chart, Heat, Series
+from aqmlab.figures.chart import Chart, Heat, Series
 from aqmlab.reporting import Page
 from aqmlab.reporting.fragments import ClaimLine, HeatTable
 from browser import answer_of

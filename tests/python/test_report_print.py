@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting import Page
 from measure_lab import browser_path
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import reproduce_claims
+from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.reporting.fragments import PaperCard
-from aqmlab.reproduction.outcome import Overview, Reproduction
 
 LOG = """\
 T1 vm reproduce {paper} Effort(seeds=2, quick=True): 9 runs to do

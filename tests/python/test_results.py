@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import aqmlab
+from aqmlab.results import folders
 from aqmlab.results.result import Result
-from aqmlab.storage import folders
 from conftest import contents
 
 
@@ -51,8 +51,8 @@ def test_seeds_differ_and_the_same_seed_does_not(small):
 def test_a_run_that_is_there_is_not_run_again(small, tmp_path, monkeypatch):
     aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     ran = []
-    monkeypatch.setattr("aqmlab.execution.jobs.Job.compute", lambda job, progress: ran.append(job.key.seed))
-    monkeypatch.setattr("aqmlab.execution.jobs.Job.keep", lambda job, result: None)
+    monkeypatch.setattr("aqmlab.runs.jobs.Job.compute", lambda job, progress: ran.append(job.key.seed))
+    monkeypatch.setattr("aqmlab.runs.jobs.Job.keep", lambda job, result: None)
     aqmlab.run(small, seeds=2, out=tmp_path, workers=1, progress=False)
     assert ran == []
     with pytest.raises(aqmlab.StorageError):

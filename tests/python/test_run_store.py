@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 import aqmlab
-from aqmlab.execution.jobs import Call, called, jobs_for
-from aqmlab.execution.reuse import missing
-from aqmlab.storage import folders
-from aqmlab.storage.index import INDEX, store_root
-from aqmlab.storage.kept import Answers
-from aqmlab.storage.key import ALL_TABLES, RunKey, tables_reducer
+from aqmlab.results import folders
+from aqmlab.results.keys import ALL_TABLES, RunKey, tables_reducer
+from aqmlab.runs.jobs import Call, called, jobs_for
+from aqmlab.runs.reuse import missing
+from aqmlab.runs.store.index import INDEX, store_root
+from aqmlab.runs.store.kept import Answers
 
 PINNED = {"run.seeds": "[3, 4]", "run.duration": "3s"}
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import aqmlab
+from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.sweeps.axes import parse_axis, parse_range
+from aqmlab.runs.sweeps.design import Design
 from aqmlab.statistics import interval
-from aqmlab.storage.store import ResultStore
-from aqmlab.sweeps.axes import parse_axis, parse_range
-from aqmlab.sweeps.design import Design
 from store_snapshot import snapshot
 
 MAX_P = "queue.bottleneck.max_p"

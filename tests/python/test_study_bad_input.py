@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import aqmlab
-from aqmlab.storage.index import FORMAT
-from aqmlab.storage.querying import query
-from aqmlab.storage.store import ResultStore
+from aqmlab.runs.store.index import FORMAT
+from aqmlab.runs.store.querying import query
+from aqmlab.runs.store.store import ResultStore
 from programs import require
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.cli.sweeps import print_study
-from aqmlab.sweeps.sweep import Study
+from aqmlab.runs.sweeps.sweep import Study
 
 MAX_P = "queue.bottleneck.max_p"
 FLOWS = "flow.tcp.count"

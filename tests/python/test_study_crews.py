@@ -11,10 +11,10 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 import aqmlab
-from aqmlab.sweeps import execution, sweeping
-from aqmlab.sweeps.execution import Pace
-from aqmlab.sweeps.plan import Block, cut
-from aqmlab.sweeps.points import Point
+from aqmlab.runs.sweeps import execution, sweeping
+from aqmlab.runs.sweeps.execution import Pace
+from aqmlab.runs.sweeps.plan import Block, cut
+from aqmlab.runs.sweeps.points import Point
 from dask_cluster import cluster
 from store_snapshot import snapshot
 

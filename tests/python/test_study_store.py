@@ -10,9 +10,9 @@ import time
 import pytest
 
 import aqmlab
-from aqmlab.storage import maintenance
-from aqmlab.storage.locks import living
-from aqmlab.storage.store import ResultStore
+from aqmlab.runs.store import maintenance
+from aqmlab.runs.store.locks import living
+from aqmlab.runs.store.store import ResultStore
 from store_snapshot import snapshot
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ SWEEP = ("sweep", "small.toml", "--set", "run.duration=30s", "--grid", f"{MAX_P}
 DIE = """\
 import os, signal, sys
 from aqmlab.cli import main
-from aqmlab.storage import index, store
+from aqmlab.runs.store import index, store
 
 place, name = {{"store": store, "ResultStore": store.ResultStore, "Index": index.Index}}[{owner!r}], {name!r}
 before, calls = getattr(place, name), []
@@ -187,7 +187,7 @@ def test_runs_of_another_version_are_others(small, folder, monkeypatch):
     from aqmlab import _core
 
     first = sweep(small, folder, seeds=1)
-    for module in ("sweeps.work", "sweeps.sweeping", "sweeps.execution", "storage.maintenance"):
+    for module in ("runs.sweeps.work", "runs.sweeps.sweeping", "runs.sweeps.execution", "runs.store.maintenance"):
         monkeypatch.setattr(f"aqmlab.{module}._core", type("Other", (), {**vars(_core), "version": lambda: "9.9"}))
     second = sweep(small, folder, seeds=1)
     assert len(second.evaluation.runs) == 3

@@ -10,8 +10,8 @@ import pytest
 
 import aqmlab
 from aqmlab import _core
-from aqmlab.execution.jobs import jobs_for
-from aqmlab.execution.pool import execute
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
 from aqmlab.scenario.file import Scenario
 from conftest import contents
 

@@ -17,8 +17,8 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
+from aqmlab.runs.store.index import INDEX, Index
 from aqmlab.statistics import Verdict
-from aqmlab.storage.index import INDEX, Index
 from aqmlab.tuning.measurements import Place
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell

@@ -7,8 +7,8 @@ import pytest
 
 import aqmlab
 from aqmlab.results.metrics import BY_KEY
+from aqmlab.runs.store.kept import Answers
 from aqmlab.statistics import Verdict
-from aqmlab.storage.kept import Answers
 from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Place

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.execution.comparison import Comparison
-from aqmlab.execution.until import metric_named
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.until import metric_named
 from aqmlab.statistics import interval, mean_interval
 from aqmlab.statistics.sequential import Goal, goals_of, run_until, spent
 

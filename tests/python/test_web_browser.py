@@ -10,8 +10,8 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from aqmlab.explorer.session import BUILT_IN, Session
-from aqmlab.explorer.standalone import standalone_page
+from aqmlab.lab.session import BUILT_IN, Session
+from aqmlab.lab.standalone import standalone_page
 from browser_core import wasm_path
 from measure_lab import browser_path, lines, opened_page, press
 from test_report_access import RULES

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import aqmlab
 from aqmlab.cli import app
 from aqmlab.errors import Error, InputError, ScenarioError
-from aqmlab.explorer import standalone
-from aqmlab.explorer.session import BUILT_IN, Session
-from aqmlab.explorer.standalone import PRESETS, standalone_page
+from aqmlab.lab import standalone
+from aqmlab.lab.session import BUILT_IN, Session
+from aqmlab.lab.standalone import PRESETS, standalone_page
 from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.scenario.file import examples, read_text
 from browser_core import answers_of, wasm_path
@@ -229,7 +229,7 @@ def test_the_command_writes_the_page(tmp_path):
 
 
 def test_without_the_simulator_the_error_names_the_command_that_makes_it(monkeypatch):
-    monkeypatch.setattr(standalone, "CORE", "explorer/none.wasm")
+    monkeypatch.setattr(standalone, "CORE", "lab/none.wasm")
     with pytest.raises(Error, match="run `make web`"):
         standalone_page()
     site = lab_page.text()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.errors import StorageError
-from aqmlab.execution.jobs import jobs_for
-from aqmlab.execution.reuse import missing
+from aqmlab.results.folders import seed_folder
+from aqmlab.results.keys import RunKey
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.reuse import missing
+from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.sweeps.sweep import Study
 from aqmlab.scenario.file import Scenario
-from aqmlab.storage.folders import seed_folder
-from aqmlab.storage.kept import Answers
-from aqmlab.storage.key import RunKey
-from aqmlab.sweeps.sweep import Study
 from attacks.stores import store_in
 from attacks.tally import EXAMPLES, SHORT, Tally, snapshot
 

@@ -38,7 +38,7 @@ MEASURED_HERE = "rfc7928/report.html"
 ENDING_S = 300.0
 NEEDED = (
     *("pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.figure", "plotly.offline", "duckdb", "jinja2"),
-    *("aqmlab.reproduction.papers.mred", "aqmlab.reporting", "aqmlab.plotting.charts", "aqmlab.plotting.plots"),
+    *("aqmlab.papers.mred", "aqmlab.reporting", "aqmlab.reporting.charts", "aqmlab.reporting.plots"),
 )
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.errors import Error
-from aqmlab.storage.querying import query
-from aqmlab.storage.store import ResultStore
+from aqmlab.runs.store.querying import query
+from aqmlab.runs.store.store import ResultStore
 from attacks.tally import EXAMPLES, SHORT, Tally, command, snapshot, spoil
 
 

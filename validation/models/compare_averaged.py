@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.reproduction.papers.exred.plan import QUEUE, SERVICE_RATE
+from aqmlab.papers.exred.plan import QUEUE, SERVICE_RATE
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Interval, interval
 from aqmlab.theory import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from aqmlab.plotting import plots
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.reporting import plots
 from aqmlab.statistics import Interval, interval
 from aqmlab.theory.control.linearization import linearize
 from aqmlab.theory.control.margins import Margins

@@ -10,7 +10,7 @@ import hold_truth
 import pairing_gain
 import possible_intervals
 import real_runs
-from aqmlab.execution.comparison import Comparison
+from aqmlab.runs.comparison import Comparison
 from aqmlab.statistics.estimate import FEWEST as FEWEST_RUNS
 from aqmlab.statistics.estimate import SKEWED
 from aqmlab.statistics.pairing import Gain

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core, compare
-from aqmlab.execution.comparison import Comparison
-from aqmlab.execution.jobs import jobs_for
-from aqmlab.execution.pool import execute
-from aqmlab.reproduction.papers.ddred.measure import transfer_times
-from aqmlab.reproduction.papers.ddred.plan import DISCIPLINES
-from aqmlab.reproduction.papers.ddred.plan import FILES as DDRED
-from aqmlab.reproduction.papers.exred.plan import queue_of
+from aqmlab.papers.ddred.measure import transfer_times
+from aqmlab.papers.ddred.plan import DISCIPLINES
+from aqmlab.papers.ddred.plan import FILES as DDRED
+from aqmlab.papers.exred.plan import queue_of
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import compare_means, welch
 from aqmlab.statistics.compared import Compared

@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, given, settings
 
 from aqmlab import compare
 from aqmlab.errors import Error
-from aqmlab.execution.comparison import Comparison
-from aqmlab.execution.comparison_tables import EQUAL, NOT_TESTED
 from aqmlab.results.metrics import metric
 from aqmlab.results.result import Result
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.comparison_tables import EQUAL, NOT_TESTED
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import interval
 from random_scenarios import Drawn, scenarios

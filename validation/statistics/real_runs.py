@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import compare
-from aqmlab.execution.comparison import Comparison
+from aqmlab.runs.comparison import Comparison
 from aqmlab.statistics import compare_means, interval, mean_interval
 from aqmlab.statistics.estimate import skewness
 from aqmlab.statistics.pairing import pairing

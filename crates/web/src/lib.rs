@@ -1,6 +1,6 @@
 //! The simulator as WebAssembly, for pages that run it in the browser.
 //!
-//! `make web` builds it for the target `wasm32-unknown-unknown`; `python/aqmlab/explorer/core.js` is the other side.
+//! `make web` builds it for the target `wasm32-unknown-unknown`; `python/aqmlab/lab/core.js` is the other side.
 //! The module imports nothing: it has no clock, no I/O and no threads. Its tables are those of the native core to the
 //! byte: arithmetic is IEEE 754 in both, and every function beyond `+ - * / sqrt` comes from the crate `libm`.
 //!

@@ -32,8 +32,8 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
 from aqmlab.cli.application import app
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import Error, Interrupted, ListedError, ScenarioError, one_line, printable, show_warnings_in_one_line
+from aqmlab.results import folders
 from aqmlab.signals import exit_code
-from aqmlab.storage import folders
 
 __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
 

@@ -12,7 +12,7 @@ from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, pri
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    from aqmlab.analysis.outcome import Analysis
+    from aqmlab.reporting.analysis.outcome import Analysis
 
 
 @command("aqmlab analyze example:dumbbell-red --seeds 5 --report report", long=True)
@@ -36,7 +36,7 @@ def analyze(
     as_json: Json = False,
 ) -> None:
     """Compare theory with simulation at a link, and explain the gaps. Python: aqmlab.analyze."""
-    from aqmlab.analysis.analyzing import analyze as work
+    from aqmlab.reporting.analysis.analyzing import analyze as work
 
     found = work(
         file,
@@ -61,7 +61,7 @@ def analyze(
 
 
 def _print(found: Analysis) -> None:
-    from aqmlab.analysis.page import headline, readable_gaps
+    from aqmlab.reporting.analysis.page import headline, readable_gaps
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"

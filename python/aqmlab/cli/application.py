@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from aqmlab.errors import Error, InputError, Interrupted
-from aqmlab.execution.progress import Talk, talking
+from aqmlab.runs.progress import Talk, talking
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -82,8 +82,8 @@ def init(
     ] = None,
 ) -> None:
     """Begin a scenario file with an example, or list the examples. Python: aqmlab.run("example:NAME")."""
+    from aqmlab.results import folders
     from aqmlab.scenario.file import EXAMPLE, example_text, examples
-    from aqmlab.storage import folders
 
     if name is None:
         print_rows(["example", "what"], [[own, _description_of(text)] for own, text in examples().items()])
@@ -148,7 +148,7 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a scenario's network, queues and drop curves as SVG. Python: aqmlab.draw."""
-    from aqmlab.plotting.topology import draw as work
+    from aqmlab.reporting.topology import draw as work
 
     files = work(file, overrides=parse_overrides(set_), out=out, png=png)
     if as_json:

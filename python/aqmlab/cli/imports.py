@@ -38,7 +38,7 @@ def import_(
 ) -> None:
     """Make a scenario of an ns-2 study, a configuration or a capture. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
-    from aqmlab.storage.outputs import save_output
+    from aqmlab.results.outputs import save_output
 
     found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or ())
     if out is not None:

@@ -12,8 +12,8 @@ from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
+from aqmlab.results.outputs import save_output
 from aqmlab.scenario.file import Overrides
-from aqmlab.storage.outputs import save_output
 
 
 @command("aqmlab lab example:dumbbell-red")
@@ -41,7 +41,7 @@ def lab(
     as_json: Json = False,
 ) -> None:
     """Turn a scenario's knobs in the browser; charts follow at once. Ctrl-C ends it. Python: aqmlab.open_lab."""
-    from aqmlab.explorer.laboratory import open_lab, show
+    from aqmlab.lab.laboratory import open_lab, show
 
     if out is not None:
         _write(out, file, link, parse_overrides(set_), as_json)
@@ -64,7 +64,7 @@ def lab(
 
 
 def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides, as_json: bool) -> None:
-    from aqmlab.explorer.standalone import standalone_page
+    from aqmlab.lab.standalone import standalone_page
 
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder; name a file")

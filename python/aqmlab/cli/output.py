@@ -10,10 +10,10 @@ import textwrap
 from typing import Any
 
 from aqmlab.errors import escaped, one_line
-from aqmlab.execution.progress import is_quiet
+from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation
+from aqmlab.runs.progress import is_quiet
 from aqmlab.statistics.sequential import Stopping
-from aqmlab.storage import folders
 
 EDGES, GAP = 2, 3
 """Width of both edges of a table, and of the space between two columns."""

@@ -14,7 +14,7 @@ from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, pri
 if TYPE_CHECKING:
     import pandas as pd
 
-    from aqmlab.reproduction.outcome import Overview, Reproduction
+    from aqmlab.papers.outcome import Overview, Reproduction
 
 WIDTH = 80
 """Columns of the terminal."""
@@ -37,8 +37,8 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Reproduce papers: published and measured values, verdicts. Python: aqmlab.reproduce[_all]."""
-    from aqmlab.reproduction import reproduction
-    from aqmlab.reproduction.papers.common.claim_file import FORMS
+    from aqmlab.papers import reproduction
+    from aqmlab.papers.common.claim_file import FORMS
 
     effort: dict[str, Any] = {
         "quick": quick,
@@ -81,8 +81,8 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
         }
         print_json(data)
         return
-    from aqmlab.reproduction.overview import notice_over
-    from aqmlab.reproduction.papers.common.claims import tally
+    from aqmlab.papers.common.claims import tally
+    from aqmlab.papers.overview import notice_over
 
     if notice := notice_over(found.papers):
         _say(notice)

@@ -31,8 +31,8 @@ Name = Annotated[str | None, typer.Argument(help=NAME_HELP, metavar="NAME")]
 
 @command("aqmlab results ls results", of=results)
 def ls(store: Store, as_json: Json = False) -> None:
-    """List runs, comparisons, tunings and sweeps of a folder. Python: aqmlab.storage.ResultStore.studies."""
-    from aqmlab.storage.listing import entries
+    """List runs, comparisons, tunings and sweeps of a folder. Python: aqmlab.runs.store.ResultStore.studies."""
+    from aqmlab.results.listing import entries
 
     listed = entries(store) if store.is_dir() else []
     studies, runs, blocks = _stored(store, may_lack=bool(listed))
@@ -68,7 +68,7 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
 
 def _stored(store: Path, *, may_lack: bool) -> tuple[list[dict[str, Any]], int, int]:
     """Return the studies of a store, and its numbers of runs and blocks; nothing if the store is absent and may be."""
-    from aqmlab.storage.store import ResultStore
+    from aqmlab.runs.store.store import ResultStore
 
     try:
         opened = ResultStore(store)
@@ -100,9 +100,9 @@ def _count(number: int | None) -> str:
 @command("aqmlab results show results my", of=results)
 def show(store: Store, name: Name = None, as_json: Json = False) -> None:
     """Show a study's points and runs, or a run with its scenario. Python: aqmlab.Study.load."""
-    from aqmlab.storage.store import ResultStore
-    from aqmlab.sweeps.exporting import run_named
-    from aqmlab.sweeps.sweep import Study
+    from aqmlab.runs.store.store import ResultStore
+    from aqmlab.runs.sweeps.exporting import run_named
+    from aqmlab.runs.sweeps.sweep import Study
 
     with ResultStore(store) as opened:
         run = run_named(opened, name)
@@ -144,9 +144,9 @@ def export(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a study, or a run, as one file. Python: aqmlab.sweeps.exporting.export."""
-    from aqmlab.storage.store import ResultStore
-    from aqmlab.sweeps.exporting import export as work
+    """Write a study, or a run, as one file. Python: aqmlab.runs.sweeps.exporting.export."""
+    from aqmlab.runs.store.store import ResultStore
+    from aqmlab.runs.sweeps.exporting import export as work
 
     with ResultStore(store) as opened:
         path = work(opened, name, out=out, table=table, to=to)
@@ -162,9 +162,9 @@ def query(
     sql: Annotated[str, typer.Argument(help="Tables: runs, points, links, flows, ...", metavar="SQL")],
     as_json: Json = False,
 ) -> None:
-    """Ask all runs of a store something in SQL; needs DuckDB. Python: aqmlab.storage.querying.query."""
-    from aqmlab.storage.querying import query as work
-    from aqmlab.storage.store import ResultStore
+    """Ask all runs of a store something in SQL; needs DuckDB. Python: aqmlab.runs.store.querying.query."""
+    from aqmlab.runs.store.querying import query as work
+    from aqmlab.runs.store.store import ResultStore
 
     with ResultStore(store) as opened:
         answer = work(opened, sql)
@@ -183,9 +183,9 @@ def gc(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remove runs of other versions, of no study, and damaged ones. Python: aqmlab.storage.maintenance.collect."""
-    from aqmlab.storage.maintenance import collect
-    from aqmlab.storage.store import ResultStore
+    """Remove runs of other versions, of no study, and damaged ones. Python: aqmlab.runs.store.maintenance.collect."""
+    from aqmlab.runs.store.maintenance import collect
+    from aqmlab.runs.store.store import ResultStore
 
     with ResultStore(store) as opened:
         waste = collect(opened, dry_run=dry_run, forget=forget or ())

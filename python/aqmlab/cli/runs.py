@@ -23,11 +23,11 @@ from aqmlab.cli.output import (
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
 from aqmlab.errors import InputError, escaped
-from aqmlab.storage.outputs import save_output
+from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
-    from aqmlab.execution.comparison import Comparison
     from aqmlab.results.warmup_check import Settling
+    from aqmlab.runs.comparison import Comparison
 
 STDOUT = "-"
 """A file's name that stands for stdout."""
@@ -50,9 +50,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
-    from aqmlab.execution.runner import run as work
     from aqmlab.results.summary import level_words
     from aqmlab.results.warmup_check import settling
+    from aqmlab.runs.runner import run as work
 
     result = work(
         file,
@@ -153,8 +153,8 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: means, intervals, verdicts. Python: aqmlab.compare."""
-    from aqmlab.execution.comparison import compare as work
     from aqmlab.results.warmup_check import settling
+    from aqmlab.runs.comparison import compare as work
 
     _check_printed(latex, csv, as_json=as_json)
     found = work(
@@ -230,7 +230,7 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
 
 def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, details: bool) -> None:
     """Print the answer and the matrix; with details the tables of means and differences too."""
-    from aqmlab.execution.comparison_matrix import legend, lines_of
+    from aqmlab.runs.comparison_matrix import legend, lines_of
 
     matrix = found.matrix()
     seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
@@ -253,8 +253,8 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
 
 
 def _show_details(found: Comparison) -> None:
-    from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
     from aqmlab.results.summary import level_words
+    from aqmlab.runs.comparison_tables import DIFFERENCE_COLUMNS
 
     words = level_words(len(found.seeds), found.level, distinct=found.distinct_runs)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")

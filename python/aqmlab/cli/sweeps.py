@@ -14,7 +14,7 @@ from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
-    from aqmlab.sweeps.sweep import Study
+    from aqmlab.runs.sweeps.sweep import Study
 
 SHOWN_POINTS = 40
 SHOWN_WARNINGS = 10
@@ -64,7 +64,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Run a scenario at many points; runs that the store has are reused. Python: aqmlab.sweep."""
-    from aqmlab.sweeps.sweeping import sweep as work
+    from aqmlab.runs.sweeps.sweeping import sweep as work
 
     study = work(
         file,
@@ -113,8 +113,8 @@ def print_study(study: Study) -> None:
     """Print the points of a study with their intervals, and the command that writes all of them."""
     from aqmlab.results.metrics import APPLICATIONS
     from aqmlab.results.summary import ONE_RUN, level_words
+    from aqmlab.runs.sweeps.sweep import points_text
     from aqmlab.statistics.intervals import LEVEL
-    from aqmlab.sweeps.sweep import points_text
 
     points = study.points()
     varies = study.varies

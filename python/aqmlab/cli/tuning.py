@@ -155,7 +155,7 @@ def tune(
         if minimize is None and maximize is None:
             minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
     elif file is not None and uplink is None:
-        from aqmlab.execution.runner import as_scenario
+        from aqmlab.runs.runner import as_scenario
 
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
+from aqmlab.figures import delay_distribution, thin
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.runs import has_average, slug
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures import delay_distribution, thin
-from aqmlab.plotting.figures.runs import has_average, slug
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, run_command
 from aqmlab.reporting.run import add_run

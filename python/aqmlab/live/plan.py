@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import Problem, ScenarioError
-from aqmlab.execution.runner import as_scenario
+from aqmlab.runs.runner import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml

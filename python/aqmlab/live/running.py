@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted, unknown
-from aqmlab.execution.progress import bar_over
-from aqmlab.execution.runner import Seeds, seed_list
-from aqmlab.execution.runner import run as simulate
 from aqmlab.live import kernel_backends
 from aqmlab.live.checks import Trouble, preflight
 from aqmlab.live.kernel_backends import Bottleneck, refuse_what_is_for_the_link
@@ -27,11 +24,14 @@ from aqmlab.live.options import BACKENDS, Options
 from aqmlab.live.plan import FAMILIES, for_family, live_plan
 from aqmlab.live.postprocess import finished
 from aqmlab.live.state import clean
+from aqmlab.results import folders
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
+from aqmlab.runs.progress import bar_over
+from aqmlab.runs.runner import Seeds, seed_list
+from aqmlab.runs.runner import run as simulate
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.signals import ENDING, interrupt
-from aqmlab.storage import folders
 
 if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement

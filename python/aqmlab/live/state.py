@@ -21,8 +21,8 @@ from typing import Any
 
 from aqmlab.errors import StorageError
 from aqmlab.live.processes import Identity, empty
+from aqmlab.results.folders import explain, write_file
 from aqmlab.signals import ENDING
-from aqmlab.storage.folders import explain, write_file
 
 NAMESPACES = Path("/run/netns")
 """Where namespaces have their names, as ``ip netns`` does it."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.plotting.figures import against, parameter_map
+from aqmlab.figures import against, parameter_map
 from aqmlab.results.metrics import APPLICATIONS, metric, metric_interval
 from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
-    from aqmlab.plotting.chart import Chart
+    from aqmlab.figures.chart import Chart
     from aqmlab.results.result import Result
 
 SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain", *APPLICATIONS)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.execution import comparison
-from aqmlab.execution.comparison import Comparison
-from aqmlab.plotting import plots
+from aqmlab.reporting import plots
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.run import plan_of
 from aqmlab.reporting.sweep import of_sweep, sweeps_in
+from aqmlab.results import folders
 from aqmlab.results.metrics import in_order, metric
 from aqmlab.results.result import Result
-from aqmlab.storage import folders
+from aqmlab.runs import comparison
+from aqmlab.runs.comparison import Comparison
 
 if TYPE_CHECKING:
-    from aqmlab.plotting.chart import Chart
+    from aqmlab.figures.chart import Chart
     from aqmlab.reporting.page import Page
 
 REPRODUCTION = folders.REPRODUCTION

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aqmlab import figures
-from aqmlab.plotting.figures.curves import curves_of
-from aqmlab.plotting.figures.distributions import has_transfers
-from aqmlab.plotting.figures.runs import has_average
+from aqmlab.figures.curves import curves_of
+from aqmlab.figures.distributions import has_transfers
+from aqmlab.figures.runs import has_average
 
 if TYPE_CHECKING:
-    from aqmlab.execution.comparison import Comparison
-    from aqmlab.plotting.chart import Chart
+    from aqmlab.figures.chart import Chart
     from aqmlab.results.result import Result
+    from aqmlab.runs.comparison import Comparison
     from aqmlab.scenario.file import Scenario
     from aqmlab.theory.control.loop import Loop
 
@@ -46,7 +46,7 @@ def of_run(result: Result, plan: Scenario | None) -> Iterator[Chart]:
         yield curves
     loop = _loop(plan) if plan is not None else None
     if loop is not None:
-        from aqmlab.theory.control.loop_charts import bode
+        from aqmlab.figures.loops import bode
 
         yield from bode([loop])
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.execution.comparison_matrix import legend
-from aqmlab.execution.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, FIRST
 from aqmlab.results.metrics import metric
 from aqmlab.results.summary import level_words
+from aqmlab.runs.comparison_matrix import legend
+from aqmlab.runs.comparison_tables import DIFFERENCE_COLUMNS
 from aqmlab.scenario.toml_text import inline
 
 if TYPE_CHECKING:
-    from aqmlab.execution.comparison import Comparison
-    from aqmlab.execution.comparison_matrix import Matrix
     from aqmlab.reporting.page import Page
+    from aqmlab.runs.comparison import Comparison
+    from aqmlab.runs.comparison_matrix import Matrix
 
 SMALL = ("compare-", "spread-")
 """Beginnings of the keys of the figures that are small multiples: one metric each."""

@@ -13,7 +13,7 @@ from aqmlab.reporting.rendering import MARKS
 from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
-    from aqmlab.plotting.chart import Chart, Heat
+    from aqmlab.figures.chart import Chart, Heat
 
 WIDEST_CELL = 48
 """Characters of a text that stays on one line in its cell."""

@@ -16,21 +16,20 @@ import pandas as pd
 from markupsafe import Markup
 
 from aqmlab.errors import shell_word
-from aqmlab.execution.pool import Workers
-from aqmlab.plotting import charts, flowchart, plots, topology
-from aqmlab.plotting.layout import arrange
-from aqmlab.reporting import rendering
+from aqmlab.reporting import charts, flowchart, plots, rendering, topology
 from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
+from aqmlab.reporting.layout import arrange
 from aqmlab.reporting.rendering import block
-from aqmlab.storage.folders import guarded, write_file
+from aqmlab.results.folders import guarded, write_file
+from aqmlab.runs.pool import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
 
-    from aqmlab.plotting.chart import Chart
-    from aqmlab.plotting.flowchart import FlowChart
+    from aqmlab.figures.chart import Chart
+    from aqmlab.reporting.flowchart import FlowChart
     from aqmlab.scenario.file import Scenario
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import shell_word
-from aqmlab.execution.comparison_settings import words_again
-from aqmlab.storage import folders
+from aqmlab.results import folders
+from aqmlab.runs.comparison_settings import words_again
 
 if TYPE_CHECKING:
-    from aqmlab.execution.comparison import Comparison
     from aqmlab.reporting.page import Page
     from aqmlab.results.result import Result
+    from aqmlab.runs.comparison import Comparison
 
 
 def seeds_text(seeds: list[int]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.plotting.figures.runs import slug
+from aqmlab.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.provenance import figure_command, run_command

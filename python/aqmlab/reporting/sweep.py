@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.plotting.chart import Chart, Mode, Series
-from aqmlab.plotting.figures import parameter_map
-from aqmlab.plotting.figures.runs import slug
-from aqmlab.plotting.figures.trade_off import X_LABEL, Y_LABEL
+from aqmlab.figures import parameter_map
+from aqmlab.figures.chart import Chart, Mode, Series
+from aqmlab.figures.runs import slug
+from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
 from aqmlab.results.metrics import metric
-from aqmlab.storage.store import ResultStore
-from aqmlab.sweeps.sweep import Study, points_text
+from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.sweeps.sweep import Study, points_text
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from aqmlab import _core
+from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluated
 from aqmlab.results.tables import TABLES
 from aqmlab.scenario.file import Scenario
-from aqmlab.storage import folders
 
 
 @dataclass(frozen=True)

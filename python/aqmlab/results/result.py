@@ -13,7 +13,7 @@ from aqmlab import _core
 from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.input_files import read_regular
-from aqmlab.results import frames
+from aqmlab.results import folders, frames
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import TABLES as MEASURED
 from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics
@@ -22,7 +22,6 @@ from aqmlab.results.summary import ONE_RUN, nothing_varies, summary_table
 from aqmlab.results.tables import OPTIONAL, TABLES
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import Stopping, spent
-from aqmlab.storage import folders
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from aqmlab.plotting.chart import Chart, Series
-from aqmlab.plotting.figures.runs import data_range, slug
-from aqmlab.plotting.figures.trade_off import ellipses_of
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.runs import data_range, slug
+from aqmlab.figures.trade_off import ellipses_of
 from aqmlab.rfc7928 import metrics
 from aqmlab.rfc7928.collected import Measured, mean_of
 from aqmlab.rfc7928.traffic import Group

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from aqmlab.results import folders
 from aqmlab.results.metrics import jain
+from aqmlab.results.parquet import Columns, to_arrow
 from aqmlab.rfc7928 import applications, metrics
 from aqmlab.rfc7928.packets import COLUMNS, Packets, packets_of
-from aqmlab.storage import folders
-from aqmlab.storage.tables import Columns, to_arrow
 
 REVISION = 1
 """Goes up when metrics change, so that older answers are not taken for it."""

@@ -11,18 +11,18 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
-from aqmlab.execution.jobs import Job, reduced
-from aqmlab.execution.pool import execute
-from aqmlab.execution.reuse import missing
+from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.rfc7928 import fairness, mixes, multiple, sensitivity, stability, transports
 from aqmlab.rfc7928.case import Case, Effort
 from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.measuring import Metrics
 from aqmlab.rfc7928.settings import Settings, settings_of
+from aqmlab.runs.jobs import Job, reduced
+from aqmlab.runs.pool import execute
+from aqmlab.runs.reuse import missing
+from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
-from aqmlab.storage import folders
-from aqmlab.storage.kept import Answers
 
 NAME = "rfc7928"
 """Folder of the runs below the folder for results."""

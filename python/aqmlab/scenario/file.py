@@ -243,7 +243,7 @@ def read_text(path: Path) -> str:
     the one that `aqmlab lab` opens; all come with the package.
     """
     if str(path) == f"{LAB}dumbbell.toml":
-        return resources.files("aqmlab.explorer").joinpath("dumbbell.toml").read_text(encoding="utf-8")
+        return resources.files("aqmlab.lab").joinpath("dumbbell.toml").read_text(encoding="utf-8")
     if str(path).startswith(PAPER):
         return _paper_text(str(path).removeprefix(PAPER))
     if str(path).startswith(EXAMPLE):
@@ -276,7 +276,7 @@ def _garbage_kept() -> Iterator[None]:
 
 def _paper_text(name: str) -> str:
     """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
-    papers = resources.files("aqmlab.reproduction.papers")
+    papers = resources.files("aqmlab.papers")
     folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
     known = {
         f"{PAPER}{folder.replace('_', '-')}/{file.name}": file

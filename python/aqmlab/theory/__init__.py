@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from aqmlab.theory.control.conditions import Condition, condition_5, condition_6, hollot_condition
     from aqmlab.theory.control.linearization import linearize
     from aqmlab.theory.control.loop import Branch, Loop, pc_red_loop, red_loop
-    from aqmlab.theory.control.loop_charts import bode, nyquist
     from aqmlab.theory.control.margins import Margins
-    from aqmlab.theory.control.stability import Region, StabilityMap, stability_chart, stability_map, stability_maps
+    from aqmlab.theory.control.stability import Region, StabilityMap, stability_map, stability_maps
     from aqmlab.theory.domain import DomainError
     from aqmlab.theory.drop_curve import DropCurve
     from aqmlab.theory.fluid.model import FluidModel
@@ -49,7 +48,6 @@ __all__ = [
     "Trajectory",
     "best_map",
     "best_settings",
-    "bode",
     "candidates",
     "condition_5",
     "condition_6",
@@ -57,13 +55,11 @@ __all__ = [
     "hollot_condition",
     "least_loss",
     "linearize",
-    "nyquist",
     "outcome",
     "pc_red_loop",
     "red_loop",
     "solve_averaged_chain",
     "solve_chain",
-    "stability_chart",
     "stability_map",
     "stability_maps",
 ]
@@ -89,7 +85,6 @@ _HOME = {
     "Trajectory": "fluid.trajectory",
     "best_map": "queueing.best_curve",
     "best_settings": "queueing.frontier",
-    "bode": "control.loop_charts",
     "candidates": "queueing.best_curve",
     "condition_5": "control.conditions",
     "condition_6": "control.conditions",
@@ -97,13 +92,11 @@ _HOME = {
     "hollot_condition": "control.conditions",
     "least_loss": "queueing.frontier",
     "linearize": "control.linearization",
-    "nyquist": "control.loop_charts",
     "outcome": "queueing.best_curve",
     "pc_red_loop": "control.loop",
     "red_loop": "control.loop",
     "solve_averaged_chain": "queueing.averaged_chain",
     "solve_chain": "queueing.chain",
-    "stability_chart": "control.stability",
     "stability_map": "control.stability",
     "stability_maps": "control.stability",
 }

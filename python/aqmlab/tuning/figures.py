@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aqmlab.plotting.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.tuning.search import Task, Trial
 from aqmlab.tuning.verification import Confirmed
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.execution.until import metric_named
 from aqmlab.results.metrics import Metric, metric
+from aqmlab.runs.until import metric_named
 from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
 
 UNITS = {

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.errors import ScenarioError
-from aqmlab.execution.jobs import Job, expected_cost, reduced
-from aqmlab.execution.pool import Workers
-from aqmlab.execution.progress import is_quiet
-from aqmlab.execution.reuse import missing
 from aqmlab.results.metrics import TABLES, run_metrics
+from aqmlab.results.parquet import Columns, to_arrow
+from aqmlab.runs.jobs import Job, expected_cost, reduced
+from aqmlab.runs.pool import Workers
+from aqmlab.runs.progress import is_quiet
+from aqmlab.runs.reuse import missing
+from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import Value, inline
-from aqmlab.storage.kept import Answers
-from aqmlab.storage.tables import Columns, to_arrow
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.ranges import Pairs, Point
 

@@ -22,7 +22,7 @@ from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
 from aqmlab.tuning.verification import Against, Confirmed
 
 if TYPE_CHECKING:
-    from aqmlab.plotting.chart import Chart
+    from aqmlab.figures.chart import Chart
 
 TUNED = "tuned"
 DROP_TAIL = "drop-tail"

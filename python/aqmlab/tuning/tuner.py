@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import BoundsError, InputError, unknown
-from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.dialects import dialects_of
+from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
+from aqmlab.runs.runner import as_scenario
+from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
-from aqmlab.storage import folders
-from aqmlab.storage.kept import Answers
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
@@ -360,7 +360,7 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
 
 
 def _write(found: Tuned, folder: Path) -> None:
-    from aqmlab.plotting import plots
+    from aqmlab.reporting import plots
 
     folders.save(folder / RECORD, folders.to_json(found.data()))
     folders.save(folder / "queue.toml", found.scenario_text + "\n")

@@ -11,10 +11,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab.analysis.analyzing import observed
 from aqmlab.cli import main
+from aqmlab.figures import agreement
+from aqmlab.reporting.analysis.analyzing import observed
 from aqmlab.scenario.file import Scenario
-from aqmlab.theory.scenario import picture
 from aqmlab.theory.scenario.agreement import Measured, gaps
 from aqmlab.theory.scenario.link_curve import curve_of
 from aqmlab.theory.scenario.link_traffic import Routes, traffic_over
@@ -318,7 +318,7 @@ def test_an_interrupt_is_reported(command, monkeypatch):
     def stop(*_args, **_options):
         raise aqmlab.Interrupted("interrupted; 0 of 2 runs finished")
 
-    monkeypatch.setattr("aqmlab.analysis.analyzing.run_into", stop)
+    monkeypatch.setattr("aqmlab.reporting.analysis.analyzing.run_into", stop)
     answer = command("small.toml", "--seeds", "2")
     assert (answer.code, answer.err) == (130, "aqmlab: interrupted; 0 of 2 runs finished\n")
 
@@ -330,7 +330,7 @@ def test_there_is_room_for_a_live_column(twice):
     table = gaps(found.theory.columns, [simulated, live])
     assert (table["live gap %"] == table["simulated gap %"]).all()
     ax = Figure().add_subplot()
-    picture.paint(ax, found.theory.columns, [simulated, live])
+    agreement.paint(ax, found.theory.columns, [simulated, live])
     names = [tick.get_text() for tick in ax.child_axes[0].get_xticklabels()]
     assert names == ["fluid", "fluid\nrefined", "simulated", "live"]
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aqmlab.papers.exred.best_curve_charts import best_chart, equal_delay_chart, power_chart
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.best_curve import (
@@ -24,7 +25,6 @@ from aqmlab.theory.queueing.best_curve import (
     tied_sets,
     winner,
 )
-from aqmlab.theory.queueing.best_curve_charts import best_chart, equal_delay_chart, power_chart
 from aqmlab.theory.queueing.frontier import SLIGHT, best_settings, excess_loss, least_loss, scaled, threshold
 from aqmlab.theory.queueing.frontier import settings as grid
 from aqmlab.theory.queueing.mm1k import MM1K

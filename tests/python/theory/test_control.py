@@ -14,8 +14,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from aqmlab.figures import loops
 from aqmlab.theory.average import averaging_rate
-from aqmlab.theory.control import conditions, loop_charts, margins
+from aqmlab.theory.control import conditions, margins
 from aqmlab.theory.control.linearization import linearize, slope_of_loss
 from aqmlab.theory.control.loop import Branch, Loop, pc_red_loop, red_loop, red_slope
 from aqmlab.theory.control.stability import stability_map
@@ -307,7 +308,7 @@ AT_A_JUMP = OperatingPoint(200.0, 0.3, (2.6,), (0.26,), 1250.0, False, ("the cur
         ),
         (lambda: linearize(model(FlowClass("tcp", 1, 0.1)), AT_A_JUMP), "cannot be linearized; the curve jumps"),
         (lambda: linearize(model(FlowClass("tcp", 1, 0.1)), AT_A_JUMP, form="x"), "form: x is not possible"),
-        (lambda: loop_charts.bode([]), "loops: at least one is needed"),
+        (lambda: loops.bode([]), "loops: at least one is needed"),
         (
             lambda: Loop.of_branches("wild", Branch(1e12, (1.0,), 10.0)).margins(),
             "loop: its gain is so high that abs(L) = 1 lies thousands of turns of phase away",
@@ -324,10 +325,10 @@ def test_bad_input_gives_one_line(call, message):
 def test_charts_have_descriptions():
     loop = red_loop(**HOLLOT)
     wild = Loop.of_branches("wild", Branch(20.0, (1.0, 1.0), 1.0))
-    magnitude, phase = loop_charts.bode([loop, wild])
+    magnitude, phase = loops.bode([loop, wild])
     assert magnitude.levels == [(0.0, "0 dB")]
-    assert float(np.min(np.asarray(phase.series[0].y))) >= loop_charts.LEAST_DEGREES
-    found = loop_charts.nyquist([loop, wild])
+    assert float(np.min(np.asarray(phase.series[0].y))) >= loops.LEAST_DEGREES
+    found = loops.nyquist([loop, wild])
     assert "Turned round by none of RED, but by wild" in found.alt
 
 

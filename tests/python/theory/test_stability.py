@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aqmlab.figures import stability_chart
 from aqmlab.theory.control.linearization import linearize
-from aqmlab.theory.control.stability import Region, stability_chart, stability_map, stability_maps
+from aqmlab.theory.control.stability import Region, stability_map, stability_maps
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.fluid.model import FluidModel

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.execution.runner import Seeds, as_scenario, run, seed_list
 from aqmlab.input_files import read_bytes
 from aqmlab.interop.crosscheck.agreement import Line, agreement
 from aqmlab.interop.crosscheck.ours import ours
@@ -17,8 +16,9 @@ from aqmlab.interop.crosscheck.tool import Measured, Tool
 from aqmlab.interop.crosscheck.tools import tools
 from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.model import Model
+from aqmlab.results.outputs import save_output
+from aqmlab.runs.runner import Seeds, as_scenario, run, seed_list
 from aqmlab.scenario.file import LONGEST_TEXT, Overrides, Scenario
-from aqmlab.storage.outputs import save_output
 
 SEEDS = 10
 FOLDER = "crosscheck"

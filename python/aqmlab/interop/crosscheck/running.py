@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aqmlab.errors import Interrupted
-from aqmlab.execution.pool import available_cores, interrupts_noted
-from aqmlab.execution.progress import REPORT_EVERY_S, Bar, bar_over
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured, Tool, end_programs
 from aqmlab.interop.model import Model
-from aqmlab.storage.folders import guarded, write_file
-from aqmlab.storage.index import store_root
-from aqmlab.storage.kept import Answers
-from aqmlab.storage.key import RunKey, question
+from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.keys import RunKey, question
+from aqmlab.runs.pool import available_cores, interrupts_noted
+from aqmlab.runs.progress import REPORT_EVERY_S, Bar, bar_over
+from aqmlab.runs.store.index import store_root
+from aqmlab.runs.store.kept import Answers
 
 K = TypeVar("K", bound=Hashable)
 REDUCER = "crosscheck"

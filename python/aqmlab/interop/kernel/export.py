@@ -15,15 +15,15 @@ from typing import Any
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError, shell_word
-from aqmlab.execution.runner import as_scenario
 from aqmlab.interop.escaping import c_comment, markdown_code
 from aqmlab.interop.kernel.parameters import LARGEST_MAX_P, SHAPES, drop_tail, max_th_of, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
+from aqmlab.results.outputs import write_export
+from aqmlab.runs.runner import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines
 from aqmlab.scenario.toml_text import read_toml
-from aqmlab.storage.outputs import write_export
 
 NAME_LENGTH = 11
 """Most characters of a name: with the longest prefix, ``bpf_``, tc takes 15 (IFNAMSIZ - 1)."""
@@ -369,7 +369,7 @@ def export_module(
     ScenarioError, InputError
         As of `kernel_queue`.
     StorageError
-        As of `aqmlab.storage.outputs.write_export`.
+        As of `aqmlab.results.outputs.write_export`.
     """
     queue = kernel_queue(scenario, link=link, overrides=overrides, name=name)
     return write_export(Path.cwd() / queue.module if out is None else Path(out), module_files(queue)), queue

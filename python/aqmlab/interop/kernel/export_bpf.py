@@ -21,9 +21,9 @@ from aqmlab.interop.kernel.export import (
     text_of,
     words_of,
 )
+from aqmlab.results.outputs import write_export
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
-from aqmlab.storage.outputs import write_export
 
 ON_A_BYTE_BITS = 40
 """Bits of the integer that holds the time of a byte: with it a packet of 2^23 bytes fits into 64 bits."""

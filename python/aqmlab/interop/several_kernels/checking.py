@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, printable
-from aqmlab.execution.runner import Seeds, as_scenario, seed_list
 from aqmlab.interop.crosscheck.running import answer_all, measured_of, plain_measured
 from aqmlab.interop.several_kernels.outcome import KernelCheck, KernelRun
 from aqmlab.interop.several_kernels.page import page_of
@@ -29,10 +28,11 @@ from aqmlab.live.vm.backend import run as run_vm
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images, parse_kernels
 from aqmlab.live.vm.machine import PROCESSOR, version
+from aqmlab.results.keys import RunKey, question
+from aqmlab.runs.runner import Seeds, as_scenario, seed_list
+from aqmlab.runs.store.index import store_root
+from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.storage.index import store_root
-from aqmlab.storage.kept import Answers
-from aqmlab.storage.key import RunKey, question
 
 SEEDS = 3
 """Runs of each discipline in each kernel unless others are asked for."""

@@ -19,7 +19,7 @@ from aqmlab.errors import Error, StorageError
 from aqmlab.live.processes import Identity
 from aqmlab.live.shape.network import NAMESPACES, Space
 from aqmlab.live.shape.steps import Setting, Step, from_json, to_json
-from aqmlab.storage.folders import explain, write_file
+from aqmlab.results.folders import explain, write_file
 
 FOLDER = Path("/run/aqmlab-shape")
 OWN = Path("/proc/self/ns/net")

@@ -19,7 +19,7 @@ from aqmlab.interop.kernel.export import KernelQueue, module_files
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
 from aqmlab.live.tc.outcome import PeerRun
-from aqmlab.storage.outputs import write_export
+from aqmlab.results.outputs import write_export
 
 PATIENCE_S = 300.0
 """How long compiling a module may take."""

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from aqmlab.errors import StorageError
 from aqmlab.live.telemetry.view import Line
-from aqmlab.storage import folders
+from aqmlab.results import folders
 
 
 class JsonLines:

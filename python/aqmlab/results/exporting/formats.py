@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.errors import InputError, unknown
+from aqmlab.results import folders
+from aqmlab.results.outputs import save_output
 from aqmlab.results.result import Result
-from aqmlab.storage import folders
-from aqmlab.storage.outputs import save_output
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _parquet(wanted: Wanted) -> bytes:
     import pyarrow as pa
 
     from aqmlab.results.frames import to_pandas
-    from aqmlab.storage.tables import parquet_bytes
+    from aqmlab.results.parquet import parquet_bytes
 
     frame = to_pandas(wanted.result, wanted.table).reset_index()
     return parquet_bytes(pa.Table.from_pandas(frame, preserve_index=False))

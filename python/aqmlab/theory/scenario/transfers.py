@@ -151,7 +151,7 @@ def drawn_flows(model: LinkModel, seeds: Sequence[int]) -> pd.DataFrame:
     The scenario is run for a microsecond, which draws everything and simulates nothing; all of it is run where times in
     the file, such as changes of links, need its length.
     """
-    from aqmlab.execution.runner import run
+    from aqmlab.runs.runner import run
 
     try:
         short = model.scenario.with_overrides({"run.duration": "1us", "run.warmup": "0s"})

@@ -33,7 +33,7 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
 /// | g | `loss_interval` | s | > 0 |
 /// | w | `loss_weight` | 1 | 0 < w < 1 |
 ///
-/// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/reproduction/papers/pc_red`):
+/// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/papers/pc_red`):
 ///
 /// * `refresh`: the status of a flow changes only at a drop (`status_refresh = "on-drop"`), or is computed from the decayed a_d at
 ///   each arrival too (`on-arrival`).

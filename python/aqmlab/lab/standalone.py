@@ -1,0 +1,155 @@
+"""The laboratory as one file: page, simulator and scenario, which open from disk in any browser.
+
+The simulator is `aqmlab.wasm`, which ``make web`` builds of ``crates/web``. The page asks no server: a content security
+policy names its own scripts and styles by their hashes and allows nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from aqmlab.errors import Error, InputError
+from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE
+from aqmlab.lab.numbers import NUMBERS, SELDOM, described
+from aqmlab.lab.session import BUILT_IN
+from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.scenario.file import Overrides, Scenario, read_text
+from aqmlab.scenario.registry import discipline
+
+CORE = "lab/aqmlab.wasm"
+STYLES = ("reporting/style.css", "lab/vendor/uplot/uPlot.min.css", "lab/lab.css")
+CHARTS = "lab/vendor/uplot/uPlot.iife.min.js"
+PAGE = ("address", "backend", "chart", "panel", "queue_view", "watching", "lab")
+WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
+"""Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
+
+PRESETS = {
+    "MRED, TCP flows": "paper:mred/sole.toml",
+    "ExRED, TCP flows": "paper:exred/tcp.toml",
+    "PC-RED, network 1": "paper:pc-red/network1.toml",
+    "DDRED, fairness network": "paper:ddred/pair.toml",
+    "Adaptive-RIO, experiment 1": "paper:adaptive-rio/experiment1.toml",
+}
+"""A scenario of each reproduced paper, which the page offers beside its own."""
+
+
+def standalone_page(scenario: str | Path | None = None, *, link: str | None = None, overrides: Overrides = ()) -> str:
+    """Return the laboratory of a scenario as HTML that needs nothing else.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file; default: a dumbbell with RED.
+    link
+        The link whose queue the controls set; default: ``bottleneck``, else the busiest link that is not drop-tail.
+    overrides
+        Dotted keys and values that override the file's.
+
+    Raises
+    ------
+    InputError
+        If a discipline of the scenario is written in Python.
+    Error
+        If the simulator for browsers is not built.
+    """
+    plan = Scenario.load(str(scenario or BUILT_IN), overrides=overrides)
+    chosen = plan.link(link).name if link is not None else None
+    for name, queue in plan.queues.items():
+        if discipline(queue["aqm"]).foreign:
+            raise InputError(
+                f"{plan.filename}: queue.{name}.aqm: {queue['aqm']} is written in Python, which a page cannot run "
+                "(allowed: aqmlab lab without --out)"
+            )
+    presets = [{"name": name, "file": file, "text": read_text(Path(file))} for name, file in PRESETS.items()]
+    setup = {
+        "text": plan.text,
+        "file": plan.filename,
+        "link": chosen,
+        "overrides": plan.overrides,
+        "presets": presets,
+    }
+    return _page(_json(setup), _core())
+
+
+def is_built() -> bool:
+    """Whether the simulator for browsers is there."""
+    return resources.files("aqmlab").joinpath(CORE).is_file()
+
+
+def _core() -> str:
+    if not is_built():
+        raise Error("the simulator for browsers is not built: run `make web` in a checkout of aqmlab first")
+    content = resources.files("aqmlab").joinpath(CORE).read_bytes()
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
+
+
+def _page(setup: str, core: str) -> str:
+    """Put everything in place of the links of the page that the server sends."""
+    style = "\n".join(_text(name) for name in STYLES)
+    scripts = [_text(CHARTS), bundle(PAGE)]
+    hashes = " ".join(_hash(script) for script in scripts)
+    policy = (
+        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; style-src {_hash(style)}; worker-src blob:; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    head, body = _text("lab/page.html").split("</head>")
+    head = re.sub(r"<(link rel=\"stylesheet\"|script) .*\n", "", head)
+    head = head.replace("<title>", f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>')
+    inert = _inert("setup", "application/json", setup) + _inert("worker", "text/plain", bundle(WORKER))
+    inert += _inert("core", "text/plain", core)
+    run = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return f"{head}<style>{style}</style>\n</head>{body.replace('</body>', f'{inert}{run}</body>')}"
+
+
+def _inert(name: str, kind: str, text: str) -> str:
+    """Return an element with text that the page reads; the browser runs nothing of it."""
+    return f'<script type="{kind}" id="{name}">{text}</script>\n'
+
+
+def bundle(modules: Sequence[str]) -> str:
+    """Return modules of this folder as one script: each becomes a function that returns what it exports.
+
+    Imports of a module are then there by name, as modules come after those that they import from.
+
+    >>> bundle(("core",)).startswith("const { ScenarioError, Core } = (() => {")
+    True
+    """
+    return "\n".join(_function(_facts() if name == "facts" else _text(f"lab/{name}.js")) for name in modules)
+
+
+def _facts() -> str:
+    """Return the module with quantities and colours as Python has them, without what applications see."""
+    known = {
+        "numbers": [described(key) for key in NUMBERS if key not in APPLICATIONS],
+        "seldom": SELDOM,
+        "palette": PALETTE,
+        "grey": GREY,
+        "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
+    }
+    return f"export const FACTS = {_json(known)};\n"
+
+
+def _json(value: object) -> str:
+    """Return JSON that can stand in an element `script`."""
+    return json.dumps(value).replace("<", r"\u003c")
+
+
+def _function(module: str) -> str:
+    names = ", ".join(re.findall(r"^export (?:async )?(?:class|function|const) (\w+)", module, re.MULTILINE))
+    body = re.sub(r"^export ", "", re.sub(r"^import [^;]*;\n", "", module, flags=re.MULTILINE), flags=re.MULTILINE)
+    return f'const {{ {names} }} = (() => {{\n"use strict";\n{body}return {{ {names} }};\n}})();'
+
+
+def _text(name: str) -> str:
+    return resources.files("aqmlab").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,14 @@
+"""Adaptive-RIO: Chien and Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS) Networks".
+
+Simulated in ns-2 with the DiffServ module that Nortel Networks wrote.
+
+`published.csv` holds the printed numbers, `readings.toml` the open points of the paper and the choices made,
+`claims.toml` its claims (and two questions of ours) as sentences that runs can decide, `page.toml` its page's contents.
+"""
+
+from aqmlab.papers.adaptive_rio.paper import PAPER
+from aqmlab.papers.adaptive_rio.plan import Effort
+
+NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
+
+__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]

@@ -1,0 +1,69 @@
+"""The table of runs that claims, tables and figures are about: a row per run, or per period of the first experiment."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from aqmlab.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS_S, SECOND
+from aqmlab.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS
+from aqmlab.papers.common import BASE, chosen
+from aqmlab.papers.common.paper import Study
+
+NUMBERS = ("utilization", "u_be", "on")
+"""Numbers of a whole run, each with both meanings of throughput."""
+KINDS = ("assured", "best_effort", "total")
+"""Throughputs of each period of the first experiment."""
+RENAMED = {"max_th": "threshold", "mean_delay_ms": "mean_delay"}
+"""Columns of runs, and what claims call them."""
+
+
+def rows(study: Study) -> pd.DataFrame:
+    """Return the runs of all readings, those with another throughput among them.
+
+    Readings that strict forms also test are cases of their own under the chosen reading.
+    """
+    runs = study.runs
+    tables = [by_period(own).assign(reading=label) for label, own in runs.groupby("reading", sort=False)]
+    for reading in FILES.readings():
+        if basis := reading.options.get("basis"):
+            tables.append(by_period(chosen(runs), basis).assign(reading=reading.label))
+        if reading.name in FURTHER and len(own := by_period(chosen(runs, reading=reading.label))):
+            tables.append(further(own, FURTHER[reading.name]).assign(reading=BASE))
+    return pd.concat(tables, ignore_index=True)
+
+
+def further(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return rows of another reading as cases of their own."""
+    return rows.assign(case=[f"{case}, {name}" for case in rows["case"]])
+
+
+def by_period(runs: pd.DataFrame, basis: str = "arrived") -> pd.DataFrame:
+    """Return runs with one meaning of throughput, and a row per period for those of the first experiment."""
+    x, case = runs["x"], runs["case"]
+    second = case.isin(list(SECOND))
+    names = {"experiment1": "first", **{name: "" for name in case if name != "experiment1"}}
+    key = runs[["case", "discipline", "seed", "x"]].assign(
+        max_th=x.where(case == "figure2", 0),
+        min_th=x.where(case != "figure2", x / 3),
+        off=x.where(second, 0),
+        flows=x.where(case == MORE_FLOWS, PRINTED_FLOWS),
+        experiment=[
+            f"second, off time {at} s" if of == "experiment2" else names[of] for of, at in zip(case, x, strict=True)
+        ],
+    )
+    first = case.isin(FIRST)
+    numbers = {name: _column(runs, f"{name}_{basis}") for name in NUMBERS}
+    others = runs.rename(columns=RENAMED).drop(
+        columns=[*key[["case", "discipline", "seed", "x"]], "reading"], errors="ignore"
+    )
+    whole = pd.concat([key.assign(period=""), others.assign(**numbers)], axis=1)
+    whole.loc[first, "period"] = "whole run"
+    tables = [whole]
+    for index, (begin, end) in enumerate(PERIODS_S):
+        throughputs = {kind: _column(runs, f"{kind}_{index}_{basis}")[first] for kind in KINDS}
+        tables.append(key[first].assign(period=f"{begin}-{end} s", **throughputs))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _column(runs: pd.DataFrame, name: str) -> pd.Series:
+    return runs[name] if name in runs else pd.Series(float("nan"), index=runs.index)

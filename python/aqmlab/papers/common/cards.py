@@ -1,0 +1,161 @@
+"""The card of a paper: idea, finding, verdicts by form, what fails and what was not engaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from aqmlab.papers.common.claim_file import FORMS
+from aqmlab.papers.common.claims import COUNTED, Finding, Part, findings_table, places
+from aqmlab.papers.common.finding import PaperFinding
+from aqmlab.papers.common.ideas import picture
+from aqmlab.papers.common.runs import Effort, Setup
+from aqmlab.reporting.fragments import ClaimMention, PaperCard, Tally, claim_anchor
+from aqmlab.statistics import Verdict
+
+FAILS, NOT_ENGAGED = str(Verdict.FAILS), str(Verdict.NOT_ENGAGED)
+LITERAL, STRICT = FORMS
+ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED, Verdict.NOT_ENGAGED)
+MOST_CELLS = 3
+"""So many cells that were not engaged are named."""
+Record = dict[str, Any]
+
+
+def card(
+    name: str, findings: Iterable[Finding], parts: Iterable[Part], finding: PaperFinding | None, *, run: str = ""
+) -> PaperCard:
+    """Make the card for the paper's own page; `linked` makes that of another page.
+
+    Parameters
+    ----------
+    name
+        The paper.
+    findings, parts
+        Its verdicts, and what they rest on.
+    finding
+        Its finding.
+    run
+        How much was run, in words.
+    """
+    claims, parts = findings_table(findings), list(parts)
+    records: list[Record] = [{str(key): value for key, value in row.items()} for row in claims.to_dict("records")]
+    groups = {
+        "Fails as the authors state it": [r for r in records if r[LITERAL] == FAILS],
+        "Fails in our strict form only": [r for r in records if r[STRICT] == FAILS and r[LITERAL] != FAILS],
+    }
+    mentions = [(heading, _mentions(own, records)) for heading, own in groups.items()]
+    mentions.append(("Not engaged, so never tested there", _not_engaged(records, parts)))
+    idea = picture(name)
+    return PaperCard(
+        name=name,
+        href="",
+        idea=finding.idea if finding else "",
+        finding=finding.says if finding else "",
+        shows=finding.shows if finding else "",
+        tallies=tallies(claims),
+        groups=[(heading, claims) for heading, claims in mentions if claims],
+        run=run,
+        picture=idea.svg() if idea else "",
+        picture_alt=idea.alt if idea else "",
+    )
+
+
+def linked(own: PaperCard, href: str) -> PaperCard:
+    """Return the card for a page from which the paper's page is at `href`."""
+    groups = [(heading, [replace(one, href=href + one.href) for one in claims]) for heading, claims in own.groups]
+    return replace(own, href=href, groups=groups)
+
+
+def tallies(claims: pd.DataFrame) -> list[Tally]:
+    """Count the verdicts of each form."""
+    found = []
+    for form in FORMS:
+        verdicts = [verdict for verdict in claims[form] if verdict]
+        counts = [_counted(verdict, verdicts.count(str(verdict))) for verdict in ORDER]
+        if verdicts:
+            found.append(Tally(form, counts))
+    return found
+
+
+def _counted(verdict: Verdict, count: int) -> tuple[str, int, str]:
+    """Return a verdict, how often it is there, and its verb without "is" and "are"."""
+    one, many = COUNTED[verdict]
+    return str(verdict), count, (one if count == 1 else many).removeprefix("is ").removeprefix("are ")
+
+
+def effort_words(effort: Effort, plans: Iterable[Setup], *, seeds: str = "") -> str:
+    """Say how much was run: seeds, runs and simulated time.
+
+    Parameters
+    ----------
+    effort, plans
+        How much was run, and all scenarios.
+    seeds
+        The seeds in words, if not all points have the same.
+    """
+    points: dict[str, tuple[int, float]] = {}
+    for plan in plans:
+        least = points.get(plan.plan.label, (0, 0.0))[0]
+        points[plan.plan.label] = (max(least, plan.seeds), plan.plan.duration_s)
+    runs = sum(count for count, _ in points.values())
+    hours = sum(count * duration_s for count, duration_s in points.values()) / 3600
+    words = seeds or f"{effort.seeds} seeds a point"
+    kind = "Quick run" if effort.quick else "Full run"
+    return f"{kind}: {words}; {runs:,} simulations, {hours:,.1f} h of simulated time."
+
+
+def preliminary(key: str, effort: Effort) -> str:
+    """Say that verdicts are preliminary, and the command for the full run; "" for a full run."""
+    full = type(effort).of(quick=False).seeds
+    if not effort.quick and effort.seeds >= full:
+        return ""
+    kind = "quick run, a demonstration" if effort.quick else f"run with fewer than the full {full} seeds"
+    return (
+        f"This is a {kind}: {effort.seeds} seeds a point. Its verdicts are preliminary. "
+        f"Full run: `aqmlab reproduce {key}`"
+    )
+
+
+def _mentions(found: Sequence[Record], records: Sequence[Record]) -> list[ClaimMention]:
+    """Name each claim once, with what its verdicts are about unless it is everything."""
+    mentions = []
+    for claim in dict.fromkeys(record["claim"] for record in found):
+        own = [record for record in found if record["claim"] == claim]
+        every = [record for record in records if record["claim"] == claim]
+        about = "; ".join(_about(record) for record in own) if len(own) < len(every) else ""
+        words = [word for word in ("our question" if own[0].get("own") is True else "", about) if word]
+        mentions.append(ClaimMention(claim, str(own[0]["title"]), "; ".join(words), f"#{claim_anchor(claim)}"))
+    return mentions
+
+
+def _not_engaged(records: Sequence[Record], parts: Sequence[Part]) -> list[ClaimMention]:
+    """Name each claim of which a part was not engaged, with the cells unless it is the whole claim."""
+    titles = {record["claim"]: str(record["title"]) for record in records}
+    mentions = []
+    for claim, title in titles.items():
+        own = [part for part in parts if part.claim == claim]
+        idle = [part for part in own if part.verdict is Verdict.NOT_ENGAGED]
+        if not idle:
+            continue
+        about = "" if len(idle) == len(own) else f"{len(idle)} of {len(own)} cells: {_cells(idle)}"
+        mentions.append(ClaimMention(claim, title, about, f"#{claim_anchor(claim)}"))
+    return mentions
+
+
+def _cells(parts: Sequence[Part]) -> str:
+    """Name cells by case (or question) and place."""
+    found = []
+    for key in dict.fromkeys((part.case or part.aspect, tuple(part.at)) for part in parts):
+        at = [part.at for part in parts if (part.case or part.aspect, tuple(part.at)) == key]
+        unique = [dict(pairs) for pairs in dict.fromkeys(tuple(place.items()) for place in at)]
+        found.append((key[0] + places(unique, unique)).removeprefix(" at "))
+    more = f" and {len(found) - MOST_CELLS} more" if len(found) > MOST_CELLS else ""
+    return "; ".join(found[:MOST_CELLS]) + more
+
+
+def _about(record: Record) -> str:
+    words = [f"against {record['against']}" if record.get("against") else "", str(record.get("reading") or "")]
+    return ", ".join(word for word in words if word)

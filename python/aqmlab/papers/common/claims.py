@@ -1,0 +1,374 @@
+"""Claims judged: each rests on parts, each part on a number with an interval or on one that is exact.
+
+`execute_claims` of `engine` makes parts and findings from ``claims.toml``; this module defines and describes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.papers.common.claim_file import FORMS, STRICT
+from aqmlab.papers.common.files import ClaimText
+from aqmlab.statistics import (
+    Difference,
+    Interval,
+    Verdict,
+    paired,
+    verdict_above,
+    verdict_all,
+    verdict_below,
+    verdict_between,
+)
+from aqmlab.statistics.intervals import UNBOUNDED, Bounds
+
+Values = Sequence[float] | np.ndarray
+At = Mapping[str, str | float]
+COUNTED = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.FAILS: ("fails", "fail"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.NOT_ENGAGED: ("is not engaged", "are not engaged"),
+}
+"""Each verdict with its verb, of one and of several."""
+SINGLE_LINES = 3
+"""More parts than these that name no place are listed by verdict."""
+MANY_PLACES = 8
+"""From more places than these on, neighbours are written as a range."""
+Extra = Callable[[str, str, Verdict], list[str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison that a claim rests on.
+
+    Attributes
+    ----------
+    claim
+        The claim's id.
+    what
+        The compared quantity, with its unit.
+    difference
+        The paired difference, or a mean less its bound, or an exact number.
+    verdict
+        Of this part alone.
+    case
+        The case it belongs to, in words; "" if there is only one.
+    at
+        Where in that case, for example ``{"n": 5}``.
+    against
+        The baseline that this part is about, if the claim is judged against several; each gets a verdict.
+    aspect
+        Which of a claim's several questions this part answers, for the summary.
+    form
+        ``literal`` or ``strict``.
+    bounds
+        Between which the difference is claimed to lie.
+    reading
+        The reading whose runs were judged; "" if only one is.
+    """
+
+    claim: str
+    what: str
+    difference: Difference
+    verdict: Verdict
+    case: str = ""
+    at: At = field(default_factory=dict)
+    against: str = ""
+    aspect: str = ""
+    form: str = STRICT
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    reading: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one form of a claim against one baseline under one reading, and what was found.
+
+    Attributes
+    ----------
+    form
+        ``literal`` (the authors' sentence) or ``strict`` (our stronger form).
+    printed
+        Whether the printed numbers ``agree`` with this form or ``contradict`` it; "" if none are printed.
+    reading
+        The reading; "" if only one is judged.
+    reasons
+        The explanation of the verdicts of both forms.
+    decided_by
+        The comparison that shows the verdict best, with its interval.
+    seeds_needed
+        The number of seeds that would decide an undecided verdict, and how.
+    """
+
+    claim: str
+    title: str
+    against: str
+    verdict: Verdict
+    found: str
+    says: str
+    test: str
+    own: bool = False
+    form: str = STRICT
+    printed: str = ""
+    reading: str = ""
+    reasons: str = ""
+    decided_by: str = ""
+    seeds_needed: str = ""
+
+
+def above(
+    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
+    at: At | None = None, against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that a is above b, paired by seed or against a bound; with `margin`, not below b by as much."""
+    found = part_difference(a, b, -margin)
+    return Part(claim, what, found, verdict_above(found.interval, -margin), case, at or {}, against, aspect)
+
+
+def below(
+    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
+    at: At | None = None, against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that a is below b, paired by seed or against a bound; with `margin`, not above b by as much."""
+    found = part_difference(a, b, margin)
+    return Part(claim, what, found, verdict_below(found.interval, margin), case, at or {}, against, aspect)
+
+
+def between(
+    claim: str, what: str, a: Values, low: float, high: float, *, case: str = "", at: At | None = None,
+    against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim that the mean of a lies between two bounds; p is that of the bound which is farther overstepped."""
+    overstepped = low if np.nanmean(np.asarray(a, dtype=float)) < (low + high) / 2 else high
+    found = part_difference(a, 0.0, overstepped)
+    return Part(claim, what, found, verdict_between(found.interval, low, high), case, at or {}, against, aspect)
+
+
+def exact(
+    claim: str, what: str, value: float, holds: bool | Verdict, *, case: str = "", at: At | None = None,
+    against: str = "", aspect: str = "",
+) -> Part:  # fmt: skip
+    """Claim decided by a number without chance, such as one of a model; `holds` says how."""
+    verdict = holds if isinstance(holds, Verdict) else Verdict.HOLDS if holds else Verdict.FAILS
+    found = Difference(Interval(value, 0.0, 1, value, value), 0.0 if verdict is Verdict.FAILS else math.nan)
+    return Part(claim, what, found, verdict, case, at or {}, against, aspect)
+
+
+def judge(parts: Iterable[Part], texts: Iterable[ClaimText], *, extra: Extra | None = None) -> list[Finding]:
+    """Put parts together: one finding per claim and baseline, in the order of the claims' texts.
+
+    Parameters
+    ----------
+    parts
+        All parts of all claims.
+    texts
+        The claims in words.
+    extra
+        Gives further lines on a claim: called with its id, the baseline and the verdict.
+    """
+    by_claim: dict[str, list[Part]] = {}
+    for part in parts:
+        by_claim.setdefault(part.claim, []).append(part)
+    findings = []
+    for text in texts:
+        of_claim = by_claim.get(text.id, [])
+        for against in dict.fromkeys(part.against for part in of_claim):
+            own = [part for part in of_claim if part.against == against]
+            overall = verdict_all([p.verdict for p in own], [p.difference.p for p in own])
+            lines = [describe(own), *(extra(text.id, against, overall) if extra else [])]
+            found = "\n".join(lines)
+            findings.append(Finding(text.id, text.title, against, overall, found, text.says, text.test, text.own))
+    return findings
+
+
+def describe(parts: Sequence[Part]) -> str:
+    """Say where a claim holds, fails and is undecided, a line per case and question."""
+    if len(parts) > 1 and len({part.verdict for part in parts}) == 1:
+        return f"All {len(parts)} parts {COUNTED[parts[0].verdict][1]}."
+    if len(parts) > SINGLE_LINES and not any(part.at for part in parts):
+        named = {verdict: [_named(part) for part in parts if part.verdict is verdict] for verdict in Verdict}
+        named = {
+            v: n if v is not Verdict.HOLDS or len(n) <= SINGLE_LINES else [f"{len(n)} parts"] for v, n in named.items()
+        }
+        return "\n".join(f"{verdict}: {'; '.join(names)}." for verdict, names in named.items() if names)
+    sentences = []
+    for case in dict.fromkeys(part.case for part in parts):
+        for aspect in dict.fromkeys(part.aspect for part in parts):
+            own = [part for part in parts if (part.case, part.aspect) == (case, aspect)]
+            everywhere = [part.at for part in own]
+            words = [
+                f"{verdict}{places([part.at for part in own if part.verdict is verdict], everywhere)}"
+                for verdict in Verdict
+                if any(part.verdict is verdict for part in own)
+            ]
+            where = _named(own[0]) if own else ""
+            if words:
+                sentences.append(f"{where}{': ' if where else ''}{'; '.join(words)}.")
+    return "\n".join(sentences)
+
+
+def _named(part: Part) -> str:
+    return ", ".join(word for word in (part.case, part.aspect) if word)
+
+
+def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
+    """Return all parts as a table; what no part names (case, places) has no column."""
+    parts = list(parts)
+    places = list(dict.fromkeys(name for part in parts for name in part.at))
+    rows = [
+        {
+            "claim": part.claim,
+            "reading": part.reading,
+            "form": part.form,
+            "case": part.case,
+            **{name: part.at.get(name, "") for name in places},
+            "quantity": part.what,
+            "difference": part.difference.mean,
+            "95 % low": part.difference.interval.low,
+            "95 % high": part.difference.interval.high,
+            "p": part.difference.p,
+            "seeds": part.difference.interval.n,
+            "verdict": str(part.verdict),
+        }
+        for part in parts
+    ]
+    table = pd.DataFrame(rows)
+    return table.drop(columns=[name for name in ("case", "reading") if not any(getattr(part, name) for part in parts)])
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return the verdicts as a table: a row per claim, baseline and reading, with the verdict of each form.
+
+    ``reading``, ``printed`` and ``own`` are there if a finding has one.
+    """
+    rows = []
+    for of_claim in by_claim(findings):
+        first = of_claim[0]
+        forms = {finding.form: finding for finding in of_claim}
+        row: dict[str, str | bool] = {
+            "claim": first.claim,
+            "title": first.title,
+            "against": first.against,
+            "reading": first.reading,
+            **{form: str(forms[form].verdict) if form in forms else "" for form in FORMS},
+            "printed": "; ".join(f"{f.printed} ({f.form})" for f in of_claim if f.printed),
+            **{f"{form}: by": forms[form].decided_by for form in FORMS if form in forms},
+            **{f"{form}: seeds": forms[form].seeds_needed for form in FORMS if form in forms},
+            "found": found_text(of_claim),
+            "own": first.own,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    return table.drop(columns=[name for name in ("reading", "printed", "own") if not table[name].any()])
+
+
+def tally(claims: pd.DataFrame) -> str:
+    """Count the verdicts of a table of findings in words, each form apart.
+
+    >>> tally(pd.DataFrame({"literal": ["holds", "holds", ""], "strict": ["fails", "not engaged", "holds"]}))
+    '2 verdicts on literal forms: 2 hold. 3 verdicts on strict forms: 1 holds, 1 fails, 1 is not engaged.'
+    """
+    sentences = []
+    for form in FORMS:
+        verdicts = [verdict for verdict in claims[form] if verdict]
+        counts = []
+        for verdict, (one, many) in COUNTED.items():
+            count = verdicts.count(str(verdict))
+            counts += [f"{count} {one if count == 1 else many}"] if count else []
+        if counts:
+            noun = "verdict" if len(verdicts) == 1 else "verdicts"
+            sentences.append(f"{len(verdicts)} {noun} on {form} forms: {', '.join(counts)}.")
+    return " ".join(sentences)
+
+
+def by_claim(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings: the forms of one claim against one baseline under one reading."""
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        found.setdefault((finding.claim, finding.against, finding.reading), []).append(finding)
+    return list(found.values())
+
+
+def found_text(of_claim: Sequence[Finding]) -> str:
+    """Say what was found about the forms of one claim, and why."""
+    lines = []
+    for finding in of_claim:
+        lines.append(f"{finding.form.capitalize()}: {finding.found}" if len(of_claim) > 1 else finding.found)
+    return "\n".join([*lines, *([of_claim[0].reasons] if of_claim[0].reasons else [])])
+
+
+def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> pd.DataFrame:
+    """How the verdicts move: a row per reading and form, a column per claim (and baseline).
+
+    Parameters
+    ----------
+    judged
+        (question, reading) to the findings under that reading; the chosen one first.
+    """
+    rows = []
+    for (question, reading), findings in judged.items():
+        findings = list(findings)
+        for form in FORMS:
+            verdicts = {
+                f"{f.claim} ({f.against})" if f.against else f.claim: str(f.verdict) for f in findings if f.form == form
+            }
+            if verdicts:
+                rows.append({"question": question, "reading": reading, "form": form, **verdicts})
+    table = pd.DataFrame(rows).fillna("")
+    return table.drop(columns="form") if set(table["form"]) == {STRICT} else table
+
+
+def part_difference(a: Values, b: Values | float, bound: float, limits: Bounds = UNBOUNDED) -> Difference:
+    """Return a - b with its interval, clipped to `limits` (what it can be), and p for "it is the bound"."""
+    x = np.asarray(a, dtype=float)
+    y = np.full(len(x), float(b)) if isinstance(b, int | float) else np.asarray(b, dtype=float)
+    return Difference(paired(x, y).interval.within(limits), paired(x, y + bound).p)
+
+
+def places(found: Sequence[At], everywhere: Sequence[At]) -> str:
+    """Write where; nothing if the parts name no place.
+
+    >>> places([{"n": 5}, {"n": 10}], [{"n": 5}, {"n": 10}, {"n": 20}])
+    ' at n = 5, 10'
+    >>> places([{"load": 2, "n": n} for n in range(9)], [{"load": 2, "n": n} for n in range(9)])
+    ' at load = 2, n = 0 to 8'
+    """
+    named = [place for place in found if place]
+    if not named:
+        return ""
+    if all(list(place) == list(named[0]) for place in everywhere):
+        *first, name = named[0]
+        groups: dict[tuple[str | float, ...], list[str | float]] = {}
+        for place in named:
+            groups.setdefault(tuple(place[column] for column in first), []).append(place[name])
+        words = []
+        for at, own in groups.items():
+            there = [place[name] for place in everywhere if tuple(place[column] for column in first) == at]
+            prefix = [f"{column} = {value}" for column, value in zip(first, at, strict=True)]
+            words.append(", ".join([*prefix, f"{name} = {', '.join(_ranges(own, there))}"]))
+        return " at " + "; ".join(words)
+    return " at " + "; ".join(", ".join(f"{name} = {value}" for name, value in place.items()) for place in named)
+
+
+def _ranges(found: Sequence[str | float], everywhere: Sequence[str | float]) -> list[str]:
+    """Write values one by one; where there are many, four or more neighbours as a range.
+
+    >>> _ranges([1, 2, 3, 4, 7], [1, 2, 3, 4, 5, 6, 7, 8, 9])
+    ['1 to 4', '7']
+    """
+    if len(everywhere) <= MANY_PLACES:
+        return [str(value) for value in found]
+    words: list[str] = []
+    row: list[str | float] = []
+    for value in [*everywhere, None]:
+        if value is not None and value in found:
+            row.append(value)
+            continue
+        words += [f"{row[0]} to {row[-1]}"] if len(row) >= 4 else [str(one) for one in row]
+        row = []
+    return words

@@ -1,0 +1,147 @@
+"""Gaps to printed numbers, largest first: which were used to choose readings, and which no one has explained.
+
+``readings.toml`` marks sets of printed numbers, by columns of ``published.csv``; a value may be a list::
+
+    [[used]]                       # looked at when readings were chosen; all others are held out
+    of = { discipline = "RED" }
+    why = "Table 1 chose the flavour of TCP"
+    [[explained]]
+    of = { table = ["III", "V"] }
+    why = "the links of Network 2 are not printed"
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.papers.common.claim_file import SEED, ClaimFile, Value
+from aqmlab.papers.common.files import Cell, PaperFiles
+from aqmlab.papers.common.pairs import table_of_runs
+from aqmlab.papers.common.quantities import quantity_interval
+from aqmlab.reporting.fragments import bounded
+from aqmlab.statistics import student_quantile
+
+GAPS = "gaps"
+"""The name of the table."""
+COLUMNS = ("cell", "printed", "measured", "factor", "held out", "explained")
+UNEXPLAINED = "not explained"
+IN_REACH = "within the scatter of one run"
+NAMED = 3
+"""So many unexplained gaps are named in words."""
+
+
+def gaps(files: PaperFiles, runs: pd.DataFrame, readings: str = "readings.toml") -> pd.DataFrame:
+    """Return a row per printed number of which there are runs, the largest gap first.
+
+    Parameters
+    ----------
+    files
+        The paper.
+    runs
+        A row per run of the chosen reading, as in `execute_claims`.
+
+    Returns
+    -------
+    DataFrame
+        ``cell``; ``printed`` and ``measured`` (with 95 % interval); ``factor``, the larger of measured / printed and
+        printed / measured, where a value below half a unit of the last printed digit counts as that; ``held out``,
+        "yes" if no reading was chosen by it; ``explained``: why, or that the printed number lies where one further
+        run would with 95 % probability, or that it is not explained.
+    """
+    file, data = files.claim_file(), files.toml(readings)
+    table = table_of_runs(file, runs)
+    rows = [row for cell in files.cells() if (row := _row(file, table, cell, data)) is not None]
+    found = pd.DataFrame(rows, columns=COLUMNS)
+    return found.sort_values("factor", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def largest_unexplained(table: pd.DataFrame, count: int = NAMED) -> pd.DataFrame:
+    """Return the largest gaps without an explanation."""
+    return table[table["explained"] == UNEXPLAINED].head(count)
+
+
+def gaps_words(table: pd.DataFrame) -> str:
+    """Say how many printed numbers are met, and name the largest gaps that are not explained."""
+    if table.empty:
+        return "The paper prints no number that the runs measure."
+    held = table[table["held out"] == "yes"]
+    counts = [_count(table, "printed numbers"), _count(held, "held out of the choice of readings")]
+    named = [
+        f"{row.cell} ({row.printed} printed, {row.measured} measured)"
+        for row in largest_unexplained(table).itertuples()
+    ]
+    last = f" Largest gaps that are not explained: {'; '.join(named)}." if named else " No gap is left unexplained."
+    return f"{counts[0]}; {counts[1]}.{last}"
+
+
+def _count(table: pd.DataFrame, what: str) -> str:
+    inside = int((table["explained"] == IN_REACH).sum())
+    return f"{len(table)} {what}, {inside} of them {IN_REACH}"
+
+
+def _row(file: ClaimFile, runs: pd.DataFrame, cell: Cell, data: Mapping[str, Any]) -> dict[str, object] | None:
+    own: dict[str, Value] = {"table": cell.table, "quantity": cell.quantity, "unit": cell.unit, **cell.key}
+    for name, quantity in file.quantities.items():
+        if not quantity.printed or math.isnan(cell.value):
+            continue
+        if any(own.get(key) != value for key, value in quantity.printed.items()):
+            continue
+        fits = np.ones(len(runs), dtype=bool)
+        for column in file.columns:
+            if own.get(column, "") != "":
+                fits &= (runs[column] == own[column]).to_numpy()
+        values = runs[fits].sort_values(SEED)[name].dropna().to_numpy(dtype=float)
+        if len(values) > 1:
+            return _gap(file, cell, own, name, values, data)
+    return None
+
+
+def _gap(
+    file: ClaimFile, cell: Cell, own: Mapping[str, Value], name: str, values: np.ndarray, data: Mapping[str, Any]
+) -> dict[str, object]:
+    found = quantity_interval(values, name)
+    least = _half_digit(cell.printed)
+    measured, printed = max(abs(found.mean), least), max(abs(cell.value), least)
+    reach = student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n)
+    inside = abs(found.mean - cell.value) <= max(reach, least)
+    reasons = [str(entry["why"]) for entry in data.get("explained", ()) if _among(own, entry["of"])]
+    quantity = file.quantities[name]
+    where = [file.columns[c].words(own[c]) for c in file.columns if own.get(c, "") != ""]
+    unit = f", {quantity.unit}" if quantity.unit not in ("", "1") else ""
+    return {
+        "cell": f"{_table(cell.table)}: {quantity.title}{unit}; {', '.join(where)}",
+        "printed": cell.printed,
+        "measured": bounded(found.mean, found.low, found.high),
+        "factor": max(measured / printed, printed / measured),
+        "held out": "" if any(_among(own, entry["of"]) for entry in data.get("used", ())) else "yes",
+        "explained": IN_REACH if inside else reasons[0] if reasons else UNEXPLAINED,
+    }
+
+
+def _table(name: str) -> str:
+    return name.capitalize() if name == "text" else f"Table {name}"
+
+
+def _among(own: Mapping[str, Value], where: Mapping[str, Value | Sequence[Value]]) -> bool:
+    return all(own.get(key) in (value if isinstance(value, list) else [value]) for key, value in where.items())
+
+
+def _half_digit(printed: str) -> float:
+    """Return half a unit of the last digit of a printed number.
+
+    >>> _half_digit("11.5"), _half_digit("0"), _half_digit("3196 s"), _half_digit("0.0081852")
+    (0.05, 0.5, 0.5, 5e-08)
+    """
+    digits = printed.split()[0] if printed.split() else "0"
+    places = len(digits.partition(".")[2]) if digits.replace(".", "", 1).isdigit() else 0
+    return 0.5 * 10.0**-places
+
+
+def used_words(data: Mapping[str, Any]) -> list[str]:
+    """Return why printed numbers were used, one line for each entry of ``[[used]]``."""
+    return [str(entry["why"]) for entry in data.get("used", ())]

@@ -1,0 +1,86 @@
+"""Reasons for a verdict: the part that shows it best, and the number of seeds that would decide an undecided one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from aqmlab.papers.common.claims import COUNTED, Part, places
+from aqmlab.reporting.fragments import bounded
+from aqmlab.statistics import LEVEL, Verdict
+from aqmlab.statistics.power import MOST, POWER, runs_needed
+
+
+def seeds_to_decide(parts: Sequence[Part]) -> tuple[float, Verdict]:
+    """Return how many seeds would decide an undecided form (inf above `MOST`), and how.
+
+    It fails once one cell on the wrong side does (with Holm's correction, at most the level over the number of cells);
+    if all cells are on the claimed side, it holds once all do.
+    """
+    wrong = [part for part in parts if not part.bounds[0] < part.difference.mean < part.bounds[1]]
+    if wrong:
+        level = 1 - (1 - LEVEL) / len(parts)
+        needed = min(runs_needed(part.difference.interval, nearest_bound(part), level=level) for part in wrong)
+        return needed, Verdict.FAILS
+    return max(runs_needed(part.difference.interval, nearest_bound(part)) for part in parts), Verdict.HOLDS
+
+
+def seeds_words(needed: float, way: Verdict) -> str:
+    """Say how many seeds would decide an undecided form.
+
+    >>> seeds_words(35, Verdict.HOLDS)
+    'About 35 seeds would decide it (it would hold), at the observed means and 80% power.'
+    """
+    if math.isinf(needed):
+        return f"More than {MOST:,} seeds would be needed to decide it: the observed differences are as good as none."
+    verb = COUNTED[way][1]
+    return f"About {needed:,} seeds would decide it (it would {verb}), at the observed means and {POWER:.0%} power."
+
+
+def seeds_cell(needed: float, way: Verdict) -> str:
+    """Write the same for a cell of a table.
+
+    >>> seeds_cell(1200, Verdict.FAILS), seeds_cell(math.inf, Verdict.FAILS)
+    ('1,200 (fails)', 'more than 100,000')
+    """
+    return f"more than {MOST:,}" if math.isinf(needed) else f"{needed:,} ({way})"
+
+
+def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
+    """Return the part that shows a verdict best: the clearest of failures, otherwise the least clear with that verdict.
+
+    The clearness of a part is the distance of its mean from the nearest claimed bound, in half widths of its interval.
+    """
+    own = [part for part in parts if part.verdict is verdict] or list(parts)
+    choose = max if verdict is Verdict.FAILS else min
+    return choose(own, key=_clearness)
+
+
+def decisive_words(part: Part) -> str:
+    """Return a part as text: the comparison, its place, its mean with the 95 % interval, and the claimed range.
+
+    >>> from aqmlab.papers.common.claims import above
+    >>> decisive_words(above("X", "rate, NEW - RED, Mb/s", [1.0, 2.0], case="TCP alone", at={"n": 5}))
+    'rate, NEW - RED, Mb/s; TCP alone; n = 5: 1.5 ± 6.4 (claimed: above 0)'
+    """
+    where = [part.case, places([part.at], [part.at]).removeprefix(" at ")]
+    found = part.difference.interval
+    low, high = (bound + 0.0 for bound in part.bounds)  # no "-0"
+    if math.isfinite(low) and math.isfinite(high):
+        claimed = f"{low:g} to {high:g}"
+    else:
+        claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
+    what = "; ".join(word for word in (part.what, *where) if word)
+    return f"{what}: {bounded(found.mean, found.low, found.high)} (claimed: {claimed})"
+
+
+def _clearness(part: Part) -> float:
+    half = part.difference.interval.half_width
+    distance = abs(part.difference.mean - nearest_bound(part))
+    return distance / half if half > 0 else math.inf
+
+
+def nearest_bound(part: Part) -> float:
+    """Return the claimed bound that is nearest to the mean."""
+    finite = [bound for bound in part.bounds if math.isfinite(bound)] or [0.0]
+    return min(finite, key=lambda bound: abs(part.difference.mean - bound))

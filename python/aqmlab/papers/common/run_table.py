@@ -1,0 +1,108 @@
+"""A table of runs as arrays, for the many small selections that claims, tables and figures make.
+
+pandas takes about a hundred times as long for one of them: it checks its arguments and makes frames and indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.papers.common.claim_file import SEED, Range, Value, Where
+
+Key = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class BySeed:
+    """A quantity by seed, for each combination of values of the columns averaged over or compared along.
+
+    Attributes
+    ----------
+    seeds
+        Ascending.
+    keys
+        The values of the columns, ascending, numbers before text; one empty tuple if there are no such columns.
+    values
+        A row per seed and a column per key; NaN where a run is missing.
+    """
+
+    seeds: np.ndarray
+    keys: list[Key]
+    values: np.ndarray
+
+    def at(self, keys: Sequence[Key], seeds: np.ndarray) -> np.ndarray:
+        """Return the values of some keys and seeds that it has, a row per seed."""
+        rows, columns = np.searchsorted(self.seeds, seeds), [self.keys.index(key) for key in keys]
+        return np.ascontiguousarray(self.values[rows][:, columns])
+
+    def common(self, other: BySeed | None) -> tuple[list[Key], np.ndarray]:
+        """Return the keys and seeds that both have."""
+        if other is None:
+            return self.keys, self.seeds
+        return [key for key in self.keys if key in other.keys], np.intersect1d(self.seeds, other.seeds)
+
+
+class RunTable:
+    """The rows of a frame, which does not change meanwhile. What was selected once is kept."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self._columns: dict[str, np.ndarray] = {}
+        self._fits: dict[tuple[str, tuple[Value, ...] | Range], np.ndarray] = {}
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.frame
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return a column."""
+        if name not in self._columns:
+            column = self.frame[name]
+            self._columns[name] = column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=object)
+        return self._columns[name]
+
+    def fits(self, where: Where, without: Mapping[str, tuple[Value, ...] | Range] | None = None) -> np.ndarray:
+        """Return which rows have these values, and not those of `without` (if there are any)."""
+        found = np.ones(len(self.frame), dtype=bool)
+        for name, values in where.items():
+            found &= self._fit(name, values)
+        return found & ~self.fits(without) if without else found
+
+    def _fit(self, name: str, values: tuple[Value, ...] | Range) -> np.ndarray:
+        known = (name, values)
+        if known not in self._fits:
+            column = self[name]
+            if isinstance(values, Range):
+                self._fits[known] = np.array([value in values for value in column.tolist()], dtype=bool)
+            else:
+                none = np.zeros(len(column), dtype=bool)
+                self._fits[known] = np.logical_or.reduce([none, *(column == value for value in values)])
+        return self._fits[known]
+
+    def known(self, quantity: str) -> np.ndarray:
+        """Return which rows have a quantity."""
+        found: np.ndarray = ~np.isnan(self[quantity].astype(float))
+        return found
+
+    def places(self, fits: np.ndarray, columns: Sequence[str]) -> list[Key]:
+        """Return the different values of some columns, in the order of the rows."""
+        rows = np.flatnonzero(fits)
+        return list(dict.fromkeys(zip(*(self[name][rows].tolist() for name in columns), strict=True)))
+
+    def by_seed(self, fits: np.ndarray, quantity: str, over: Sequence[str]) -> BySeed | None:
+        """Return a quantity by seed, in the rows that have it; None if one seed has several runs for the same key."""
+        rows = np.flatnonzero(fits & self.known(quantity))
+        seeds, at_seed = np.unique(self[SEED][rows], return_inverse=True)
+        own = list(zip(*(self[name][rows].tolist() for name in over), strict=True)) if over else [()] * len(rows)
+        keys = sorted(set(own), key=lambda key: [(isinstance(value, str), value) for value in key])
+        place = {key: index for index, key in enumerate(keys)}
+        at_key = np.array([place[key] for key in own], dtype=int)
+        values = np.full((len(seeds), len(keys)), np.nan)
+        values[at_seed, at_key] = self[quantity][rows]
+        if np.count_nonzero(~np.isnan(values)) < len(rows):
+            return None
+        return BySeed(seeds, keys, values)

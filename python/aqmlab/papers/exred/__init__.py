@@ -1,0 +1,23 @@
+"""ExRED: Prabhavat and Varakulsiripunth's "extended drop slope RED" (a discrete-event simulation of their own).
+
+The paper's runs are an open loop: Poisson arrivals, exponential service, no TCP. `chain` solves its Markov chain, and
+the one with the average that it leaves out; `best` asks which curve is best at which load. `published.csv` holds its
+printed parameters, `readings.toml` what it leaves open and what was chosen, `claims.toml` its claims, and ours, as
+sentences that runs can decide. `open-loop.toml` is the paper's loop as a scenario, `tcp.toml` is ours: the same under
+TCP.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from aqmlab.papers.common.planned import Planned
+from aqmlab.papers.exred.page import CITATION, NAME, build
+from aqmlab.papers.exred.plan import Effort, jobs
+
+
+def planned(effort: Effort, root: Path) -> Planned:
+    """Plan the runs and the page."""
+    return Planned(batches=partial(jobs, effort, root), build=partial(build, effort, root))
+
+
+__all__ = ["CITATION", "NAME", "Effort", "planned"]

@@ -1,0 +1,77 @@
+"""Measurements of each run, in one table: a row per case, n, discipline, reading and seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aqmlab.errors import StorageError
+from aqmlab.papers.common import Setup
+from aqmlab.results import folders
+from aqmlab.results.metrics import ratio
+
+LINK = "bottleneck"
+REVERSE = "bottleneck.reverse"
+SETTLED_S = 5.0
+"""Statistics of the average leave out the first 5 s."""
+MAX_TH = 30.0
+"""The upper threshold in packets."""
+BURST_S = (3.0, 10.0)
+"""The seconds of the fast UDP flow."""
+
+
+def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
+    """Read one run."""
+    rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue"))
+    bottleneck = rows.filter(pc.is_in(rows["link"], pa.array([LINK, REVERSE])))
+    links = {row["link"]: row for row in bottleneck.to_pylist()}
+    trace = (pc.sum(rows["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
+    values = loss_of(links[LINK], links[REVERSE], trace=trace)
+    values["throughput"] = links[LINK]["throughput_bps"] / 1e6
+    values["mean_queue"] = links[LINK]["mean_queue"]
+    return values | (average_of(folder) if "queue_samples" in (setup.tables or ()) else {})
+
+
+def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[float, float]) -> dict[str, float]:
+    """Loss in three definitions: of the whole network, as printed; of the data; of data and ACKs of both directions.
+
+    `trace` is the drops and enqueue events of the whole network.
+
+    >>> found = loss_of({"arrivals": 100, "drops": 4}, {"arrivals": 60, "drops": 0}, trace=(4, 480))
+    >>> found["loss_data"], found["loss_both"], round(found["loss_trace"], 5)
+    (0.04, 0.025, 0.00833)
+    """
+    return {
+        "loss_trace": ratio(*trace),
+        "loss_data": ratio(forward["drops"], forward["arrivals"]),
+        "loss_both": ratio(forward["drops"] + reverse["drops"], forward["arrivals"] + reverse["arrivals"]),
+    }
+
+
+def average_of(folder: Path) -> dict[str, float]:
+    """RED's average over time, after 5 s and from 3 to 10 s; time at or above max_th and with an empty queue."""
+    rows = _columns(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
+    rows = rows.filter(pc.equal(rows["link"], LINK))
+    time, average, queue = (rows[name].to_numpy() for name in ("t_s", "average", "queue_packets"))
+    settled = average[time >= SETTLED_S]
+    burst = average[(time >= BURST_S[0]) & (time < BURST_S[1])]
+    return {
+        "average_mean": float(np.mean(settled)),
+        "average_sd": float(np.std(settled)),
+        "burst_mean": float(np.mean(burst)),
+        "burst_sd": float(np.std(burst)),
+        "above_share": float(np.mean(settled >= MAX_TH)),
+        "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),
+    }
+
+
+def _columns(folder: Path, table: str, columns: tuple[str, ...]) -> pa.Table:
+    """Read columns of a table of a run."""
+    found = folders.read_table(folder, table, columns)
+    if found is None:
+        raise StorageError(f"{folder}: holds no table {table}")
+    return found

@@ -1,0 +1,66 @@
+"""The table of claims, tables and figures: the runs, and the results of the paper's model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from aqmlab.papers.common import BASE
+from aqmlab.papers.common.paper import Study
+from aqmlab.papers.pc_red import loops
+from aqmlab.papers.pc_red.measure import with_bins, with_bursts
+from aqmlab.papers.pc_red.plan import BURSTS, FILES
+from aqmlab.theory.control.loop import PcRedForm
+from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
+
+DURATION_S = 3000.0
+ANSWER_WEIGHTS = (0.003, 0.03)
+"""The ends of the range of w that the paper reads off Figure 3."""
+ANSWERS = (50, 100)
+"""The numbers of intervals within which the router is to answer."""
+
+
+def rows(study: Study) -> pd.DataFrame:
+    """Return the runs of all readings, those with other bins among them, and the calculated rows."""
+    base = with_bursts(study.runs)
+    others = [measured_rows(study.runs[~study.runs["reading"].isin([BASE, BURSTS])])]
+    for reading in FILES.readings():
+        if width := reading.options.get("bins_s"):
+            others.append(measured_rows(with_bins(base, width)).assign(reading=reading.label))
+    return pd.concat([claim_rows(base).assign(reading=BASE), *others], ignore_index=True)
+
+
+def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of ``claims.toml``: the runs, and the calculated rows."""
+    return pd.concat([measured_rows(runs), model_rows()], ignore_index=True)
+
+
+def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs in the form that ``claims.toml`` is about."""
+    crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
+    quantities = [quantity.column for quantity in FILES.claim_file().quantities.values() if quantity.column]
+    found = runs.assign(crossing=crossing, point="")
+    return found.reindex(columns=[*found, *(name for name in quantities if name not in found)])
+
+
+def model_rows() -> pd.DataFrame:
+    """Return the calculated rows, in the form of runs: Figure 3's closed form, conditions (5) and (6), and the loop."""
+    rows: list[dict[str, str | float]] = [
+        {"point": f"w = {w:g}", "intervals": float(intervals_to_cross(w))} for w in ANSWER_WEIGHTS
+    ]
+    rows += [{"point": f"{n} intervals", "weight": weight_to_cross(n)} for n in ANSWERS]
+    forms: dict[PcRedForm, str] = {"printed": "as printed", "rederived": "as derived"}
+    for name, rtt in loops.printed_round_trips().items():
+        five = loops.five(rtt, 0.3)
+        few, many = (loops.six(rtt, r_p, "printed") for r_p in (0.1, 0.3))
+        six = (many.left / many.right) / (few.left / few.right)
+        shares = {"five_share": five.left / five.right, "five_bound": five.right, "six_ratio": six}
+        rows.append({"point": f"R {name}", **shares})
+        for r_p in loops.SHARES:
+            hold = loops.five(rtt, r_p).holds + loops.six(rtt, r_p, "printed").holds
+            for form, title in forms.items():
+                stable = float(loops.loop(rtt, r_p, form).margins().stable)
+                point = f"R {name}, r_p = {100 * r_p:g} %, {title}"
+                rows.append({"point": point, "conditions": float(hold), "stable": stable})
+    gains = [loops.loop(rtt, share, "rederived").dc_gain for _, rtt, share in loops.points()]
+    rows.append({"point": "largest gain", "largest_gain": max(gains)})
+    return pd.DataFrame(rows).assign(case="model", seed=1)

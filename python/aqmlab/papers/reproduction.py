@@ -1,0 +1,262 @@
+"""Reproduction of papers: missing runs, published beside measured numbers, and a verdict on every claim."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from aqmlab import _core
+from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.papers.common.planned import Planned
+from aqmlab.papers.outcome import Overview, Reproduction
+from aqmlab.papers.overview import page_over
+from aqmlab.reporting.build import REPRODUCTION
+from aqmlab.reporting.page import Page
+from aqmlab.results import folders
+from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
+from aqmlab.runs.jobs import Job
+from aqmlab.runs.pool import Workers, execute
+from aqmlab.runs.reuse import missing, note
+
+PAPERS = {
+    "pc-red": "aqmlab.papers.pc_red",
+    "mred": "aqmlab.papers.mred",
+    "ddred": "aqmlab.papers.ddred",
+    "exred": "aqmlab.papers.exred",
+    "adaptive-rio": "aqmlab.papers.adaptive_rio",
+}
+"""Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
+``Effort`` and ``planned``."""
+RUNS, DRAWS = "aqmlab.runs.jobs", "aqmlab.reporting.plots"
+"""Modules that worker processes need for runs and for figures."""
+ALL = "all"
+"""The command line's word for all of them."""
+
+
+@dataclass(frozen=True)
+class _PaperTask:
+    """A paper, how much of it to run, and where."""
+
+    paper: str
+    effort: Any
+    root: Path
+
+    @property
+    def module(self) -> Any:  # noqa: ANN401 - see `_module`
+        return _module(self.paper)
+
+    def planned(self) -> Planned:
+        found: Planned = self.module.planned(self.effort, self.root)
+        return found
+
+    def build(
+        self, report: Path, *, planned: Planned | None = None, pictures: bool = True, workers: Workers | None = None
+    ) -> Reproduction:
+        """Build the page; `planned` may have read runs already, and `workers` may draw."""
+        built = (planned or self.planned()).build()
+        page = built.page.write(report, pictures=pictures, workers=workers)
+        for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
+            folders.save(page.parent / f"{name}.csv", table.to_csv(index=False))
+        return Reproduction(
+            paper=self.paper,
+            name=self.module.NAME,
+            citation=self.module.CITATION,
+            tables=built.tables,
+            claims=built.claims,
+            readings=built.readings,
+            folder=self.root,
+            report=page,
+            contents=built.page.contents,
+            seeds=self.effort.seeds,
+            card=built.paper,
+            notice=built.page.notice,
+        )
+
+
+@dataclass(frozen=True)
+class _PageJob:
+    """A page to build from runs that are there."""
+
+    task: _PaperTask
+    report: Path
+    pictures: bool = True
+    cost: float = 1.0
+
+    in_python: ClassVar[bool] = True
+    cores: ClassVar[int] = 1
+
+    @property
+    def place(self) -> Path:
+        return self.report.parent
+
+    def compute(self, progress: Callable[[float], None]) -> Reproduction:
+        found = self.task.build(self.report, pictures=self.pictures)
+        progress(1.0)
+        return found
+
+    def keep(self, result: Reproduction) -> Reproduction:
+        return result
+
+
+def papers() -> list[str]:
+    """Return the keys of the papers that can be reproduced."""
+    return [key for key, package in PAPERS.items() if importlib.util.find_spec(package) is not None]
+
+
+def reproduce(
+    paper: str,
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Reproduction:
+    """Reproduce a paper's tables and figures, and judge its claims.
+
+    Parameters
+    ----------
+    paper
+        A key of `papers`, for example ``mred``.
+    quick
+        Few seeds and a part of the readings: about a minute on two cores, or less. Verdicts are preliminary.
+    seeds
+        Seeds a point; default: the paper's own number.
+    workers
+        Runs at a time; default: one per processor core.
+    out
+        Folder for the runs, in a folder named as the paper. Runs that it holds are not run again.
+    report
+        Folder for the page and its figures; default: with the runs.
+    progress
+        Show a progress bar if stderr is a terminal.
+    engine
+        As for `aqmlab.run`.
+    """
+    checked_engine(engine)
+    task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
+    target = Path(report) if report is not None else task.root
+    with Workers(workers, progress=progress) as own:
+        planned = task.planned()
+        evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
+        own.import_ahead(DRAWS)
+        return replace(task.build(target, planned=planned, workers=own), evaluation=evaluation)
+
+
+def reproduce_all(
+    *,
+    only: Sequence[str] | None = None,
+    quick: bool = False,
+    seeds: int | None = None,
+    workers: int | None = None,
+    out: str | Path = "results",
+    report: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+) -> Overview:
+    """Reproduce all papers: their runs in one pool, a page for each, and a page over all.
+
+    Parameters
+    ----------
+    only
+        Keys of papers; default: all.
+    report
+        Folder for the overview, with a folder for each paper's page; default: `out`.
+    quick, seeds, workers, out, progress, engine
+        As for `reproduce`; the quick version takes about 5 minutes on two cores.
+    """
+    checked_engine(engine)
+    keys = papers() if only is None else list(dict.fromkeys(only))
+    tasks = [_task(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
+    target = Path(report) if report is not None else Path(out)
+    with Workers(workers, progress=progress) as own:
+        evaluation = _run({task: task.planned() for task in tasks}, own, engine=engine)
+        found = own.execute([_PageJob(task, target / task.paper) for task in tasks], title="pages")
+    claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
+    claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
+    if "own" in claims:
+        claims["own"] = [own is True for own in claims["own"]]
+    claims = claims.fillna("")
+    page = page_over(found, target).write(target)
+    folders.save(target / "claims.csv", claims.to_csv(index=False))
+    return Overview(found, claims, page, evaluation)
+
+
+def page_of(folder: Path, *, pictures: bool = True) -> Path:
+    """Build the page of a reproduction from its runs."""
+    return _recorded(folder).build(folder, pictures=pictures).report
+
+
+def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
+    """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
+    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(PAPERS).index(task.paper))
+    return page_over(execute([_PageJob(task, task.root, pictures) for task in tasks], progress=False), target)
+
+
+def _run(
+    planned: Mapping[_PaperTask, Planned],
+    workers: Workers,
+    *,
+    engine: str,
+    finished: Callable[[Job], None] = lambda _: None,
+) -> Evaluation:
+    """Run the missing runs of several papers in one pool, so that no core waits for the last run of one of them."""
+    began = time.monotonic()
+    tasks = list(planned)
+    store = tasks[0].root.parent
+    note((), store)
+    batches = {task: [batch.with_engine(engine) for batch in planned[task].batches()] for task in tasks}
+    runs = [job for own in batches.values() for batch in own for job in batch.jobs]
+    workers.import_ahead(RUNS, runs)
+    for own in batches.values():
+        for batch in own:
+            if not all(job.is_done() for job in batch.jobs):
+                batch.prepare()
+    todo = missing(runs, store)
+    left = {id(job) for job in todo}
+    for task in tasks:
+        record = {"paper": task.paper, "version": _core.version(), "effort": task.effort.to_json()}
+        folders.save_record(task.root / REPRODUCTION, record)
+        count = sum(id(job) in left for batch in batches[task] for job in batch.jobs)
+        folders.log(task.root, f"reproduce {task.paper} {task.effort}: {count} runs to do")
+    title = f"reproduce {tasks[0].paper}" if len(tasks) == 1 else f"reproduce {len(tasks)} papers"
+    outputs = workers.execute(todo, title=title, finished=lambda number: finished(todo[number]))
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    note(runs, store)
+    for task in tasks:
+        folders.log(task.root, f"done after {time.monotonic() - began:.2f} s")
+    return evaluation
+
+
+def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:
+    module = _module(paper)
+    if seeds is not None and seeds < 2:
+        raise InputError("seeds: at least 2, since an interval needs them")
+    root = out / paper
+    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
+    return _PaperTask(paper, module.Effort.of(quick=quick, seeds=seeds), root)
+
+
+def _recorded(folder: Path) -> _PaperTask:
+    record = folders.read_record(folder / REPRODUCTION, {"paper": str, "effort": dict})
+    module = _module(record["paper"])
+    try:
+        effort = module.Effort.from_json(record["effort"])
+    except TypeError:  # other fields
+        raise StorageError(f"{folder / REPRODUCTION}: is damaged; delete it and run the same command again") from None
+    return _PaperTask(record["paper"], effort, folder)
+
+
+def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells
+    if paper not in papers():
+        raise InputError(unknown("paper", paper, [*papers(), ALL]))
+    return importlib.import_module(PAPERS[paper])

@@ -1,1 +1,0 @@
-"""Figures as data (`chart`), and the two libraries that draw them: matplotlib (`plots`) and plotly (`charts`)."""

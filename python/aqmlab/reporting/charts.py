@@ -1,0 +1,286 @@
+"""Figures for the screen, by plotly: zoom, hover, legend to switch lines off. For paper: `aqmlab.reporting.plots`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from aqmlab.figures.chart import cell_edges, named_on_axis
+from aqmlab.figures.marks import marks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aqmlab.figures.chart import Chart, Heat, Series
+    from aqmlab.figures.marks import Mark
+
+LEGEND_PX = 760
+"""Width of a legend on a page."""
+SHADE: dict[str, Any] = {"fillcolor": "#7b828d", "opacity": 0.15, "line_width": 0}
+LEVEL: dict[str, Any] = {"line": {"color": "#7b828d", "dash": "dot", "width": 1}}
+BUTTONS_PX = 36
+"""Height of plotly's buttons above a chart."""
+SPARSE = 14
+"""Markers on a line of many points, which tell it apart without colour."""
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+
+
+def figure(chart: Chart) -> go.Figure:
+    """Make an interactive figure of a chart.
+
+    >>> from aqmlab.figures.chart import Chart, Series
+    >>> chart = Chart("c", "Title", "a rising line", "t, s", "queue, packets", [Series("red", [0, 1], [0, 2])])
+    >>> [trace.name for trace in figure(chart).data]
+    ['red']
+    """
+    own = marks(chart.series)
+    chart = _plain(chart)
+    traces = [_trace(series, mark, flat=chart.flat) for series, mark in zip(chart.series, own, strict=True)]
+    if chart.panels:
+        return _panels(chart, traces)
+    if chart.heat is not None:
+        outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
+        traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
+    bands = [_band(series, mark) for series, mark in zip(chart.series, own, strict=True) if series.band]
+    plot = go.Figure([*bands, *traces])
+    legend = sum(series.listed for series in chart.series) > 1 and not named_on_axis(chart)
+    if chart.heat is not None:
+        plot.update_traces(marker_line={"color": "#ffffff", "width": 1.5}, selector={"type": "scatter"})
+        legend = len(chart.series) > 0
+    _layout(plot, above=_above(chart) if legend else BUTTONS_PX, legend=legend)
+    plot.update_xaxes(title_text=chart.x_label)
+    plot.update_yaxes(title_text=chart.y_label)
+    _scales(plot, chart)
+    for low, high, label in chart.shades:
+        plot.add_vrect(low, high, **SHADE, annotation_text=label, annotation_position="inside top left")
+    for height, label in chart.levels:
+        plot.add_hline(height, **LEVEL, annotation_text=label)
+    for place, label in chart.x_levels:
+        plot.add_vline(np.log10(place) if chart.x_log else place, **LEVEL, annotation_text=label)
+    if chart.flat:
+        plot.update_yaxes(autorange="reversed", showgrid=False)
+    return plot
+
+
+def _plain(chart: Chart) -> Chart:
+    """Return the chart with texts as plotly shows them letter by letter; it takes some tags of HTML as markup."""
+    series = [replace(one, name=plain(one.name), x=_words(one.x)) for one in chart.series]
+    return replace(
+        chart,
+        x_label=plain(chart.x_label),
+        y_label=plain(chart.y_label),
+        series=series,
+        shades=[(low, high, plain(label)) for low, high, label in chart.shades],
+        levels=[(height, plain(label)) for height, label in chart.levels],
+        x_levels=[(place, plain(label)) for place, label in chart.x_levels],
+        heat=replace(chart.heat, label=plain(chart.heat.label)) if chart.heat is not None else None,
+    )
+
+
+def _words(x: Sequence[float] | Sequence[str] | np.ndarray) -> Sequence[float] | Sequence[str] | np.ndarray:
+    """Return the places of points, words among them as `plain`."""
+    return [plain(str(one)) for one in x] if any(isinstance(one, str) for one in x) else x
+
+
+def plain(text: str) -> str:
+    """Return a text for plotly in which nothing is markup.
+
+    >>> plain('<a href="x">1 & 2</a>')
+    '&lt;a href="x"&gt;1 &amp; 2&lt;/a&gt;'
+    """
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _panels(chart: Chart, traces: list[Any]) -> go.Figure:
+    """Draw each series in a panel of its own, one above the other."""
+    count = len(traces)
+    plot = make_subplots(rows=count, cols=1, shared_xaxes=True, shared_yaxes="all", vertical_spacing=0.07)
+    for row, (trace, series) in enumerate(zip(traces, chart.series, strict=True), 1):
+        plot.add_trace(trace, row=row, col=1)
+        first = row == 1
+        for low, high, label in chart.shades:
+            words = {"annotation_text": label, "annotation_position": "inside top left"} if first else {}
+            plot.add_vrect(low, high, **SHADE, **words, row=row, col=1)
+        for height, label in chart.levels:
+            words = {"annotation_text": label} if first else {}
+            plot.add_hline(height, **LEVEL, **words, row=row, col=1)
+        plot.add_annotation(
+            text=f"<b>{series.name}</b>", x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
+            yanchor="bottom", showarrow=False, row=row, col=1,
+        )  # fmt: skip
+    _layout(plot, above=BUTTONS_PX + 8, legend=False)
+    plot.update_xaxes(title_text=chart.x_label, row=count, col=1)
+    plot.update_yaxes(title_text=chart.y_label, row=(count + 1) // 2, col=1)
+    _scales(plot, chart)
+    return plot
+
+
+def _layout(plot: go.Figure, *, above: int, legend: bool) -> None:
+    plot.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": 13},
+        margin={"l": 64, "r": 16, "t": above, "b": 56},
+        hovermode="closest",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        showlegend=legend,
+        barmode="group",
+    )
+    axis: dict[str, Any] = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside"}
+    plot.update_xaxes(**axis)
+    plot.update_yaxes(**axis)
+
+
+def _scales(plot: go.Figure, chart: Chart) -> None:
+    if chart.x_log:
+        plot.update_xaxes(type="log")
+    if chart.x_range:
+        limits = np.log10(chart.x_range) if chart.x_log else chart.x_range
+        plot.update_xaxes(range=[float(v) for v in limits])
+    if chart.y_log:
+        plot.update_yaxes(type="log", exponentformat="power")
+    if chart.y_range:
+        heights = np.log10(chart.y_range) if chart.y_log else chart.y_range
+        plot.update_yaxes(range=[float(v) for v in heights])
+
+
+def _above(chart: Chart) -> int:
+    """Return the room for the rows of the legend, and for plotly's buttons above them, in pixels."""
+    names = [len(series.name) for series in chart.series if series.listed] or [0]
+    a_row = max(1, LEGEND_PX // (7 * max(names) + 50))
+    return 40 + 20 * -(-len(names) // a_row)
+
+
+def _trace(series: Series, mark: Mark, *, flat: bool) -> Any:  # noqa: ANN401 - plotly has no common type for traces
+    if series.mode == "box":
+        return go.Box(y=np.asarray(series.y), name=series.name, marker_color=mark.color, boxpoints="all")
+    bounds = series.errors()
+    error = None
+    if bounds is not None and not series.band:
+        error = {
+            "type": "data",
+            "symmetric": False,
+            "array": bounds[1],
+            "arrayminus": bounds[0],
+            "thickness": 1.2,
+        }
+    if series.mode == "bar":
+        return go.Bar(
+            x=list(series.x),
+            y=np.asarray(series.y),
+            error_y=error,
+            name=series.name,
+            marker_color=mark.color,
+        )
+    many = len(series.y) > 60
+    bare = many and not mark.known
+    lines = "lines" if bare or not series.listed else "lines+markers"
+    steps = "lines+markers" if mark.known else "lines"
+    shown = {"dashed": "lines+markers", "steps": steps, "points": "markers", "ring": "markers"}
+    dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
+    shape = mark.marker if mark.marker in ("x", "cross") else f"{mark.marker}-open"
+    symbol = {"dashed": shape, "dotted": "x-thin-open" if not mark.known else shape, "ring": "circle-open"}
+    more: dict[str, Any] = {"line": {"width": 2.5}} if series.mode == "ring" else {}
+    if len(series.y) > 2 * SPARSE and series.mode != "points":
+        more["maxdisplayed"] = SPARSE
+    x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
+    return go.Scatter(
+        x=y if flat else x,
+        y=x if flat else y,
+        **{"error_x" if flat else "error_y": error},
+        name=series.name,
+        legendgroup=series.name,
+        showlegend=series.listed,
+        mode=shown.get(series.mode, lines),
+        line={
+            "color": mark.color,
+            "width": 1.4 if many else 2,
+            "dash": dash,
+            "shape": "hv" if series.mode == "steps" else "linear",
+        },
+        marker={
+            "size": 16 if series.mode == "ring" else 8,
+            "symbol": symbol.get(series.mode, mark.marker),
+            "color": mark.color,
+            **more,
+        },
+    )
+
+
+def _band(series: Series, mark: Mark) -> Any:  # noqa: ANN401
+    """Return the bounds of a line as a filled band."""
+    x, low, high = (np.asarray(values, dtype=float) for values in (series.x, series.low, series.high))
+    known = np.isfinite(low) & np.isfinite(high)
+    x, low, high = x[known], low[known], high[known]
+    red, green, blue = (int(mark.color[start : start + 2], 16) for start in (1, 3, 5))
+    return go.Scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        fill="toself",
+        fillcolor=f"rgba({red},{green},{blue},0.18)",
+        line={"width": 0},
+        legendgroup=series.name,
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
+    # Plotly puts the borders of cells halfway between their centres, but not as a logarithmic axis shows it.
+    x = cell_edges(heat.x, log=True) if chart.x_log else np.asarray(heat.x, dtype=float)
+    y = cell_edges(heat.y, log=True) if chart.y_log else np.asarray(heat.y, dtype=float)
+    low, high = heat.span
+    return go.Heatmap(
+        x=x,
+        y=y,
+        z=heat.values,
+        zmin=low,
+        zmax=high,
+        colorscale="Cividis",
+        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
+        hoverongaps=False,
+        hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+    )
+
+
+def _lines(heat: Heat) -> list[Any]:
+    return [
+        go.Contour(
+            x=np.asarray(heat.x, dtype=float),
+            y=np.asarray(heat.y, dtype=float),
+            z=heat.values,
+            autocontour=False,
+            contours={
+                "coloring": "none",
+                "start": level,
+                "end": level,
+                "size": 1,
+                "showlabels": True,
+                "labelformat": ".4~g",
+                "labelfont": {"color": color, "size": 12},
+            },
+            line={"color": color, "width": 1.4},
+            showscale=False,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        for level, color in heat.lines
+    ]
+
+
+def _outline(series: Series) -> Any:  # noqa: ANN401
+    """Return the bright edge of a line, by which it is seen on every colour."""
+    return go.Scatter(
+        x=np.asarray(series.x),
+        y=np.asarray(series.y, dtype=float),
+        mode="lines",
+        line={"color": "#ffffff", "width": 4.5},
+        showlegend=False,
+        hoverinfo="skip",
+    )

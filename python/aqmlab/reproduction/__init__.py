@@ -1,1 +1,0 @@
-"""Reproductions of the five papers: published beside measured, and a verdict on every claim."""

@@ -1,0 +1,355 @@
+"""Compare disciplines on the same traffic: same seeds, and the test of the differences that suits them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aqmlab.displays import Shown
+from aqmlab.errors import OVERRIDE, InputError, StorageError, unknown
+from aqmlab.results import folders
+from aqmlab.results.evaluation import Evaluation, evaluation_of, together
+from aqmlab.results.result import Result
+from aqmlab.results.summary import ONE_RUN
+from aqmlab.runs.comparison_exports import csv_text, latex_text
+from aqmlab.runs.comparison_matrix import Matrix, answer, matrix_of
+from aqmlab.runs.comparison_settings import (
+    DEFINITION,
+    Settings,
+    definition,
+    entries_of,
+    exchange,
+    folder_of,
+    lacking,
+)
+from aqmlab.runs.comparison_tables import differences_table, means_table, pairing_lines
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
+from aqmlab.runs.reuse import missing, note
+from aqmlab.runs.runner import Seeds, as_scenario, seed_list
+from aqmlab.runs.until import Until, run_comparison_until
+from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.toml_text import inline
+from aqmlab.statistics.intervals import LEVEL
+from aqmlab.statistics.sequential import MOST, Stopping, spent
+
+RECORD = folders.COMPARISON
+SHAPE: dict[str, type] = {"name": str, "queue": str, "link": str, "seeds": list, "runs": list, "notes": list}
+"""Keys of the record of a comparison, with their types."""
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """Disciplines side by side.
+
+    Attributes
+    ----------
+    name
+        The scenario's name.
+    queue, link
+        The queue whose discipline was exchanged, and the link that is measured.
+    aqm
+        The labels of the compared entries: names of disciplines, and labels of `settings`. Differences are against
+        the first.
+    results
+        Label to its result.
+    means
+        Per discipline and metric: mean, sd, n, low, high, and how the interval was made.
+    differences
+        Per discipline (but the first) and metric: the difference of the means, its interval, relative size in %, p,
+        p after correction for many questions, verdict, the test that was chosen, what pairing by seed achieved and
+        what share of independent runs it needs, and sizes of the effect (`aqmlab.runs.comparison_tables`).
+    notes
+        Keys of the queue's table that were left out, since a discipline does not know them, and the effective
+        parameters in which each discipline differs from the first.
+    folder
+        Where the runs are, if they are on disk.
+    evaluation
+        How the runs of the call that made this were evaluated; None if it was only loaded.
+    stopping
+        How it ended if it ran until intervals are narrow enough.
+    level
+        Confidence at which the intervals are made, so that 95 % hold: more if their width ended the runs.
+    settings
+        The settings that were given: label to the queue's table, without what stays of the scenario's.
+    """
+
+    name: str
+    queue: str
+    link: str
+    aqm: list[str]
+    results: dict[str, Result]
+    means: pd.DataFrame
+    differences: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+    folder: Path | None = None
+    evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
+    stopping: Stopping | None = field(default=None, compare=False, repr=False)
+    level: float = LEVEL
+    settings: Settings = field(default_factory=dict)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of every discipline."""
+        return next(iter(self.results.values())).seeds
+
+    @property
+    def tests(self) -> int:
+        """Number of differences that were tested, over which p is corrected."""
+        return int(self.differences["p"].notna().sum()) if len(self.differences) else 0
+
+    @property
+    def distinct_runs(self) -> int:
+        """Number of runs of each discipline that tell something: 1 if no seed changed anything."""
+        return max(result.distinct_runs for result in self.results.values())
+
+    def pairing_lines(self) -> list[str]:
+        """Say what pairing by seed gained, a line a discipline."""
+        return pairing_lines(self.differences)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about seeds that change nothing, and about overrides that some of the disciplines lack."""
+        overrides = [note for note in self.notes if note.startswith(f"{OVERRIDE} ")]
+        return [ONE_RUN, *overrides] if self.distinct_runs < len(self.seeds) else overrides
+
+    def answer(self) -> str:
+        """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput."""
+        return answer(self.differences)
+
+    def matrix(self) -> Matrix:
+        """Return means, half-widths and verdicts, labels by metrics."""
+        return matrix_of(self.means, self.differences)
+
+    def csv(self) -> str:
+        """Return a row for each label and metric as CSV: mean, interval, difference against the first, verdict."""
+        return csv_text(self.means, self.differences)
+
+    def latex(self) -> str:
+        r"""Return the matrix as a table for LaTeX (package booktabs): mean \pm half-width, arrows where decided."""
+        runs, tests = self.distinct_runs, self.tests
+        return latex_text(self.matrix(), name=self.name, link=self.link, runs=runs, level=self.level, tests=tests)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read a comparison from its folder."""
+        folder = Path(folder)
+        record = folders.read_record(folder / RECORD, SHAPE)
+        if not _is_record(record):
+            raise StorageError(f"{folder / RECORD}: is damaged; delete it and run the same command again")
+        results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
+        level = record.get("level", LEVEL)
+        found = _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
+        return replace(found, settings=record.get("settings", {}))
+
+
+def compare(
+    scenario: str | Path | Scenario,
+    *,
+    aqm: Sequence[str] = (),
+    settings: Settings | None = None,
+    queue: str | None = None,
+    link: str | None = None,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+    until: Until | None = None,
+    max_runs: int = MOST,
+) -> Comparison:
+    """Run a scenario with several disciplines in one queue, on the same seeds.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    aqm
+        Names of disciplines; with `settings` at least two in all. Differences are taken against the first.
+    settings
+        Settings of disciplines, by label: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``. Under the name of a
+        discipline they are those of that discipline. A table overrides what stays of the scenario's.
+    queue
+        The ``[queue.NAME]`` table whose discipline is exchanged, or several: ``"down,up"``. Their other parameters
+        stay, as far as the discipline knows them. Default: ``bottleneck``, or else those of the links ``down`` and
+        ``up``.
+    link
+        The link to measure; default: the first link with the first of these queues.
+    seeds, overrides, workers, out, progress, engine
+        As for `aqmlab.run`.
+    until, max_runs
+        As for `aqmlab.run`, but about the differences against the first discipline: ``ci(goodput)=1%`` asks for an
+        interval of the difference of half a width of 1 % of the first discipline's mean.
+    """
+    plan = as_scenario(scenario, overrides=overrides)
+    entries = entries_of(aqm, settings or {})
+    queues = _queues(plan, queue)
+    queue = ",".join(queues)
+    measured = link or next(one.name for one in plan.links if one.queue == queues[0])
+    notes = lacking(plan, queues, entries)
+    plans = {
+        label: _observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
+    }
+    notes += _what_differs(plans, measured)
+    folder = None if out is None else _prepared(Path(out), plan, definition(plan, queue, measured, entries), plans)
+    given = {label: entries[label] for label in settings or {}}
+    evaluations: list[Evaluation] = []
+
+    def more(wanted: Sequence[int]) -> dict[str, Result]:
+        found, evaluation = _run_all(
+            plans, list(wanted), folder=folder, workers=workers, progress=progress, engine=engine
+        )
+        evaluations.append(evaluation)
+        return found
+
+    stopping = None
+    if until is None:
+        results = more(seed_list(seeds, plan))
+    else:
+        results, stopping = run_comparison_until(until, more, seeds=seeds, most=max_runs, link=measured)
+    level = LEVEL if stopping is None else spent(stopping.level)
+    found = replace(_build(plan.name, queue, measured, results, notes, folder, level=level), settings=given)
+    if folder is not None:
+        _save(found, folder, plan)
+    return replace(found, evaluation=together(evaluations), stopping=stopping)
+
+
+def _prepared(out: Path, plan: Scenario, text: str, plans: Mapping[str, Scenario]) -> Path:
+    """Make the folder of a comparison, with its definition, and return it."""
+    folder = folder_of(out, plan, list(plans), text)
+    folders.prepare(folder, scenario=text, name=DEFINITION)
+    return folder
+
+
+def _save(found: Comparison, folder: Path, plan: Scenario) -> None:
+    """Write the record by which `Comparison.load` finds the runs."""
+    record: dict[str, Any] = {
+        "name": plan.name,
+        "queue": found.queue,
+        "link": found.link,
+        "seeds": found.seeds,
+        "runs": [[label, label] for label in found.aqm],
+        "notes": found.notes,
+    }
+    if found.level != LEVEL:
+        record["level"] = found.level
+    if found.settings:
+        record["settings"] = found.settings
+    folders.save(folder / "scenario.toml", plan.normalized)
+    folders.save_record(folder / RECORD, record)
+
+
+def _is_record(record: dict[str, Any]) -> bool:
+    """Whether the values of a record of a comparison can be used; the folders of its runs lie in its own."""
+    pairs = record["runs"]
+    return (
+        all(type(seed) is int and seed >= 0 for seed in record["seeds"])
+        and bool(record["seeds"])
+        and len(pairs) > 1
+        and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+        and all(isinstance(text, str) for text in (*record["notes"], *(text for pair in pairs for text in pair)))
+        and all(label not in ("", ".", "..") and "/" not in label and "\0" not in label for _, label in pairs)
+        and isinstance(level := record.get("level", LEVEL), float)
+        and 0.0 < level < 1.0
+        and isinstance(settings := record.get("settings", {}), dict)
+        and all(isinstance(table, dict) and isinstance(table.get("aqm"), str) for table in settings.values())
+    )
+
+
+def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
+    """Name the effective parameters in which each discipline differs from the first, where both have them."""
+    settings = {
+        name: next(entry.parameters for entry in plan.links if entry.name == link) for name, plan in plans.items()
+    }
+    (first, base), *others = settings.items()
+    notes = []
+    for name, own in others:
+        changed = [f"{key} {base[key]} -> {own[key]}" for key in base if key in own and own[key] != base[key]]
+        notes.append(f"{first} -> {name}: {', '.join(changed) or 'no common parameter differs'}")
+    return notes
+
+
+def _build(
+    name: str,
+    queue: str,
+    link: str,
+    results: dict[str, Result],
+    notes: list[str],
+    folder: Path | None,
+    *,
+    level: float,
+) -> Comparison:
+    return Comparison(
+        name=name,
+        queue=queue,
+        link=link,
+        aqm=list(results),
+        results=results,
+        means=means_table(results, link, level=level),
+        differences=differences_table(results, link, level=level),
+        notes=notes,
+        folder=folder,
+        level=level,
+    )
+
+
+def _run_all(
+    plans: dict[str, Scenario],
+    seeds: list[int],
+    *,
+    folder: Path | None,
+    workers: int | None,
+    progress: bool,
+    engine: str,
+) -> tuple[dict[str, Result], Evaluation]:
+    """Run all disciplines in one pool, so that no core waits for the slowest of one."""
+    jobs = []
+    for label, plan in plans.items():
+        target = None if folder is None else folder / label
+        if target is not None:
+            folders.prepare(target, scenario=plan.normalized)
+        jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
+    flat = [job for group in jobs for job in group]
+    began = time.monotonic()
+    root = None if folder is None else folder.parent
+    outputs = execute(missing(flat, root), workers=workers, progress=progress, title="compare")
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    if root is not None:
+        note(flat, root)
+    results = {}
+    for index, (name, plan) in enumerate(plans.items()):
+        if folder is not None:
+            results[name] = Result.load(folder / name, seeds=seeds)
+            continue
+        own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
+        results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
+    return results, evaluation
+
+
+def _observing(plan: Scenario, link: str) -> Scenario:
+    """Return the scenario with this link observed, whatever its discipline."""
+    observed = plan.probe["links"]
+    return plan if link in observed else plan.with_overrides({"probe.links": inline([*observed, link])})
+
+
+def _queues(plan: Scenario, asked: str | None) -> list[str]:
+    """Return the queues whose discipline is exchanged."""
+    known = list(dict.fromkeys(link.queue for link in plan.links))
+    if asked is None:
+        if "bottleneck" in known:
+            return ["bottleneck"]
+        found = [link.queue for name in ("down", "up") for link in plan.links if link.name == name]
+        if not found:
+            raise InputError(f"compare: choose the queues with --queue, with commas (allowed: {', '.join(known)})")
+        return list(dict.fromkeys(found))
+    names = [name.strip() for name in asked.split(",")]
+    for name in names:
+        if name not in known:
+            raise InputError(f"--queue: {unknown('queue', name, known)}")
+    return list(dict.fromkeys(names))

@@ -1,0 +1,316 @@
+"""A comparison at a glance: the answer in a sentence, and one matrix of disciplines by metrics within 80 columns."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.results.metrics import metric
+from aqmlab.runs.comparison_tables import EQUAL, EVERY_RUN, HIGHER, LOWER, NOT_TESTED, UNDECIDED
+from aqmlab.statistics.text import asymmetric, half_places, mean_places
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH = 80
+ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: "", NOT_TESTED: ""}
+"""Verdict to its sign."""
+NARROWEST_LABEL = 9
+KEPT = 3
+"""Significant digits that a mean keeps however wide its interval is."""
+ANSWERS = {"mean_queue": "queue", "loss": "loss", "goodput_mbps": "goodput", "throughput_mbps": "throughput"}
+"""Metrics that the sentence is about; throughput only where no goodput was measured."""
+LONGEST_GROUP = 14
+"""Characters of a group's name in a head."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A mean with the bounds of its interval (NaN without an interval), and the verdict against the baseline.
+
+    `verdict` is one of the verdicts of `aqmlab.runs.comparison_tables`, or "" for the baseline.
+    """
+
+    mean: float
+    low: float
+    high: float
+    verdict: str
+    digits: int
+
+    @property
+    def sign(self) -> str:
+        """An arrow where the difference is decided, else nothing."""
+        return ARROWS.get(self.verdict, "")
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Mean, and the distances of the lower and the upper bound from it, to the digits that these support.
+
+        The distances are equal for a symmetric interval, and "" without one. The mean keeps three significant digits.
+
+        >>> Cell(17.663, 17.4242, 17.9018, "", 2).texts, Cell(4.33, 3.842, 4.485, "", 2).texts
+        (('17.7', '0.2', '0.2'), ('4.33', '0.49', '0.16'))
+        >>> Cell(4.33, -525.7, 534.3, "", 2).texts, Cell(9.5, float("nan"), float("nan"), "", 2).texts
+        (('4.33', '530', '530'), ('9.50', '', ''))
+        >>> Cell(84.56, 84.559, 84.561, "", 2).texts
+        ('84.5600', '0.0010', '0.0010')
+        >>> Cell(3.2e-6, 0.0, 8.2e-6, "", 2).texts
+        ('0.0000032', '0.000003', '0.000005')
+        """
+        if not math.isfinite(self.high - self.low):
+            return f"{self.mean:.{self.digits}f}", "", ""
+        half = (self.high - self.low) / 2
+        apart = asymmetric(self.mean, self.low, self.high)
+        distances = (self.mean - self.low, self.high - self.mean) if apart else (half, half)
+        finest = max((half_places(one) for one in distances if one > 0), default=self.digits)
+        own = min(self.digits, finest)
+        if not any(round(one, own) for one in distances):  # ±0.00 would say that nothing varies
+            own = finest
+        # Where the interval is shown beyond the digits of the quantity, a smaller mean keeps two digits of its own.
+        most = mean_places(self.mean) if own > self.digits else min(self.digits, mean_places(self.mean, KEPT))
+        places = max(own, most)
+        below, above = (f"{one:.{own}f}" for one in distances)
+        return f"{self.mean:.{places}f}", below, above
+
+    @property
+    def spread(self) -> str:
+        """Half the width of the interval as ``±0.2``, or ``+0.15−0.49`` if it is asymmetric; "" without one."""
+        return "".join(self.spread_lines)
+
+    @property
+    def spread_lines(self) -> tuple[str, str]:
+        """The same in two lines: ``±0.2`` and nothing, or ``+0.15`` and ``−0.49``."""
+        _, below, above = self.texts
+        if below == above:
+            return (f"±{below}" if below else ""), ""
+        return f"+{above}", f"−{below}"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Labels by metrics.
+
+    Attributes
+    ----------
+    labels
+        The compared entries; the first is the baseline.
+    metrics
+        The keys of the metrics.
+    cells
+        Label and metric to the measured value; values that were not measured are absent.
+    """
+
+    labels: list[str]
+    metrics: list[str]
+    cells: Mapping[tuple[str, str], Cell]
+
+    def unit(self, key: str) -> str:
+        """Return the unit of a metric as shown; "" for a pure number."""
+        return metric(key).shown_unit
+
+
+def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
+    """Make the matrix of the two tables of a comparison (`aqmlab.runs.comparison_tables`)."""
+    verdicts = {(row["aqm"], row["metric"]): row["verdict"] for row in differences.to_dict("records")}
+    cells = {}
+    for row in means.to_dict("records"):
+        key = row["metric"]
+        mean, low, high = (metric(key).scale * row[name] for name in ("mean", "low", "high"))
+        verdict = verdicts.get((row["aqm"], key), "")
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, metric(key).shown_digits)
+    return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
+
+
+def answer(differences: pd.DataFrame) -> str:
+    """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput.
+
+    >>> import pandas as pd
+    >>> columns = ["aqm", "against", "metric", "percent", "verdict"]
+    >>> rows = [("red", "drop-tail", "mean_queue", -76.1, "lower"), ("red", "drop-tail", "loss", 191.4, "higher"),
+    ...         ("red", "drop-tail", "goodput_mbps", 0.02, "undecided")]
+    >>> answer(pd.DataFrame(rows, columns=columns))
+    'Against drop-tail: red has a shorter queue (−76 %) and more loss (+191 %); goodput undecided.'
+    """
+    rows = differences.to_dict("records")
+    measured = {row["metric"] for row in rows}
+    keys = [key for key in ANSWERS if key in measured and (key != "throughput_mbps" or "goodput_mbps" not in measured)]
+    others = list(dict.fromkeys(row["aqm"] for row in rows))
+    clauses: dict[tuple[str, ...], list[str]] = {}
+    rest: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for key in keys:
+        own = [row for row in rows if row["metric"] == key]
+        for verdict in (LOWER, HIGHER):
+            decided = [row for row in own if row["verdict"] == verdict]
+            if decided:
+                names = tuple(row["aqm"] for row in decided)
+                clauses.setdefault(names, []).append(f"{_words(key, verdict)}{_percents(decided)}")
+        for verdict in (EQUAL, UNDECIDED, NOT_TESTED):
+            rest_of = [row for row in own if row["verdict"] == verdict]
+            if rest_of:
+                percents = _percents(rest_of) if verdict == NOT_TESTED else ""
+                rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(ANSWERS[key] + percents)
+    told = [f"{_subject(names, others)} {_and(found)}" for names, found in clauses.items()]
+    for (verdict, names), found in rest.items():
+        whose = "" if list(names) == others else f" for {_and(names)}"
+        reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
+        told.append(f"{_and(found)} {verdict}{whose}{reason}")
+    return f"Against {rows[0]['against']}: {'; '.join(told)}."
+
+
+def lines_of(matrix: Matrix) -> Iterator[str]:
+    """Yield the matrix: a head of three lines, and for each label a line of means, and one or two of their intervals.
+
+    Link and TCP come first; metrics of applications and groups of flows follow below, as many in a row as fit.
+    """
+    for number, block in enumerate(_blocks(matrix)):
+        if number:
+            yield ""
+        yield from _block_lines(block)
+
+
+def _blocks(matrix: Matrix) -> Iterator[Matrix]:
+    """Divide the metrics: those of every run, then the others as the width allows."""
+    own = [key for key in matrix.metrics if key in EVERY_RUN]
+    if own:
+        yield replace(matrix, metrics=own)
+    longest = max(len(label) for label in matrix.labels)
+    row: list[str] = []
+    for key in (key for key in matrix.metrics if key not in EVERY_RUN):
+        more = replace(matrix, metrics=[*row, key])
+        if row and longest + sum(width + 2 for width in _widths(more).values()) > WIDTH:
+            yield replace(matrix, metrics=row)
+            row = []
+        row.append(key)
+    if row:
+        yield replace(matrix, metrics=row)
+
+
+def _heads(matrix: Matrix) -> dict[str, tuple[str, str, str]]:
+    """Return for each metric its head in three lines, the last of which is the unit."""
+    found = {}
+    for key in matrix.metrics:
+        group = key.partition(".")[2]
+        short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
+        found[key] = (*metric(key).head_lines(short), matrix.unit(key))
+    return found
+
+
+def _shown(matrix: Matrix) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """Return for each cell its lines: the mean with the arrow, and one or two lines of its interval."""
+    found = {}
+    for place, cell in matrix.cells.items():
+        first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
+        found[place] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
+    return found
+
+
+def _widths(matrix: Matrix) -> dict[str, int]:
+    heads, shown = _heads(matrix), _shown(matrix)
+    return {
+        key: max(
+            *(len(line) for line in heads[key]),
+            *(len(text) for label in matrix.labels for text in shown.get((label, key), ("",))),
+        )
+        for key in matrix.metrics
+    }
+
+
+def _block_lines(matrix: Matrix) -> Iterator[str]:
+    heads, shown, widths = _heads(matrix), _shown(matrix), _widths(matrix)
+    # A head stands above the numbers, left of the arrows, where it is short enough.
+    indents = {key: "  " if max(len(line) for line in heads[key]) + 2 <= widths[key] else "" for key in matrix.metrics}
+    longest = max(len(label) for label in matrix.labels)
+    gap = 2 if longest + sum(widths.values()) + 2 * len(widths) <= WIDTH else 1
+    room = min(longest, max(NARROWEST_LABEL, WIDTH - sum(widths.values()) - gap * len(widths)))
+    between = " " * gap
+
+    def line(first: str, cells: Sequence[str]) -> str:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths.values(), strict=True))
+        return between.join([first.ljust(room), *padded]).rstrip()
+
+    for row in range(3):
+        yield line("", [heads[key][row] + indents[key] for key in matrix.metrics])
+    yield "─" * (room + sum(widths.values()) + gap * len(widths))
+    for label in matrix.labels:
+        rows = [[shown.get((label, key), ("-  ", "", ""))[row] for key in matrix.metrics] for row in range(3)]
+        rows = [row for row in rows if any(row)]
+        names = textwrap.wrap(label, room) if len(label) > room else [label]
+        for index in range(max(len(names), len(rows))):
+            cells = rows[index] if index < len(rows) else [""] * len(widths)
+            yield line(names[index] if index < len(names) else "", cells)
+
+
+def legend(matrix: Matrix, *, level: float, tests: int) -> str:
+    """Explain the signs of the matrix.
+
+    Parameters
+    ----------
+    matrix
+        The matrix.
+    level
+        Level of the intervals.
+    tests
+        Number of differences that were tested, over which p is corrected.
+    """
+    signs = {cell.verdict for cell in matrix.cells.values()}
+    equal = "; =: equal in every run" if EQUAL in signs else ""
+    spreads = [cell.spread for cell in matrix.cells.values()]
+    name = f"{100 * level:.4g} % interval"
+    if not tests and not any(spreads) and not signs & {EQUAL, NOT_TESTED}:
+        return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
+    interval = f" ±: half-width of the {name}." if any(spreads) else ""
+    if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
+        return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
+    if NOT_TESTED in signs:
+        equal += "; no ±: not tested, the same difference in every run"
+    if any("+" in spread for spread in spreads):
+        interval = f" ±, or + and − of the mean: the {name}."
+    return (
+        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
+        f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
+    )
+
+
+_WORDS = {
+    ("mean_queue", LOWER): "a shorter queue",
+    ("mean_queue", HIGHER): "a longer queue",
+}
+
+
+def _words(key: str, verdict: str) -> str:
+    return _WORDS.get((key, verdict), f"{'less' if verdict == LOWER else 'more'} {ANSWERS[key]}")
+
+
+def _percents(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Write relative differences in parentheses; of more than three their range."""
+    values = [row["percent"] for row in rows if math.isfinite(row["percent"])]
+    if len(values) != len(rows):
+        return ""
+    texts = [_percent(value) for value in values]
+    if len(texts) > 3:
+        small, large = sorted(values, key=abs)[:: len(values) - 1]
+        return f" ({_percent(small).removesuffix(' %')} to {_percent(large)})"
+    return f" ({', '.join(texts)})"
+
+
+def _percent(value: float) -> str:
+    """Write a relative difference.
+
+    >>> _percent(-76.1), _percent(0.123), _percent(3120.0)
+    ('−76 %', '+0.12 %', '+3120 %')
+    """
+    number = f"{abs(value):.0f}" if abs(value) >= 10 else f"{abs(value):.2g}"
+    return f"{'−' if value < 0 else '+'}{number} %"
+
+
+def _subject(names: Sequence[str], others: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} has"
+    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else _and(names)} have"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,139 @@
+"""Run a scenario over its seeds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError
+from aqmlab.results import folders
+from aqmlab.results.evaluation import Evaluation, evaluation_of
+from aqmlab.results.result import Result
+from aqmlab.runs.jobs import jobs_for
+from aqmlab.runs.pool import execute
+from aqmlab.runs.reuse import missing, note
+from aqmlab.runs.until import Until, run_result_until
+from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS, Overrides, Scenario
+from aqmlab.statistics.sequential import MOST
+
+Seeds = int | Iterable[int] | None
+
+
+def run(
+    scenario: str | Path | Scenario,
+    *,
+    seeds: Seeds = None,
+    overrides: Overrides = (),
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: bool = True,
+    engine: str = "auto",
+    until: Until | None = None,
+    max_runs: int = MOST,
+) -> Result:
+    """Run a scenario once per seed.
+
+    Parameters
+    ----------
+    scenario
+        A scenario file, or a scenario already loaded.
+    seeds
+        A number n for the seeds 1 to n, or the seeds themselves; default: those of the file.
+    overrides
+        Dotted keys and values that replace those of the file: ``{"queue.bottleneck.max_th": "45p"}``.
+    workers
+        Runs at a time; default: one per processor core, and per two cores with the engine ``parallel``.
+    out
+        Folder for the results. Runs that it already holds (same scenario, seed and version) are not run again.
+        None keeps the results in memory.
+    progress
+        Show a progress bar if stderr is a terminal.
+    engine
+        ``events``, ``windows``, ``parallel`` (windows on two cores, for a single long run), or ``auto``: windows where
+        the scenario allows them. The results are the same.
+    until
+        Run seeds 1, 2, ... until intervals are narrow enough: ``ci(goodput)=1%`` asks for half a width of 1 % of the
+        mean, ``ci(mean_delay_ms)=0.5`` for one of 0.5 ms; several goals are a list. `seeds`, if given, is then the
+        number of runs before the first look, 20 or more.
+    max_runs
+        With `until`, the most runs. `Result.stopping` says how it ended.
+
+    Returns
+    -------
+    Result
+        Tables over all seeds. The same scenario, seed and version always give the same bytes.
+
+    Raises
+    ------
+    ScenarioError, InputError, StorageError, Interrupted
+        With one clear line each.
+    """
+    plan = as_scenario(scenario, overrides=overrides)
+    if until is not None:
+        further = partial(run, plan, workers=workers, out=out, progress=progress, engine=engine)
+        return run_result_until(until, lambda more: further(seeds=more), seeds=seeds, most=max_runs)
+    wanted = seed_list(seeds, plan)
+    if out is None:
+        began = time.monotonic()
+        jobs = jobs_for(plan, wanted, folder=None, engine=engine)
+        outputs = execute(jobs, workers=workers, progress=progress, title=plan.name)
+        evaluation = evaluation_of(outputs, time.monotonic() - began)
+        return Result.from_outputs(outputs, scenario_text=plan.normalized, evaluation=evaluation)
+    folder, evaluation = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress, engine=engine)
+    return Result.load(folder, seeds=wanted, evaluation=evaluation)
+
+
+def run_into(
+    plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool, engine: str = "auto"
+) -> tuple[Path, Evaluation]:
+    """Run the seeds that a results folder lacks; return the scenario's folder in it, and the runs' evaluation."""
+    folder = out / plan.label
+    jobs = jobs_for(plan, seeds, folder=folder, engine=engine)
+    folders.prepare(folder, scenario=plan.normalized)
+    todo = missing(jobs, out)
+    overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
+    folders.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(todo)} of them to run")
+    began = time.monotonic()
+    outputs = execute(todo, workers=workers, progress=progress, title=plan.name)
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    note(jobs, out)
+    folders.log(folder, f"done: {'; '.join(evaluation.lines())}")
+    return folder, evaluation
+
+
+def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:
+    """Load a scenario, or apply overrides to one that is loaded."""
+    if isinstance(scenario, Scenario):
+        return scenario.with_overrides(overrides) if overrides else scenario
+    return Scenario.load(scenario, overrides=overrides)
+
+
+def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
+    """Expand `seeds` into a list without repeats, in order."""
+    if seeds is None:
+        return list(plan.seeds)
+    if isinstance(seeds, Integral):
+        if int(seeds) > MOST_SEEDS:
+            raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
+        seeds = range(1, int(seeds) + 1)
+    given: list[Any] = list(seeds)  # type: ignore[arg-type]
+    for seed in given:
+        if not isinstance(seed, Integral) or isinstance(seed, bool):
+            raise InputError(f"seeds: {seed!r} is not a seed (allowed: whole numbers)")
+    found = sorted({int(seed) for seed in given})
+    if found and max(found) > LARGEST_SEED:
+        raise InputError(f"seeds: {max(found)} is too large (allowed: up to {LARGEST_SEED})")
+    if len(found) > MOST_SEEDS:
+        raise InputError(f"seeds: {len(found)} are too many (allowed: up to {MOST_SEEDS:,})")
+    if not found or min(found) < 0:
+        raise InputError("seeds: at least one, and none below 0 (a number n means the seeds 1 to n)")
+    return found
+
+
+def _ranges(seeds: list[int]) -> str:
+    whole = seeds[-1] - seeds[0] + 1 == len(seeds)  # they are in order, none twice
+    return f"{seeds[0]}-{seeds[-1]}" if whole and len(seeds) > 1 else ",".join(map(str, seeds))

@@ -1,0 +1,394 @@
+"""The index of a store: SQLite in WAL mode, so that readers never wait and a killed writer leaves nothing half done.
+
+No time, no host and no order of arrival is in it: the same sweeps give the same rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from aqmlab.errors import InputError, StorageError
+from aqmlab.results.folders import guarded
+from aqmlab.results.keys import RunKey, digest, is_name, study_name
+from aqmlab.runs.store.block import RunRow
+
+INDEX = "index.sqlite"
+FORMAT = 3
+"""Format of the store; another one is rejected."""
+BUSY_S = 60.0
+AGAIN_S = 0.01
+FILE = re.compile(r"[a-z_]+\.parquet")
+TABLES = """
+CREATE TABLE IF NOT EXISTS studies (
+    study TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, keys TEXT NOT NULL, seeds TEXT NOT NULL,
+    shape TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS points (
+    study TEXT NOT NULL, point INTEGER NOT NULL, scenario TEXT NOT NULL, parameters TEXT NOT NULL,
+    PRIMARY KEY (study, point)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scenarios (scenario TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS blocks (block TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, block TEXT NOT NULL,
+    metrics TEXT NOT NULL, digest TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_by_scenario ON runs (scenario, version, seed);
+CREATE INDEX IF NOT EXISTS runs_by_block ON runs (block);
+CREATE TABLE IF NOT EXISTS folders (run TEXT PRIMARY KEY, path TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, reducer TEXT NOT NULL,
+    answer TEXT NOT NULL, digest TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS claims (run TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
+"""
+Files = dict[str, tuple[int, str]]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study as the index has it.
+
+    Attributes
+    ----------
+    study
+        Hash of all that follows, and of the points' scenarios.
+    name
+        For people.
+    version
+        The version that its runs are of.
+    keys
+        The scenario's keys that are swept.
+    seeds
+        Seeds of every point.
+    shape
+        Values of each key if the points are all their combinations in order, else empty.
+    """
+
+    study: str
+    name: str
+    version: str
+    keys: tuple[str, ...]
+    seeds: tuple[int, ...]
+    shape: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class PointRow:
+    """A point of a study: its scenario's hash and its values of the study's keys."""
+
+    point: int
+    scenario: str
+    values: tuple[str, ...]
+
+
+class Index:
+    """Opens, reads and changes the index. An error of SQLite becomes one clear line."""
+
+    def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
+        self.path = root / INDEX
+        if not create and not self.path.exists():
+            lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
+            raise InputError(f"{root}: {lacks}")
+        self._connection = self._guard(lambda: self._open(create=create, threads=threads))
+
+    def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
+        if self.path.exists() and not _is_writable(self.path):
+            return self._open_read_only(threads=threads)
+        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw", threads=threads))
+
+    def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
+        """Open an index that this process may not write, on a medium that is read-only or of another user.
+
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
+        the index is read as a file that never changes. If there is a write-ahead log too, a copy in memory is read.
+        """
+        log = self.path.with_name(f"{INDEX}-wal")
+        ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "mode=ro&immutable=1"]
+        for way in ways:
+            with contextlib.suppress(sqlite3.OperationalError):
+                connection = _connected(self.path, way, threads=threads)
+                if _format(connection):
+                    return self._prepared(connection)
+                connection.close()
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=not threads)
+        with tempfile.TemporaryDirectory(prefix="aqmlab-index-") as folder:
+            for path in (self.path, log):
+                if path.exists():
+                    shutil.copyfile(path, Path(folder) / path.name)
+            with contextlib.closing(_connected(Path(folder) / INDEX, "mode=rw", threads=threads)) as copy:
+                copy.backup(memory)
+        return self._prepared(memory)
+
+    def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Check the format, and make the tables if there are none."""
+        connection.execute("PRAGMA trusted_schema = OFF")
+        found = _format(connection)
+        if found == FORMAT:
+            return connection
+        if found:
+            raise StorageError(
+                f"{self.path.parent}: is a store of another aqmlab (format {found}; this one reads {FORMAT})"
+            )
+        _set_wal(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+        return connection
+
+    def close(self) -> None:
+        """Close it; the last to do so folds the write-ahead log into the file."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Change several rows or none; others wait meanwhile."""
+        self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+        try:
+            yield self._connection
+            self._guard(lambda: self._connection.execute("COMMIT"))
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise StorageError(self._explain(error)) from None
+            raise
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """Answer a question."""
+        return self._guard(lambda: self._connection.execute(query, values).fetchall())
+
+    def has_runs(self, names: Iterable[str]) -> set[str]:
+        """Return those of the runs that are stored."""
+        ask = "SELECT 1 FROM runs WHERE run = ?"
+
+        def work() -> set[str]:
+            return {name for name in names if self._connection.execute(ask, (name,)).fetchone()}
+
+        return self._guard(work)
+
+    def add_block(self, block: str, files: Files, rows: Iterable[RunRow], scenarios: Iterable[tuple[str, str]]) -> None:
+        """Put a block's rows in, inside a transaction; a run that is stored stays where it is."""
+        add = self._connection
+        add.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?)", (block, json.dumps(files, sort_keys=True)))
+        add.executemany("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenarios)
+        kept = [
+            (row.run, row.scenario, row.seed, row.version, block, row.metrics, digest(row.metrics.encode()))
+            for row in rows
+        ]
+        add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
+        add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
+
+    def runs(self, where: str, values: Sequence[object]) -> list[tuple[RunRow, str]]:
+        """Return runs and their blocks; the table of runs is ``r`` in the end of the question, `where`.
+
+        Raises
+        ------
+        StorageError
+            If a row is not what was written.
+        """
+        ask = f"SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block, r.digest {where}"
+        found = []
+        for run, scenario, seed, version, metrics, block, written in self.rows(ask, values):
+            if RunKey(version, scenario, seed).name != run or not _is_written(metrics, written):
+                raise self._damaged()
+            found.append((RunRow(run, scenario, seed, version, metrics), block))
+        return found
+
+    def answer(self, key: RunKey) -> str | None:
+        """Return the answer of a run, a table in JSON; None if it is missing or differs from the answer as written."""
+        for text, written in self.rows("SELECT answer, digest FROM answers WHERE run = ?", (key.name,)):
+            with contextlib.suppress(StorageError):
+                if _is_written(text, written) and self.table(text) is not None:
+                    return str(text)
+        return None
+
+    def put_answer(self, key: RunKey, answer: str) -> None:
+        """Keep the answer of a run, in place of an earlier one."""
+        row = (key.name, key.scenario, key.seed, key.version, key.reducer, answer, digest(answer.encode()))
+        with self.transaction() as change:
+            change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def put_folders(self, found: Iterable[tuple[RunKey, str]]) -> None:
+        """Note which folder below the store's has which run."""
+        with self.transaction() as change:
+            rows = ((key.name, path) for key, path in found)
+            change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
+
+    def folder(self, key: RunKey) -> str | None:
+        """Return the folder that has a run, below the store's; None if none is known."""
+        found = self.rows("SELECT path FROM folders WHERE run = ?", (key.name,))
+        return str(found[0][0]) if found else None
+
+    def put_study(self, study: StudyRow, points: Iterable[PointRow]) -> None:
+        """Note a study and its points, unless they are known."""
+        with self.transaction() as change:
+            texts = [json.dumps(part) for part in (study.keys, study.seeds, study.shape)]
+            row = (study.study, study.name, study.version, *texts)
+            change.execute("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?)", row)
+            change.executemany(
+                "INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)",
+                ((study.study, p.point, p.scenario, json.dumps(p.values)) for p in points),
+            )
+
+    def studies(self) -> list[StudyRow]:
+        """Return all studies by name."""
+        found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
+        return [
+            StudyRow(study, name, version, self._list(keys), self._list(seeds), self._shape(shape))
+            for study, name, version, keys, seeds, shape in found
+        ]
+
+    def points(self, study: StudyRow) -> list[PointRow]:
+        """Return the points of a study.
+
+        Raises
+        ------
+        StorageError
+            If the study or its points are not what was written.
+        """
+        ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
+        found = [
+            PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))
+        ]
+        pairs = [(point.scenario, point.values) for point in found]
+        try:
+            name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)
+        except TypeError:  # bytes in place of text
+            raise self._damaged() from None
+        if name != study.study or [point.point for point in found] != list(range(len(found))):
+            raise self._damaged()
+        return found
+
+    def files(self, block: str) -> Files:
+        """Return size and digest of every file of a block."""
+        ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
+        files = self.json(text)
+        if not isinstance(files, dict) or not all(
+            FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()
+        ):
+            raise self._damaged()
+        return {name: (size, digest) for name, (size, digest) in files.items()}
+
+    def json(self, text: object) -> Any:  # noqa: ANN401 - whatever was written
+        """Read JSON of the index; it is damaged if there is something else."""
+        try:
+            return json.loads(text) if isinstance(text, str) else self._raise_damaged()
+        except (ValueError, RecursionError):
+            raise self._damaged() from None
+
+    def table(self, text: object) -> dict[str, Any]:
+        """Read a table in JSON of the index."""
+        found = self.json(text)
+        if not isinstance(found, dict):
+            raise self._damaged()
+        return found
+
+    def numbers(self, text: object) -> dict[str, float | None]:
+        """Read the metrics of a run."""
+        found = self.table(text)
+        if not all(value is None or isinstance(value, int | float) for value in found.values()):
+            raise self._damaged()
+        return found
+
+    def _list(self, text: object) -> tuple[Any, ...]:
+        found = self.json(text)
+        if not isinstance(found, list):
+            raise self._damaged()
+        return tuple(found)
+
+    def _shape(self, text: object) -> tuple[tuple[str, ...], ...]:
+        found = self._list(text)
+        if not all(isinstance(values, list) for values in found):
+            raise self._damaged()
+        return tuple(tuple(values) for values in found)
+
+    def _raise_damaged(self) -> NoReturn:
+        raise self._damaged()
+
+    def _damaged(self) -> StorageError:
+        return StorageError(f"{self.path}: is damaged; move it away, and it is made again from the files of the runs")
+
+    def _guard(self, work: Callable[[], _T]) -> _T:
+        try:
+            return guarded(self.path.parent, work)
+        except sqlite3.Error as error:
+            raise StorageError(self._explain(error)) from None
+        except UnicodeDecodeError:  # SQLite's own message has a part of the damaged file
+            raise self._damaged() from None
+
+    def _explain(self, error: sqlite3.Error) -> str:
+        text = str(error)
+        if "is full" in text:
+            return f"{self.path.parent}: the disk is full"
+        if "not a database" in text or "malformed" in text:
+            return str(self._damaged())
+        if "locked" in text:
+            return f"{self.path}: another process has held it for {BUSY_S:g} s"
+        return f"{self.path}: cannot be used ({text})"
+
+
+def store_root(folder: Path) -> Path:
+    """Return the store that a folder belongs to: the nearest one at or above it, else the folder itself.
+
+    >>> store_root(Path("nowhere/mred"))
+    PosixPath('nowhere/mred')
+    """
+    found = (place for place in (folder, *folder.parents) if (place / INDEX).is_file())
+    return next(found, folder)
+
+
+def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=BUSY_S,
+        isolation_level=None,
+        check_same_thread=not threads,
+    )
+
+
+def _set_wal(connection: sqlite3.Connection) -> None:
+    """Set WAL mode. SQLite does not wait for others that do the same at that time, as it does for a transaction."""
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(AGAIN_S)
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_written(text: object, written: object) -> bool:
+    """Whether a text has the digest that it was written with."""
+    return isinstance(text, str) and digest(text.encode(errors="surrogatepass")) == written
+
+
+def _is_fact(fact: object) -> bool:
+    """Whether something is size and digest of a file."""
+    return isinstance(fact, list) and len(fact) == 2 and isinstance(fact[0], int) and is_name(fact[1])

@@ -1,0 +1,111 @@
+"""Export of a store's contents as one file for other programs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.results.exporting import FORMATS
+from aqmlab.results.exporting import export as export_result
+from aqmlab.results.outputs import save_output
+from aqmlab.results.tables import TABLES
+from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.store.stored import result_of
+from aqmlab.runs.sweeps.sweep import POINT, RUN, SEED, Study
+
+SWEEP_TABLES = ("runs", "points")
+
+RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
+"""Formats of a single run, other than tables, that `aqmlab.export` writes."""
+
+
+def export(
+    store: ResultStore, name: str | None, *, out: str | Path, table: str | None = None, to: str | None = None
+) -> Path:
+    """Write a sweep, or a run, as one file.
+
+    Parameters
+    ----------
+    name
+        A sweep's name or the beginning of its hash, or the beginning of a run's name; None for the only sweep.
+    out
+        The file.
+    table
+        ``runs`` (the default) or ``points`` of a sweep, or a table of its runs, for example ``links``: that of all
+        runs, one below the other, with the sweep's keys.
+    to
+        ``csv`` or ``parquet``, or one of `RUN_FORMATS` of a single run; default: by the file's ending.
+    """
+    path = Path(out)
+    kind = to or path.suffix.removeprefix(".")
+    known = ["csv", "parquet", *RUN_FORMATS]
+    if kind not in known:
+        raise InputError(f"{path}: {unknown('format', kind, known)}")
+    run = run_named(store, name)
+    if kind in RUN_FORMATS:
+        if run is None:
+            raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
+        export_result(result_of(store, [run]), to=kind, out=path)
+        return path
+    if run is not None:
+        made = _of_run(store, run, table or "links")
+    else:
+        made = _of_sweep(store, Study.read(store, store.study_row(name)), table or "runs")
+    data = _csv(made) if kind == "csv" else _parquet(made)
+    save_output(path, data)
+    return path
+
+
+def run_named(store: ResultStore, name: str | None) -> str | None:
+    """Return the run that is meant; None if a sweep is."""
+    if name is None or any(s.name == name or s.study.startswith(name) for s in store.studies()):
+        return None
+    try:
+        return store.run_row(name)[0].run
+    except InputError:
+        store.study_row(name)  # says which sweeps there are
+        return None
+
+
+def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
+    result = result_of(store, [run])
+    if table not in result.tables:
+        raise InputError(unknown("table", table, list(result.tables)))
+    return pa.Table.from_pandas(result.tables[table], preserve_index=False)
+
+
+def _of_sweep(store: ResultStore, sweep: Study, table: str) -> pa.Table:
+    if table == "runs":
+        return pa.Table.from_pandas(sweep.runs, preserve_index=False)
+    if table == "points":
+        return pa.Table.from_pandas(sweep.points(), preserve_index=False)
+    if table not in TABLES:
+        raise InputError(unknown("table", table, [*SWEEP_TABLES, *TABLES]))
+    wanted = pa.Table.from_pandas(sweep.runs[[RUN, POINT, *sweep.keys]], preserve_index=False)
+    blocks = dict.fromkeys(block for _, _, block in store.study_runs(store.study_row(sweep.hash)))
+    read = (store.read_table(block, table) for block in blocks)
+    found = [part.set_column(0, RUN, part[RUN].cast(wanted[RUN].type)) for part in read if part is not None]
+    if not found:
+        raise InputError(f"{sweep.name}: no run recorded {table}")
+    whole = pa.concat_tables(found, promote_options="default")
+    joined = whole.join(wanted, RUN, join_type="inner")
+    order = [POINT, *sweep.keys, SEED]
+    rest = [name for name in joined.column_names if name not in (*order, RUN)]
+    return joined.select([*order, *rest, RUN]).sort_by([(POINT, "ascending"), (SEED, "ascending")])
+
+
+def _csv(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(table, sink)
+    return sink.getvalue()
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue()

@@ -1,0 +1,114 @@
+"""A sweep as a file: the options of ``aqmlab sweep``, in TOML.
+
+study = 1
+scenario = "dumbbell-red.toml"      # beside this file
+seeds = 10
+
+[set]
+"run.duration" = "20s"
+
+[grid]
+"flow.tcp.count" = [10, 20, 40]
+
+[range]
+"queue.bottleneck.max_p" = "0.01:0.5:log"
+
+[draw]
+sobol = 64
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.runs.sweeps.axes import Axis, Range, axis_of, range_of
+from aqmlab.scenario.file import EXAMPLE, MOST_SEEDS, PAPER, override_pairs, read_text
+from aqmlab.scenario.toml_text import read_toml
+
+FORMAT = 1
+KEYS = ("study", "name", "scenario", "seeds", "set", "grid", "zip", "range", "draw")
+DRAW_KEYS = ("random", "sobol", "seed")
+
+
+@dataclass(frozen=True)
+class SweepFile:
+    """Contents of a sweep file. Everything but the scenario may be missing."""
+
+    scenario: str | Path
+    name: str | None = None
+    seeds: int | list[int] | None = None
+    overrides: tuple[tuple[str, str], ...] = ()
+    grid: tuple[Axis, ...] = ()
+    zipped: tuple[Axis, ...] = ()
+    ranges: tuple[Range, ...] = ()
+    draw: dict[str, int] = field(default_factory=dict)
+
+
+def read_sweep(path: str | Path) -> SweepFile | None:
+    """Read a sweep file; None if the file is a scenario (or nothing that can be read as TOML: its own errors tell)."""
+    text = read_text(Path(path))
+    try:
+        data = read_toml(text, filename=str(path))
+    except InputError:
+        if any(line.split("=")[0].strip() == "study" for line in text.splitlines()):
+            raise
+        return None
+    return _sweep_file(Path(path), data) if "study" in data else None
+
+
+def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
+    for key in data:
+        if key not in KEYS:
+            raise InputError(f"{path}: {unknown('key', key, list(KEYS))}")
+    if data["study"] != FORMAT:
+        raise InputError(f"{path}: study: is {data['study']!r} (allowed: {FORMAT})")
+    if not isinstance(data.get("scenario"), str):
+        raise InputError(f'{path}: scenario: name the scenario file, for example "dumbbell-red.toml"')
+    draw = _table(path, data, "draw")
+    for key, value in draw.items():
+        if key not in DRAW_KEYS:
+            raise InputError(f"{path}: draw: {unknown('key', key, list(DRAW_KEYS))}")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise InputError(f"{path}: draw.{key}: is {value!r} (allowed: a whole number)")
+    scenario = data["scenario"]
+    return SweepFile(
+        scenario=scenario if scenario.startswith((PAPER, EXAMPLE)) else path.parent / scenario,
+        name=_text(path, data, "name"),
+        seeds=_seeds(path, data.get("seeds")),
+        overrides=override_pairs(_table(path, data, "set")),
+        grid=tuple(axis_of(key, values, f"{path}: grid") for key, values in _table(path, data, "grid").items()),
+        zipped=tuple(axis_of(key, values, f"{path}: zip") for key, values in _table(path, data, "zip").items()),
+        ranges=tuple(range_of(key, values, f"{path}: range") for key, values in _table(path, data, "range").items()),
+        draw=dict(draw),
+    )
+
+
+def _table(path: Path, data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    table = data.get(key, {})
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: {key}: must be a table [{key}]")
+    nested = [name for name, value in table.items() if isinstance(value, dict)] if key != "set" else []
+    if nested:
+        raise InputError(f'{path}: {key}.{nested[0]}: quote the whole key, for example "queue.bottleneck.max_th" = ...')
+    return table
+
+
+def _text(path: Path, data: Mapping[str, Any], key: str) -> str | None:
+    value = data.get(key)
+    if value is not None and (not isinstance(value, str) or not value):
+        raise InputError(f"{path}: {key}: is {value!r} (allowed: text)")
+    return value
+
+
+def _seeds(path: Path, value: object) -> int | list[int] | None:
+    numbers = value if isinstance(value, list) else [value]
+    whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
+    if value is None:
+        return None
+    if not whole or not numbers or len(numbers) > MOST_SEEDS:
+        raise InputError(f"{path}: seeds: is {value!r} (allowed: a number n for the seeds 1 to n, or a list of seeds)")
+    return value if isinstance(value, int | list) else None

@@ -1,0 +1,65 @@
+"""Points of a sweep as checked scenarios. All are checked before the first run is begun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aqmlab import _core
+from aqmlab.errors import InputError, Problem, ScenarioError
+from aqmlab.runs.jobs import cost_of
+from aqmlab.scenario.file import PINNED_SEEDS, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scenario of a study.
+
+    Attributes
+    ----------
+    values
+        Its values of the sweep's keys.
+    scenario
+        Hash of the scenario without its seeds.
+    text
+        The scenario, with everything applied.
+    cost
+        About how long a run takes, in seconds of one core.
+    """
+
+    values: tuple[str, ...]
+    scenario: str
+    text: str
+    cost: float
+
+
+def check_points(
+    base: Scenario,
+    keys: Sequence[str],
+    points: Sequence[tuple[str, ...]],
+    warnings: set[str],
+    progress: Callable[[float], None],
+) -> list[Point]:
+    """Check the scenario with each point's values, and return the points; `warnings` gets probable mistakes.
+
+    `progress` is called with the share that is checked, 0 to 1.
+    """
+    if PINNED_SEEDS[0] in keys:
+        raise InputError(f"{PINNED_SEEDS[0]}: cannot be swept; say --seeds, every point gets them all")
+    checked = []
+    for number, values in enumerate(points):
+        progress(number / len(points))
+        checked.append(_checked(base, keys, values, warnings))
+    return checked
+
+
+def _checked(base: Scenario, keys: Sequence[str], values: tuple[str, ...], warnings: set[str]) -> Point:
+    pairs = [*base.overrides, *zip(keys, values, strict=True), PINNED_SEEDS]
+    answer = json.loads(_core.check(base.text, base.filename, pairs, whole=False))
+    if not answer["ok"]:
+        raise ScenarioError([Problem.from_json(problem) for problem in answer["errors"]])
+    warnings.update(str(Problem.from_json(warning)) for warning in answer.get("warnings") or ())
+    found = answer["scenario"]
+    cost = cost_of(float(found["managed_bps"]), float(found["slowest_bps"] or 0), float(found["duration_s"]))
+    return Point(values, found["hash"], found["normalized"], cost)
