@@ -15,6 +15,8 @@ use aqmlab_units::{Parameter, Span, Stream, Time, ValueKind};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::scenario::InputError;
+
 thread_local! {
     /// The exception raised by a plugin of the run in this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
@@ -32,7 +34,7 @@ fn take_raised() -> Option<PyErr> {
 /// Return the exception of a plugin in this thread as an error of one line.
 pub(crate) fn check_raised(py: Python<'_>) -> PyResult<()> {
     take_raised().map_or(Ok(()), |error| {
-        Err(as_stop(py, &error).unwrap_or_else(|| PyValueError::new_err(in_a_line(py, &error))))
+        Err(as_stop(py, &error).unwrap_or_else(|| InputError::new_err(in_a_line(py, &error))))
     })
 }
 

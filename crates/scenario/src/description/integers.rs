@@ -12,16 +12,16 @@ use serde_json::{Value as Json, json};
 use crate::problem::Problem;
 use crate::queue_for_link;
 
-/// Return the integers of a queue with `arithmetic = "integer"` as JSON, from which a kernel module is generated. The
+/// Return the integers of a queue with `arithmetic = "integer"`, from which a kernel module is generated. The
 /// queue is the body of a `[queue.NAME]` table; null if it does not compute in integers.
 ///
 /// # Errors
 /// Return all errors of the queue.
-pub fn integers_json(queue_body: &str, link: LinkContext) -> Result<String, Vec<Problem>> {
+pub fn integers(queue_body: &str, link: LinkContext) -> Result<Json, Vec<Problem>> {
     let resolved = queue_for_link(queue_body, link)?;
     let integers = resolved.red().and_then(|red| Some((red, red.average.integer()?)));
     let json = integers.filter(|(red, _)| red.class_states.iter().all(|class| class.table.is_some()));
-    Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)).to_string())
+    Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)))
 }
 
 fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
