@@ -14,19 +14,15 @@ The core imports no add-on; it loads the entry points of a group by name. Other 
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from aqmlab.errors import Error
 
 
-@cache
-def _installed() -> EntryPoints:
-    return entry_points()  # reads the metadata of all distributions: about 10 ms
-
-
+@cache  # the metadata of all installed distributions are read: about 10 ms
 def _entries(group: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in _installed().select(group=group)}
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def names(group: str) -> list[str]:
