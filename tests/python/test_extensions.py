@@ -24,7 +24,7 @@ CORE = {"scenario", "statistics", "results", "runs", "theory", "figures", "repor
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_entry_point_is_installed_and_can_be_loaded(group):
     installed = {entry.name: entry.value for entry in entry_points(group=group) if entry.value.startswith("aqmlab.")}
-    assert installed == GROUPS[group], "run make: the installed entry points are not those of pyproject.toml"
+    assert installed == GROUPS[group], "the installed entry points are not those of pyproject.toml: run make lint"
     for name, value in installed.items():
         found = extensions.load(group, name)
         assert value.partition(":")[0] == getattr(found, "__module__", found.__name__)
