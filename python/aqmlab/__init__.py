@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from aqmlab.lab import Lab, open_lab
     from aqmlab.papers.outcome import Overview, Reproduction
     from aqmlab.papers.reproduction import reproduce, reproduce_all
+    from aqmlab.reporting import axes as axes
+    from aqmlab.reporting import notebook as notebook
     from aqmlab.reporting.analysis.analyzing import analyze
     from aqmlab.reporting.analysis.outcome import Analysis
     from aqmlab.reporting.reports import report
