@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -144,9 +145,16 @@ def _captured(number: int, name: str) -> Iterator[Captured]:
 
 @pytest.fixture(scope="session")
 def overview(tmp_path_factory: pytest.TempPathFactory) -> aqmlab.Overview:
-    """The quick reproductions of two papers, with few seeds: for the tests of each, and of both together."""
-    folder = tmp_path_factory.mktemp("reproductions")
-    return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
+    """The quick reproductions of two papers, with few seeds: for the tests of each, and of both together.
+
+    The processes of a test run share its folder, and with it the finished runs.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "reproductions"
+    folder.mkdir(exist_ok=True)
+    with (own.parent / "reproductions.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
 
 
 @pytest.fixture
