@@ -73,8 +73,8 @@ class Answer:
 class Shell:
     """Runs the command line in a folder of its own.
 
-    Called, it runs the command in this process, which saves the second in which a process starts; `process` starts one, for
-    tests of the process itself.
+    Called, it runs the command in this process, which saves the second in which a process starts; `process` starts one,
+    for tests of the process itself.
     """
 
     def __init__(self, folder: Path) -> None:
