@@ -15,9 +15,9 @@ FOLDER = "reference/python"
 PRIVATE = ("aqmlab.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
 MODULES = (
-    "aqmlab.axes",
+    "aqmlab.reporting.axes",
     "aqmlab.figures",
-    "aqmlab.reports",
+    "aqmlab.reporting.reports",
     "aqmlab.figures.chart",
     "aqmlab.reporting.charts",
     "aqmlab.scenario.plugins",
@@ -46,7 +46,8 @@ def packages() -> list[str]:
 def _offers(path: Path) -> list[str]:
     stub = path.with_suffix(".pyi")
     if stub.is_file():
-        imports = [one for one in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(one, ast.ImportFrom)]
+        body = ast.parse(stub.read_text(encoding="utf-8")).body
+        imports = [one for one in body if isinstance(one, ast.ImportFrom) and one.module]
         return [alias.name for one in imports for alias in one.names]
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == "__all__":

@@ -21,10 +21,12 @@ from .papers.outcome import Overview as Overview
 from .papers.outcome import Reproduction as Reproduction
 from .papers.reproduction import reproduce as reproduce
 from .papers.reproduction import reproduce_all as reproduce_all
+from .reporting import axes as axes
+from .reporting import notebook as notebook
 from .reporting.analysis.analyzing import analyze as analyze
 from .reporting.analysis.outcome import Analysis as Analysis
+from .reporting.reports import report as report
 from .reporting.topology import draw as draw
-from .reports import report as report
 from .results import voip as voip
 from .results.exporting import export as export
 from .results.result import Result as Result
