@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypedDict, final, type_check_only
 
 __all__ = [
+    "APPLICATIONS",
     "ENGINES",
     "Packet",
     "Queue",
@@ -82,6 +83,8 @@ class RunOutput(TypedDict):
     why_events: str | None
     events: int
 
+APPLICATIONS: tuple[str, ...]
+"""Keys of flows that an application drives."""
 ENGINES: tuple[str, ...]
 """Names of the engines that evaluate a run."""
 

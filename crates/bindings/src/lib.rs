@@ -252,6 +252,7 @@ fn version() -> &'static str {
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scenario::Scenario>()?;
+    m.add("APPLICATIONS", aqmlab_scenario::APPLICATIONS)?;
     m.add("ENGINES", EngineChoice::ALL.map(EngineChoice::name))?;
     m.add_function(wrap_pyfunction!(scenario::document, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::text_hash, m)?)?;

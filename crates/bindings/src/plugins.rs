@@ -236,15 +236,11 @@ impl Queue {
 }
 
 fn drop_reason(word: &str) -> PyResult<DropReason> {
-    match word {
-        "early" => Ok(DropReason::EARLY),
-        "forced" => Ok(DropReason::FORCED),
-        "overflow" => Ok(DropReason::OVERFLOW),
-        other => {
-            let message = format!("{other:?} is not a reason of a drop (allowed: early, forced, overflow)");
-            Err(PyValueError::new_err(message))
-        }
-    }
+    let reasons = [DropReason::EARLY, DropReason::FORCED, DropReason::OVERFLOW];
+    reasons.into_iter().find(|reason| reason.name() == word).ok_or_else(|| {
+        let allowed = reasons.map(DropReason::name).join(", ");
+        PyValueError::new_err(format!("{word:?} is not a reason of a drop (allowed: {allowed})"))
+    })
 }
 
 /// A discipline in Python: an object, and the queue passed to it.

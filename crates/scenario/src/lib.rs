@@ -36,7 +36,8 @@ mod tcp;
 mod tree;
 mod units;
 
-pub use description::{check_json, document, integers, registry, schema};
+pub use description::{check_json, disciplines_json, document, integers, registry, schema};
+pub use flow::APPLICATIONS;
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use normal::hash as text_hash;
 pub use problem::{Problem, Severity};

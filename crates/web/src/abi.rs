@@ -58,7 +58,7 @@ extern "C" fn check() -> usize {
 /// List the disciplines and transports with their parameters.
 #[unsafe(no_mangle)]
 extern "C" fn disciplines() -> usize {
-    reply(|_, _| serde_json::to_string(&aqmlab_scenario::registry()).unwrap_or_default())
+    reply(|_, _| aqmlab_scenario::disciplines_json())
 }
 
 /// Evaluate the drop curve of a queue: `queue` (the body of a `[queue.NAME]` table as JSON text) at the averages `x`.

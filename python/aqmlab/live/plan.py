@@ -12,9 +12,9 @@ from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml
 
-FAMILIES = ("ipv4", "ipv6")
 IP_HEADER = {"ipv4": 20, "ipv6": 40}
 """Bytes of the IP header."""
+FAMILIES = tuple(IP_HEADER)
 TCP_HEADER = 20
 TIMESTAMPS = 12
 """Bytes of the time stamps' option, with its padding (RFC 7323)."""

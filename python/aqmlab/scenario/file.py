@@ -34,7 +34,7 @@ BOM = "\ufeff"
 """Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
-APPLICATIONS = ("voip", "web", "video")
+APPLICATIONS = _core.APPLICATIONS
 """Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 P = TypeVar("P", "Link", "Flow")
+DROP_TAIL = "drop-tail"
+UDP = "udp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Flow:
     @property
     def packet_bytes(self) -> tuple[float, float]:
         """Least and greatest length of a full packet on a link in bytes, headers included."""
-        if self.transport != "udp":
+        if self.transport != UDP:
             full = self.payload_bytes + float(self.parameters["header"])
             return full, full
         size = self.parameters["packet_size"]

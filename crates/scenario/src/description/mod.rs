@@ -15,7 +15,7 @@ mod tcp;
 
 pub use document::document;
 pub use integers::integers;
-pub use registry::registry;
+pub use registry::{disciplines_json, registry};
 pub use scenario::check_json;
 pub use schema::schema;
 

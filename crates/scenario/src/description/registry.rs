@@ -28,6 +28,11 @@ pub fn registry() -> impl Serialize {
     }
 }
 
+/// Return the same as JSON.
+pub fn disciplines_json() -> String {
+    serde_json::to_string(&registry()).unwrap_or_default()
+}
+
 #[derive(Serialize)]
 struct Registry {
     controllers: Vec<Controller>,
