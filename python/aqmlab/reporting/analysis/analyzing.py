@@ -15,15 +15,13 @@ from aqmlab.runs.runner import Seeds, as_scenario, run, run_into, seed_list
 from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
 from aqmlab.theory.scenario.evidence import evidence
 from aqmlab.theory.scenario.model import model_of
-from aqmlab.theory.scenario.theory import Theory, theory_of
+from aqmlab.theory.scenario.theory import FEW_SEEDS, Theory, theory_of
 from aqmlab.theory.scenario.theory_tables import class_table, loop_table, swing_table
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.scenario.file import Overrides, Scenario
 
-FEW_SEEDS = 5
-"""Runs if no number is asked for and the file has no fewer."""
 SAMPLES = 2000
 """About so many samples of the queue a run takes if its file asks for none."""
 FOLDER = "analysis"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_STEPS = 12_000
 """Steps of the fluid's course that are computed, ten to the shortest propagation delay."""
 FEW_SEEDS = 5
-"""Seeds whose transfers are computed if none are asked for."""
+"""Seeds that are simulated, or whose transfers are computed, if none are asked for."""
 LAGS = 4
 """So many time constants of the average, and the queue has settled (2 % are left)."""
 LAWS_APART = 0.1
