@@ -39,10 +39,7 @@ fn arguments() -> Option<Arguments> {
     let seed = plain.next().map(|seed| seed.parse()).transpose().ok()?;
     let engine = match plain.next().as_deref() {
         None => EngineChoice::Auto,
-        Some("events") => EngineChoice::Events,
-        Some("windows") => EngineChoice::Windows,
-        Some("parallel") => EngineChoice::Parallel,
-        Some(_) => return None,
+        Some(name) => EngineChoice::find(name)?,
     };
     plain.next().is_none().then_some(Arguments { file, seed, engine, overrides })
 }
