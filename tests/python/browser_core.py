@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import shlex
 import subprocess
+import threading
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -26,13 +29,18 @@ for (const settings of asked.settings) {
   try { answers.push(await session.answer(settings)); } catch (error) { answers.push(error.message); }
 }
 """
-READ = """
+LOOP = """
 import { readFileSync } from "node:fs";
-const [wasm, input] = process.argv.slice(2).map((name) => readFileSync(name));
-const core = await Core.load(wasm), asked = JSON.parse(input);
-const answers = [];
+import { createInterface } from "node:readline";
+const core = await Core.load(readFileSync(process.argv.at(-1)));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { script, asked } = JSON.parse(line), answers = [];
+  let error = null;
+  try { await eval(`(async () => { ${script} })()`); } catch (found) { error = String(found.stack ?? found); }
+  process.stdout.write(`${JSON.stringify({ answers, error })}\\n`);
+}
 """
-WRITE = "process.stdout.write(JSON.stringify(answers));\n"
+PATIENCE_S = 600
 
 
 def wasm_path() -> Path:
@@ -44,23 +52,41 @@ def wasm_path() -> Path:
     return path
 
 
-def answers_of(script: str, asked: Any, folder: Path) -> Any:
+@cache
+def _node() -> subprocess.Popen[str]:
+    """Start node with the page's scripts, which waits for scripts to run."""
+    program = f"{bundle(MODULES)}\n{LOOP}"
+    words = ["node", "--input-type=module", "--eval", program, str(wasm_path())]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def end() -> None:
+        process.kill()
+        process.communicate()
+
+    atexit.register(end)
+    return process
+
+
+def answers_of(script: str, asked: Any) -> Any:
     """Run a script that sees `core` and `asked` and pushes to `answers`; return these."""
-    wasm = wasm_path()
-    program, question = folder / "program.mjs", folder / "asked.json"
-    program.write_text(READ.replace("const core", bundle(MODULES) + "\nconst core") + script + WRITE, encoding="utf-8")
-    question.write_text(json.dumps(asked), encoding="utf-8")
-    done = subprocess.run(
-        ["node", str(program), str(wasm), str(question)], capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    wasm_path()
+    process = _node()
+    timer = threading.Timer(PATIENCE_S, process.kill)
+    timer.start()
+    try:
+        process.stdin.write(f"{json.dumps({'script': script, 'asked': asked})}\n")
+        process.stdin.flush()
+        found = json.loads(process.stdout.readline())
+    finally:
+        timer.cancel()
+    assert found["error"] is None
+    return found["answers"]
 
 
-def page_answers(file: str, settings: Sequence[dict], folder: Path, *, link: str | None = None) -> list:
+def page_answers(file: str, settings: Sequence[dict], *, link: str | None = None) -> list:
     """Return the answers of the page for settings of a scenario; errors as text."""
     asked = {"text": read_text(Path(file)), "file": file, "link": link, "settings": settings}
-    return answers_of(ANSWERS, asked, folder)
+    return answers_of(ANSWERS, asked)
 
 
 def page_values(answer: dict, run: int = 0) -> dict[str, float]:

@@ -164,7 +164,7 @@ def test_every_figure_of_the_lesson_names_what_the_laboratory_has(tmp_path):
     for page in tomllib.loads(lesson.SOURCE.read_text())["page"]:
         for figure in page["figures"]:
             file = PRESETS[figure["preset"]] if "preset" in figure else BUILT_IN
-            [answer] = page_answers(file, [{**figure.get("set", {}), "seconds": 2}], tmp_path)
+            [answer] = page_answers(file, [{**figure.get("set", {}), "seconds": 2}])
             assert set(figure["knobs"]) <= {control["key"] for control in answer["panel"]}, page["name"]
             parts = {"packets", "numbers", "tried", *(chart["key"] for chart in answer["charts"])}
             assert set(figure["show"]) <= parts, page["name"]

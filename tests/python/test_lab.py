@@ -23,6 +23,7 @@ RED = "queue.bottleneck"
 NAMES = "answers.push(core.registry.disciplines);"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -35,12 +36,12 @@ NAMES = "answers.push(core.registry.disciplines);"
     ids=["as it is", "sliders", "drop-tail", "classes beside", "words and switches"],
 )
 def test_the_command_repeats_the_numbers(settings, tmp_path):
-    [answer] = page_answers(BUILT_IN, [settings], tmp_path)
+    [answer] = page_answers(BUILT_IN, [settings])
     check_numbers(answer)
 
 
 def test_the_scenario_text_is_the_setting(tmp_path):
-    [answer] = page_answers(BUILT_IN, [{f"{RED}.min_th": 20, "seed": 5}], tmp_path)
+    [answer] = page_answers(BUILT_IN, [{f"{RED}.min_th": 20, "seed": 5}])
     path = tmp_path / "copied.toml"
     path.write_text(answer["text"])
     copied = aqmlab.run(path, seeds=[5], workers=1, progress=False).metrics(link="bottleneck").iloc[0].to_dict()
@@ -48,9 +49,10 @@ def test_the_scenario_text_is_the_setting(tmp_path):
     assert shown == pytest.approx({key: copied[key] for key in shown}, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_every_discipline_runs_with_its_own_controls(tmp_path):
-    [known] = answers_of(NAMES, None, tmp_path)
-    answers = page_answers(BUILT_IN, [{"aqm": one["name"], "seconds": 5} for one in known], tmp_path)
+    [known] = answers_of(NAMES, None)
+    answers = page_answers(BUILT_IN, [{"aqm": one["name"], "seconds": 5} for one in known])
     # Other tests of this process may have registered plug-ins.
     assert [one["name"] for one in known] == [one.name for one in aqmlab.disciplines() if not one.foreign]
     for discipline, answer in zip(known, answers, strict=True):
@@ -64,13 +66,13 @@ def test_every_discipline_runs_with_its_own_controls(tmp_path):
 
 
 def test_two_disciplines_see_the_same_traffic(tmp_path):
-    both, alone = page_answers(BUILT_IN, [{"beside": "red", "aqm": "mred"}, {}], tmp_path)
+    both, alone = page_answers(BUILT_IN, [{"beside": "red", "aqm": "mred"}, {}])
     assert both["names"] == ["mred", "red"]
     assert page_values(both, 1) == page_values(alone)
 
 
 def test_a_slider_sets_the_value_that_it_shows(tmp_path):
-    [answer] = page_answers(BUILT_IN, [{"rtt": 200, "rate": 3}], tmp_path)
+    [answer] = page_answers(BUILT_IN, [{"rtt": 200, "rate": 3}])
     sets = parse_overrides([word for word in shlex.split(answer["command"]) if "=" in word])
     plan = aqmlab.Scenario.load(BUILT_IN, overrides=sets)
     way = [plan.link(name).delay_s for name in plan.flows[0].path]
@@ -80,17 +82,17 @@ def test_a_slider_sets_the_value_that_it_shows(tmp_path):
 
 @pytest.mark.parametrize("file", ["chain", "explicit-two-hop", "torus", "diffserv", "udp-mix"])
 def test_other_networks_have_their_controls(file, tmp_path):
-    [first] = page_answers(f"example:{file}", [{"seconds": 1}], tmp_path)
+    [first] = page_answers(f"example:{file}", [{"seconds": 1}])
     panel = {control["key"]: control for control in first["panel"]}
     assert "rate" in panel
     assert panel.keys() & {"rtt", "delay"}
-    [answer] = page_answers(f"example:{file}", [{"rate": panel["rate"]["value"] * 2, "seconds": 2}], tmp_path)
+    [answer] = page_answers(f"example:{file}", [{"rate": panel["rate"]["value"] * 2, "seconds": 2}])
     assert answer["simulated_s"] == 2
     assert answer["link"] == first["link"]
 
 
 def test_changes_after_the_end_of_a_shorter_run_are_left_out(tmp_path):
-    [answer] = page_answers("example:torus", [{"seconds": 3}], tmp_path, link="r1->r2")
+    [answer] = page_answers("example:torus", [{"seconds": 3}], link="r1->r2")
     assert "run.duration=3s" in answer["command"]
     assert "change=[]" in answer["command"]
 
@@ -102,7 +104,7 @@ def test_changes_of_a_shorter_run_are_kept_by_their_time_not_by_their_place_in_t
     path = tmp_path / "changes.toml"
     path.write_text(f"{text}\n{late}{early}")
     plan = aqmlab.Scenario.load(path)
-    [answer] = page_answers(str(path), [{"seconds": 20}], tmp_path)
+    [answer] = page_answers(str(path), [{"seconds": 20}])
     kept = aqmlab.Scenario.from_text(answer["text"]).changes
     assert [change["at_s"] for change in kept] == [2.0]
     assert kept == plan.changes[:1]
@@ -131,7 +133,7 @@ UNUSABLE = {
 
 
 def test_invalid_settings_are_one_line(tmp_path):
-    found = page_answers(BUILT_IN, [settings for settings, _ in UNUSABLE.values()], tmp_path)
+    found = page_answers(BUILT_IN, [settings for settings, _ in UNUSABLE.values()])
     for name, (_, line), text in zip(UNUSABLE, UNUSABLE.values(), found, strict=True):
         assert re.search(line if name == "too large" else re.escape(line), text), name
         assert "\n" not in text
@@ -165,6 +167,7 @@ class Opened:
         return code, self.first + self.process.stdout.read(), self.process.stderr.read()
 
 
+@pytest.mark.slow
 def test_the_command_ends_cleanly(shell):
     with Opened(shell, "small.toml", "--no-browser", "--set", "queue.bottleneck.max_th=20p") as opened:
         assert re.match(r"Laboratory: http://127\.0\.0\.1:\d+/[\w-]{32}/\n", opened.first)
@@ -174,6 +177,7 @@ def test_the_command_ends_cleanly(shell):
     assert out.endswith("Ctrl-C ends it.\n")
 
 
+@pytest.mark.slow
 def test_without_a_display_a_message_is_printed(shell):
     with Opened(shell, "--json") as opened:
         assert opened.first == "{\n"
@@ -190,6 +194,7 @@ def test_no_browser_is_an_error_of_one_line(monkeypatch):
     assert show("http://127.0.0.1/") == "no browser was found; open the address in one of this machine"
 
 
+@pytest.mark.slow
 def test_bad_input_of_the_command(small, capsys):
     with aqmlab.open_lab() as taken:
         _bad_input(small, capsys, taken.url.split(":")[2].split("/")[0])

@@ -174,6 +174,7 @@ def test_a_plug_in_runs_and_its_error_is_one_line(server):
     assert np.frombuffer(tables["links"]["arrivals"], "i8").sum() > 1000
 
 
+@pytest.mark.slow
 def test_a_run_is_finished_only_at_its_end(server):
     """No request takes longer than a slice of a run, whatever is asked for."""
     text = read_text(BUILT_IN)
@@ -189,6 +190,7 @@ def test_a_run_is_finished_only_at_its_end(server):
     assert server.call("advance")[0] == 409
 
 
+@pytest.mark.slow
 def test_sessions_are_counted(server):
     """With too many pages the oldest loses its run; the others keep theirs."""
     asked = {"text": read_text(BUILT_IN), "file": BUILT_IN, "overrides": [["run.duration", "20000s"]], "seed": 1}
@@ -200,6 +202,7 @@ def test_sessions_are_counted(server):
     assert (status, line) == (409, b"this page has no run; at most 16 pages can be open\n")
 
 
+@pytest.mark.slow
 def test_other_runs_are_waited_for_only_so_long(server, monkeypatch):
     monkeypatch.setattr(sessions, "PATIENCE_S", 0.1)
     monkeypatch.setattr(sessions, "SLICE_S", 1.5)
@@ -346,6 +349,7 @@ def test_only_the_loopback_interface_is_listened_on(server):
             pass
 
 
+@pytest.mark.slow
 def test_tokens_differ_and_closing_twice_does_no_harm():
     with aqmlab.open_lab() as one, aqmlab.open_lab() as other:
         assert one.url.split("/")[3] != other.url.split("/")[3]

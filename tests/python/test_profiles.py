@@ -69,6 +69,7 @@ def test_a_transfer_delivers_its_bytes():
     assert plan.flows[0].parameters["size"] == segments
 
 
+@pytest.mark.slow
 def test_numbers_of_a_capture_are_those_of_the_wire(result, tmp_path):
     scapy = pytest.importorskip("scapy.all")
     captured = aqmlab.export(result, to="pcap", out=tmp_path / "out.pcap", link="bottleneck", seed=1)
@@ -94,7 +95,7 @@ def test_theory_counts_in_packets():
 
 
 def test_the_laboratory_has_a_control_for_the_congestion_control(tmp_path):
-    [answer] = page_answers(str(EXAMPLE), [{"seconds": 1}], tmp_path)
+    [answer] = page_answers(str(EXAMPLE), [{"seconds": 1}])
     found = {control["key"]: control for control in answer["panel"]}
     control = found["flow.cubic.tcp.congestion_control"]
     assert (control["value"], control["choices"]) == ("cubic", list(CONTROLS))

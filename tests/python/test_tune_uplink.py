@@ -20,6 +20,8 @@ from aqmlab.tuning.search import Task
 from aqmlab.tuning.uplink import PACKET_BUDGET, rates_of, uplink
 from aqmlab.tuning.verification import Confirmed, against, beats, confirmed
 
+pytestmark = pytest.mark.slow
+
 RTT = "20ms:100ms"
 
 

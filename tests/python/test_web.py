@@ -34,7 +34,7 @@ SHORT = [("run.duration", "12s"), ("run.warmup", "2s")]
 def test_every_example_has_the_tables_of_the_native_core(name, tmp_path):
     text, file = examples()[name], f"{name}.toml"
     asked = {"text": text, "file": file, "overrides": SHORT, "seed": 3}
-    summary, tables = answers_of(RUN, asked, tmp_path)
+    summary, tables = answers_of(RUN, asked)
     native = _core.run(text, file, 3, SHORT)
     assert summary.pop("warnings") == native["summary"].pop("warnings", [])
     assert summary == native["summary"]
@@ -54,7 +54,7 @@ def test_errors_have_the_places_that_the_command_line_prints(tmp_path):
         (good, [("queue.bottleneck.max_p", "2")]),
         ("format = 1\nname = \"unclosed", []),
     ]  # fmt: skip
-    found = answers_of(CHECK, asked, tmp_path)
+    found = answers_of(CHECK, asked)
     native = [json.loads(_core.check(text, "a.toml", pairs)) for text, pairs in asked]
     assert found[0] == native[0]["scenario"]["hash"]
     assert found[1:] == [answer["errors"] for answer in native[1:]]

@@ -88,9 +88,10 @@ def tables_of(command: str, link: str) -> dict[str, dict[str, np.ndarray]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_charts_and_numbers_are_those_of_the_run(settings, tmp_path):
-    [answer] = page_answers(BUILT_IN, [settings], tmp_path)
+    [answer] = page_answers(BUILT_IN, [settings])
     assert isinstance(answer, dict), answer
     assert answer["packet_hops"] > 10_000
     check_numbers(answer)
@@ -133,7 +134,7 @@ def test_charts_and_numbers_are_those_of_the_run(settings, tmp_path):
 
 
 def test_the_curve_is_that_of_the_core(tmp_path):
-    [answer] = page_answers(BUILT_IN, [{"seconds": 5, MAX_TH: 45}], tmp_path)
+    [answer] = page_answers(BUILT_IN, [{"seconds": 5, MAX_TH: 45}])
     [curve] = [one for chart in answer["charts"] for one in chart["series"] if one["name"] == "curve"]
     queue = {"aqm": "red", "min_th": 10, "max_th": 45, "max_p": 0.1}
     assert close(curve["y"], _core.curve(json.dumps(queue), curve["x"]))
@@ -146,7 +147,7 @@ def test_the_curve_is_that_of_the_core(tmp_path):
 def test_controls_hold_the_values_of_the_scenario_for_every_example_and_discipline(name, tmp_path):
     """A control's value is one that it can have; set again, it changes nothing."""
     asked = {"text": examples()[name], "file": f"example:{name}"}
-    panels = answers_of(PANELS, asked, tmp_path)
+    panels = answers_of(PANELS, asked)
     assert sum(isinstance(panel[0], dict) for panel in panels) > len(panels) / 2
     for panel in panels:
         if isinstance(panel[0], str):
@@ -172,7 +173,7 @@ def test_controls_hold_the_values_of_the_scenario_for_every_example_and_discipli
 @pytest.mark.slow
 @pytest.mark.parametrize("file", PRESETS.values())
 def test_scenarios_of_papers_run_in_the_page(file, tmp_path):
-    [found] = page_answers(file, [{}], tmp_path)
+    [found] = page_answers(file, [{}])
     assert isinstance(found, dict), found
     assert found["command"].startswith(f"aqmlab run {file} --seeds 1")
     assert found["packet_hops"] > 10_000
@@ -182,7 +183,7 @@ def test_scenarios_of_papers_run_in_the_page(file, tmp_path):
 @pytest.mark.parametrize("name", ["applications", "asymmetric", "dumbbell-cubic", "udp-mix"])
 def test_numbers_and_colours_where_flows_differ(name, tmp_path):
     """Jain's index leaves out flows that applications drive; what applications see is not in the page."""
-    [found] = page_answers(f"example:{name}", [{"seconds": 8, "beside": "drop-tail"}], tmp_path)
+    [found] = page_answers(f"example:{name}", [{"seconds": 8, "beside": "drop-tail"}])
     assert isinstance(found, dict), found
     check_numbers(found)
     places = {"queue": 5, "average": 0}
@@ -197,7 +198,7 @@ def test_numbers_and_colours_where_flows_differ(name, tmp_path):
 def test_the_size_of_a_run_is_estimated_well_enough(tmp_path):
     """Hardly ever too low, so that nothing large gets through, and every example is accepted."""
     asked = [(text, name) for name, text in examples().items()]
-    for (_, name), (estimate, real) in zip(asked, answers_of(HOPS, asked, tmp_path), strict=True):
+    for (_, name), (estimate, real) in zip(asked, answers_of(HOPS, asked), strict=True):
         assert 0.9 * real < estimate < MOST_HOPS, name
 
 
@@ -235,6 +236,7 @@ def test_the_policy_allows_the_page_its_own_scripts_and_a_worker():
     assert re.fullmatch(wanted, found[1])
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(tmp_path):
     wasm_path()
     out = tmp_path / "deep" / "lab.html"
@@ -270,10 +272,10 @@ def test_the_packets_that_wait_in_a_recording_are_the_backlog_of_the_run(name, t
     text, begin = read_text(Path(BUILT_IN)), 7.003
     settings = {"aqm": name, "queue.bottleneck.ecn": True} if name == "red" else {"aqm": name}
     asked = {"text": text, "file": BUILT_IN, "settings": [settings], "from_s": begin}
-    [waiting] = answers_of(WATCHED, asked, tmp_path)
+    [waiting] = answers_of(WATCHED, asked)
     end = waiting[-1][0]
     assert end > begin + 1
-    [answer] = page_answers(BUILT_IN, [settings], tmp_path)
+    [answer] = page_answers(BUILT_IN, [settings])
     words = shlex.split(answer["command"])
     overrides = [tuple(words[i + 1].split("=", 1)) for i, word in enumerate(words) if word == "--set"]
     sampled = {"probe.links": ["bottleneck"], "probe.queue_interval": "37ms"}
