@@ -355,7 +355,7 @@ def test_an_interrupt_while_commands_are_imported_is_one_line():
         "import sys\n"
         "class Interrupts:\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'aqmlab.cli.papers':\n            raise KeyboardInterrupt\n"
+        "        if name == 'aqmlab.papers.cli':\n            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupts())\n"
         "from aqmlab.__main__ import entry\n"
         "entry()\n"

@@ -30,6 +30,14 @@ REBOUND = "--host-resolver-rules=MAP evil.example 127.0.0.1"
 
 @pytest.fixture(scope="module")
 def lab():
+    @plugins.discipline("every-tenth", title="Every tenth packet")
+    class EveryTenth(plugins.Discipline):
+        """Drops every tenth packet."""
+
+        def enqueue(self, now, packet, queue):
+            self.average += 1
+            return "drop" if self.average % 10 == 0 else "accept"
+
     with aqmlab.open_lab() as opened:
         yield opened
 
@@ -80,15 +88,6 @@ def test_the_page_asks_only_its_own_server(page, lab):
     asked = [url for url in page.asked if not url.startswith(("blob:", "data:"))]
     assert asked[0] == lab.url
     assert set(asked[1:]) == {f"{lab.url}core"}
-
-
-@plugins.discipline("every-tenth", title="Every tenth packet")
-class EveryTenth(plugins.Discipline):
-    """Drops every tenth packet."""
-
-    def enqueue(self, now, packet, queue):
-        self.average += 1
-        return "drop" if self.average % 10 == 0 else "accept"
 
 
 def test_a_discipline_of_python_runs(page):

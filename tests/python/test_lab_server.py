@@ -155,18 +155,17 @@ def test_errors_of_the_core_are_answers_of_one_line(server):
             assert "\n" not in answer.get("error", "")
 
 
-@plugins.discipline("raises-late", title="Raises late")
-class RaisesLate(plugins.Discipline):
-    """Raises at the hundredth packet."""
-
-    def enqueue(self, now, packet, queue):
-        self.average += 1
-        if self.average > 99:
-            raise RuntimeError("one hundred\npackets")
-        return "accept"
-
-
 def test_a_plug_in_runs_and_its_error_is_one_line(server):
+    @plugins.discipline("raises-late", title="Raises late")
+    class RaisesLate(plugins.Discipline):
+        """Raises at the hundredth packet."""
+
+        def enqueue(self, now, packet, queue):
+            self.average += 1
+            if self.average > 99:
+                raise RuntimeError("one hundred\npackets")
+            return "accept"
+
     assert "raises-late" in [one["name"] for one in server.call("disciplines")[1]["disciplines"]]
     answer, _ = server.run(BUILT_IN, overrides=[["queue.bottleneck", "{ aqm = 'raises-late' }"]])
     assert re.match(r".*test_lab_server.py:\d+: RuntimeError: one hundred packets \(at \d", answer["error"])

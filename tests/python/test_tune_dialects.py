@@ -16,8 +16,9 @@ import aqmlab
 from aqmlab.interop.cisco.queues import write_red
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.interop.juniper.queues import largest_error, profile
-from aqmlab.interop.settings import Dialect, Settings, shares_at
+from aqmlab.interop.settings import Settings, shares_at
 from aqmlab.interop.tc.red import burst_for, effective_p, wlog_of
+from aqmlab.scenario.dialect import Dialect
 from conftest import DUMBBELL
 
 

@@ -3,7 +3,7 @@
 There is one page. Its scripts make controls, charts and numbers of the simulator's answers. The simulator is the
 native core behind the server of ``aqmlab lab``, or WebAssembly in a page that is one file (``aqmlab lab --out``).
 
-* `page`: the page as HTML, served or standalone; `framed`: in a frame of a report
+* `page`: the page as HTML, served or standalone
 * `page.html`, `lab.css`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `chart.js`, `watching.js`, `queue_view.js`:
   its visible part
 * `worker.js`, `local.js`, `controls.js`, `results.js`, `recording.js`, `core.js`: its worker, which asks the simulator
