@@ -38,7 +38,7 @@ def reproduce(
 ) -> None:
     """Reproduce papers: published and measured values, verdicts. Python: aqmlab.reproduce[_all]."""
     from aqmlab.papers import reproduction
-    from aqmlab.papers.common.claim_file import FORMS
+    from aqmlab.papers.common.claims import FORMS
 
     effort: dict[str, Any] = {
         "quick": quick,
