@@ -7,7 +7,6 @@ that the papers do not need included, and the summaries.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common import Study
+from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common.page_file import made
 from aqmlab.papers.common.paper import CHOSEN
 from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep, tables
