@@ -74,7 +74,8 @@ def test_papers_make_intervals_in_one_place():
     for path in PAPERS.rglob("*.py"):
         name = path.relative_to(PAPERS).as_posix()
         found = {match.group(0) for match in others.finditer(path.read_text())}
-        widths = {".half_width"} if name in ("common/expressions.py", "common/power.py") else set()  # compared, not shown
+        # Half widths are compared there, not shown.
+        widths = {".half_width"} if name in ("common/expressions.py", "common/power.py") else set()
         assert found <= {allowed.get(name), *widths}, name
 
 
