@@ -7,8 +7,5 @@ runs can decide, `page.toml` its page's contents, `forms.toml` the forms that it
 """
 
 from aqmlab.papers.ddred.paper import PAPER
-from aqmlab.papers.ddred.plan import Effort
 
-NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
-
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]
+__all__ = ["PAPER"]

@@ -12,7 +12,8 @@ import pandas as pd
 from aqmlab.figures import drop_curves
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.papers.common import Setup, pick
-from aqmlab.papers.common.paper import Paper, Study
+from aqmlab.papers.common.page_file import toml_paper
+from aqmlab.papers.common.paper import Study
 from aqmlab.papers.ddred import sweep
 from aqmlab.papers.ddred.measure import (
     EVEN_S,
@@ -24,7 +25,7 @@ from aqmlab.papers.ddred.measure import (
     measure_run,
     sums_of,
 )
-from aqmlab.papers.ddred.plan import FIGURE_RUN, FILES, readings, setups
+from aqmlab.papers.ddred.plan import FIGURE_RUN, FILES, Effort, readings, setups
 from aqmlab.papers.ddred.tables import shown, tables
 
 
@@ -36,7 +37,7 @@ def rows(study: Study) -> pd.DataFrame:
         if (setup.key["case"], setup.key["discipline"]) == ("flower", "DDRED"):
             (red,) = pick(study.setups, reading=setup.reading, case="flower", discipline="RED")
             found.append(gains(red, setup, study.root).assign(reading=setup.reading))
-    return with_countings(with_gains(study.runs, pd.concat(found)), study)
+    return with_countings(with_gains(study.frame, pd.concat(found)), study)
 
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
@@ -119,6 +120,15 @@ def words(study: Study) -> dict[str, str]:
     return {"search": sweep.words(sweep.results(study.effort, study.root), study.effort)}
 
 
-PAPER = Paper(
-    FILES, setups, measure_run, rows=rows, others=sweep.points, tables=tables, shown=shown, figures=figures, words=words
+PAPER = toml_paper(
+    FILES,
+    Effort,
+    setups,
+    measure_run,
+    rows=rows,
+    others=sweep.points,
+    tables=tables,
+    shown=shown,
+    figures=figures,
+    words=words,
 )

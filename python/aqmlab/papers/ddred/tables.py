@@ -14,8 +14,9 @@ from aqmlab.papers.common import (
     measured,
     with_intervals,
 )
+from aqmlab.papers.common.page_file import _contents, made
 from aqmlab.papers.common.paper import Study
-from aqmlab.papers.common.tables import shown as for_reading
+from aqmlab.papers.common.tables import for_reading
 from aqmlab.papers.ddred import sweep
 from aqmlab.papers.ddred.measure import change, counted, crossing
 from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES, forms
@@ -49,7 +50,9 @@ def tables(study: Study) -> dict[str, pd.DataFrame]:
 def _sizes(study: Study, readings: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
     """Return what DDRED changes under each reading, its fit to the paper, and where the two flows are equal."""
     equal = [crossing(own) if "pair" in set(own["case"]) else float("nan") for own in readings.values()]
-    return study.made("readings", readings).assign(**{"equal at, ms": equal})
+    found = made(study, "readings", readings).numbers
+    assert found is not None
+    return found.assign(**{"equal at, ms": equal})
 
 
 def shown(study: Study) -> dict[str, pd.DataFrame]:
@@ -67,7 +70,9 @@ def shown(study: Study) -> dict[str, pd.DataFrame]:
     search = sweep.results(study.effort, study.root)
     found["search-closest"] = sweep.shown(search.head(CLOSEST))
     found["search-both"] = sweep.shown(search.sort_values("both error").head(CLOSEST))
-    found["forms"] = for_reading("readings", study.paper.page, _sizes(study, study.under(forms(study.effort))))
+    entry = FILES.toml("page.toml")["table"]["readings"]
+    columns = _contents(study, entry["columns"], {})
+    found["forms"] = for_reading(_sizes(study, study.under(forms(study.effort))), columns)
     return found
 
 

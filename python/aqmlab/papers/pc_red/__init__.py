@@ -7,8 +7,5 @@ priority list again.
 """
 
 from aqmlab.papers.pc_red.paper import PAPER
-from aqmlab.papers.pc_red.plan import Effort
 
-NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
-
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]
+__all__ = ["PAPER"]

@@ -16,12 +16,13 @@ from aqmlab.papers.common import (
     pick,
     quantity_interval,
 )
-from aqmlab.papers.common.paper import CHOSEN, Paper, Study
+from aqmlab.papers.common.page_file import made, toml_paper
+from aqmlab.papers.common.paper import CHOSEN, Study
 from aqmlab.papers.pc_red import channels, diagrams, explanations, loops
 from aqmlab.papers.pc_red import figures as drawn
 from aqmlab.papers.pc_red import tables as printed
 from aqmlab.papers.pc_red.measure import BIN_S, OTHER_BINS_S, SHORT_S, measure_run, with_bins
-from aqmlab.papers.pc_red.plan import BURSTS, CASES, CHANNEL_CASES, FILES, SWING_CASES, readings, setups
+from aqmlab.papers.pc_red.plan import BURSTS, CASES, CHANNEL_CASES, FILES, SWING_CASES, Effort, readings, setups
 from aqmlab.papers.pc_red.rows import rows
 from aqmlab.reporting.flowchart import FlowChart
 from aqmlab.statistics import Interval
@@ -70,7 +71,7 @@ def tables(study: Study) -> dict[str, pd.DataFrame | None]:
         "model-swings": swings(study),
     }
     mesh = network_2(study)
-    return {**found, "mesh-readings": study.made("mesh-readings", mesh) if len(mesh) > 1 else None}
+    return {**found, "mesh-readings": made(study, "mesh-readings", mesh).numbers if len(mesh) > 1 else None}
 
 
 def shown(study: Study) -> dict[str, pd.DataFrame]:
@@ -99,7 +100,8 @@ def figures(study: Study) -> dict[str, Chart | FlowChart]:
 
 def readings_table(study: Study) -> pd.DataFrame:
     """Return what each reading makes of Network 1, with the factor by which it misses Tables I, II and IV."""
-    found = study.made("readings")
+    found = made(study, "readings").numbers
+    assert found is not None
     factors = [round(printed.typical_factor(own), 3) for own in study.readings.values()]
     found.insert(2, "typical factor to the printed", factors)
     return found
@@ -117,7 +119,7 @@ def verdicts_by_bins(study: Study) -> pd.DataFrame:
 
 def network_2(study: Study) -> dict[tuple[str, str], pd.DataFrame]:
     """Return question and name of the readings of Network 2 to its runs."""
-    few = study.runs[(study.runs["seed"] <= study.effort.reading_seeds) & (study.runs["network"] == "network2")]
+    few = study.frame[(study.frame["seed"] <= study.effort.reading_seeds) & (study.frame["network"] == "network2")]
     tried = {CHOSEN: chosen(few)}
     tried |= {
         (r.question, r.name): chosen(few, reading=r.label)
@@ -159,7 +161,7 @@ def swings(study: Study) -> pd.DataFrame:
     found = [
         {**_swings(study.base, case), "gain margin by the model, dB": _model_db(margins, case)} for case in SWING_CASES
     ]
-    own = study.runs[study.runs["reading"].str.endswith(explanations.GENTLE)]
+    own = study.frame[study.frame["reading"].str.endswith(explanations.GENTLE)]
     gentle = [_swings(own, case, explanations.GENTLE) for case in SWING_CASES if case in set(own["case"])]
     return pd.concat([intervals_table(found), intervals_table(gentle)], ignore_index=True).fillna("")
 
@@ -179,4 +181,6 @@ def _model_db(margins: pd.DataFrame, case: str) -> float:
     return float(own["dB"].iloc[0])
 
 
-PAPER = Paper(FILES, setups, read, rows=rows, tables=tables, shown=shown, figures=figures, words=explanations.words)
+PAPER = toml_paper(
+    FILES, Effort, setups, read, rows=rows, tables=tables, shown=shown, figures=figures, words=explanations.words
+)

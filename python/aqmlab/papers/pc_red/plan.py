@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from aqmlab.papers import common
 from aqmlab.papers.common import BASE, PaperFiles, Reading, Setup
+from aqmlab.papers.common.claim_reader import read_claims
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("pc-red")
+CLAIMS = read_claims(FILES.toml("claims.toml"))
 NETWORKS = {"network1": "Network 1", "network2": "Network 2", "admission": "admission limit"}
 """Scenario files and their names in the tables."""
 FLOWS = 20

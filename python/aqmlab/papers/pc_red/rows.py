@@ -8,7 +8,7 @@ from aqmlab.papers.common import BASE
 from aqmlab.papers.common.paper import Study
 from aqmlab.papers.pc_red import loops
 from aqmlab.papers.pc_red.measure import with_bins, with_bursts
-from aqmlab.papers.pc_red.plan import BURSTS, FILES
+from aqmlab.papers.pc_red.plan import BURSTS, CLAIMS, FILES
 from aqmlab.theory.control.loop import PcRedForm
 from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
 
@@ -21,8 +21,8 @@ ANSWERS = (50, 100)
 
 def rows(study: Study) -> pd.DataFrame:
     """Return the runs of all readings, those with other bins among them, and the calculated rows."""
-    base = with_bursts(study.runs)
-    others = [measured_rows(study.runs[~study.runs["reading"].isin([BASE, BURSTS])])]
+    base = with_bursts(study.frame)
+    others = [measured_rows(study.frame[~study.frame["reading"].isin([BASE, BURSTS])])]
     for reading in FILES.readings():
         if width := reading.options.get("bins_s"):
             others.append(measured_rows(with_bins(base, width)).assign(reading=reading.label))
@@ -37,7 +37,7 @@ def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
 def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs in the form that ``claims.toml`` is about."""
     crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
-    quantities = [quantity.column for quantity in FILES.claim_file().quantities.values() if quantity.column]
+    quantities = [quantity.column for quantity in CLAIMS.words.quantities.values() if quantity.column]
     found = runs.assign(crossing=crossing, point="")
     return found.reindex(columns=[*found, *(name for name in quantities if name not in found)])
 
