@@ -275,10 +275,14 @@ class Numbers(Selection):
         return [self.interval(pair) for pair in self._pairs()]
 
     @property
+    def only(self) -> Interval:
+        """The mean of its only cell with its interval; of no number without runs."""
+        return next(iter(self.intervals), self.interval(None))
+
+    @property
     def mean(self) -> float:
         """The mean of its only cell; NaN without runs."""
-        found = self.intervals
-        return found[0].mean if found else float("nan")
+        return self.only.mean
 
     def __str__(self) -> str:
         """Write the mean of every cell with its interval: ``4 ± 1, 5 ± 2 and 6 ± 1``."""

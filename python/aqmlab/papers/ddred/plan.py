@@ -60,13 +60,27 @@ def readings(effort: Effort) -> list[Reading]:
 
 
 def forms(effort: Effort) -> list[Reading]:
-    """List the forms that the paper describes but did not run, in the order of ``forms.toml``."""
+    """List the forms that the paper describes but did not run: DDRED in them beside RED, their own baseline."""
+    tail = {"aqm": "drop-tail", "limit": "50p"}
     found = [
-        Reading("form", entry["title"], "", "", one["name"], one.get("set", {}), one.get("quick", False), one)
-        for entry in FILES.toml("forms.toml")["form"]
-        for one in entry["kind"]
-    ]
+        _form("ECN (section IV-B): the nearest packet is marked", "DDRED with ECN against RED with ECN",
+              {"queue.router.ecn": True}, flow={"tcp.ecn": True})
+    ]  # fmt: skip
+    for n, words in ((1, ""), (5, ""), (50, " (the whole queue)")):
+        options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": tail | {"aqm": "ddred-tail", "last_n": n}}}
+        title = "Tail drop (section IV-B): the arriving packet is compared with the last N"
+        found.append(_form(title, f"N = {n}{words} against tail drop", quick=n != 5, **options))
+    title = "Method 2 (section IV-A): the share of the route instead of the distance"
+    options = {"DDRED": {"queue.router.distance": "fraction"}}
+    found.append(_form(title, "DDRED by share of the route against RED", **options))
     return [form for form in found if form.quick or not effort.quick]
+
+
+def _form(
+    title: str, name: str, overrides: dict[str, Value] | None = None, *, quick: bool = True, **options: dict[str, Value]
+) -> Reading:
+    """Return a form; `options` are those of a reading, as `overrides_of` takes them."""
+    return Reading("form", title, "", "", name, overrides or {}, quick, options)
 
 
 def cases_of(reading: Reading) -> tuple[str, ...]:
