@@ -6,6 +6,8 @@ So the strict forms about bus and flower ask for the claimed sign in each run to
 from __future__ import annotations
 
 from aqmlab.papers.common import Claims, Column, Numbers, Quantity, Range, Runs, Tests, literal, strict
+from aqmlab.papers.common.claim_functions import Claim
+from aqmlab.papers.common.expressions import Test
 from aqmlab.papers.ddred.plan import DISCIPLINES, FIGURE_LATENCY, LATENCIES, TABLE_LATENCIES
 
 CLAIMS = Claims(
@@ -52,61 +54,65 @@ def changed(runs: Runs, case: str, quantity: str) -> Numbers:
     return by_ddred(runs, case, quantity).less("RED")
 
 
-def rises(change: Numbers) -> Tests:
-    """Claim that a quantity rises on average; strictly, in each run too."""
-    yield literal(change > 0)
-    yield strict(change > 0, name="mean")
-    yield strict((change.each("seed") > 0).exact(), name="each run")
+def about_averages(claim: Claim[[]], case: str, quantity: str, title: str) -> None:
+    """Add a note on the change of a mean, and the authors' objection to a question about each run."""
+
+    @claim.objection("The text speaks of averages.", fails="strict")
+    def _(runs: Runs) -> str:
+        change = changed(runs, case, quantity).percent()
+        return (
+            f"The literal form, which judges the mean, {runs.literal}: {change} % (printed: {change.on_paper}). The "
+            "strict form asks for each run, since Figures 3 to 10 show them singly."
+        )
+
+    @claim.note()
+    def _(runs: Runs) -> str:
+        change = changed(runs, case, quantity).percent()
+        return f"{title} changes by {change} % (printed: {change.on_paper} %)."
 
 
-def falls(change: Numbers) -> Tests:
-    """Claim that a quantity falls on average; strictly, in each run too."""
-    yield literal(change < 0)
-    yield strict(change < 0, name="mean")
-    yield strict((change.each("seed") < 0).exact(), name="each run")
+def claim_on_average(id: str, title: str, quote: str, case: str, quantity: str, *, rises: bool = False) -> None:
+    """Declare the claim that a mean falls (or rises) under DDRED; its strict form is about each run too."""
+
+    def sign(change: Numbers) -> Test:
+        return change > 0 if rises else change < 0
+
+    @CLAIMS.claim(id, title, quote=quote)
+    def claim(runs: Runs) -> Tests:
+        change = changed(runs, case, quantity)
+        yield literal(sign(change))
+        yield strict(sign(change), name="mean")
+        yield strict(sign(change.each("seed")).exact(), name="each run")
+
+    about_averages(claim, case, quantity, "S/L" if quantity == "d" else quantity)
 
 
-@CLAIMS.claim(
+claim_on_average(
     "C1a",
     "Bus: DDRED loses more packets than RED",
-    quote="The average number of lost packets is 2724 with RED and 3160 with DDRED: there are more losses with DDRED "
+    "The average number of lost packets is 2724 with RED and 3160 with DDRED: there are more losses with DDRED "
     "(Figure 3).",
-)
-def bus_losses(runs: Runs) -> Tests:
-    """Compare lost packets on the bus."""
-    return rises(changed(runs, "bus", "L"))
-
-
-@CLAIMS.claim(
+    "bus", "L", rises=True,
+)  # fmt: skip
+claim_on_average(
     "C1b",
     "Bus: losses move towards the source",
-    quote="DDRED's lost packets are drawn nearer to the source of the transfer (Figure 4); by the printed means S/L is "
-    "1.03 against 1.99.",
-)
-def bus_distance(runs: Runs) -> Tests:
-    """Compare the mean distance of losses on the bus."""
-    return falls(changed(runs, "bus", "d"))
-
-
-@CLAIMS.claim(
+    "DDRED's lost packets are drawn nearer to the source of the transfer (Figure 4); by the printed means S/L is 1.03 "
+    "against 1.99.",
+    "bus", "d",
+)  # fmt: skip
+claim_on_average(
     "C1c",
     "Bus: losses weighted by distance fall",
-    quote="The average number of consumed slots S is reduced from 5418 to 3259 (Figure 5).",
-)
-def bus_slots(runs: Runs) -> Tests:
-    """Compare wasted slots on the bus."""
-    return falls(changed(runs, "bus", "S"))
-
-
-@CLAIMS.claim(
+    "The average number of consumed slots S is reduced from 5418 to 3259 (Figure 5).",
+    "bus", "S",
+)  # fmt: skip
+claim_on_average(
     "C1d",
     "Bus: transfers are shorter on average",
-    quote="Generally T is smaller, and shows on average a profit of 2.5 % (Figure 6: 3196 s and 3125 s, which is 2.2 "
-    "%).",
-)
-def bus_times(runs: Runs) -> Tests:
-    """Compare transfer times on the bus."""
-    return falls(changed(runs, "bus", "T"))
+    "Generally T is smaller, and shows on average a profit of 2.5 % (Figure 6: 3196 s and 3125 s, which is 2.2 %).",
+    "bus", "T",
+)  # fmt: skip
 
 
 @CLAIMS.claim(
@@ -141,38 +147,14 @@ def flower_slots(runs: Runs) -> Tests:
     yield strict((distance.each("seed") < 0).exact(), name="S/L in each run")
 
 
-@CLAIMS.claim(
+about_averages(flower_losses, "flower", "L", "L")
+about_averages(flower_slots, "flower", "S", "S")
+claim_on_average(
     "C2c",
     "Flower: transfers are shorter on average",
-    quote="T is on average 6 % smaller (Figure 10: 41383 s and 38945 s).",
-)
-def flower_times(runs: Runs) -> Tests:
-    """Compare transfer times on the flower."""
-    return falls(changed(runs, "flower", "T"))
-
-
-for claim, case, quantity, title in (
-    (bus_losses, "bus", "L", "L"),
-    (bus_distance, "bus", "d", "S/L"),
-    (bus_slots, "bus", "S", "S"),
-    (bus_times, "bus", "T", "T"),
-    (flower_losses, "flower", "L", "L"),
-    (flower_slots, "flower", "S", "S"),
-    (flower_times, "flower", "T", "T"),
-):
-
-    @claim.objection("The text speaks of averages.", fails="strict")
-    def _(runs: Runs, case: str = case, quantity: str = quantity) -> str:
-        change = changed(runs, case, quantity).percent()
-        return (
-            f"The literal form, which judges the mean, {runs.literal}: {change} % (printed: {change.on_paper}). The "
-            "strict form asks for each run, since Figures 3 to 10 show them singly."
-        )
-
-    @claim.note()
-    def _(runs: Runs, case: str = case, quantity: str = quantity, title: str = title) -> str:
-        change = changed(runs, case, quantity).percent()
-        return f"{title} changes by {change} % (printed: {change.on_paper} %)."
+    "T is on average 6 % smaller (Figure 10: 41383 s and 38945 s).",
+    "flower", "T",
+)  # fmt: skip
 
 
 @CLAIMS.claim(
@@ -264,14 +246,17 @@ def large_latencies(runs: Runs) -> Tests:
 @large_latencies.objection("Figure 13 is meant as a whole curve.", fails="strict")
 def _(runs: Runs) -> str:
     gain = changed(runs, "pair", "fairness").at(latency=[x for x in LATENCIES if x not in SMALL]).each("latency")
-    return f"The literal form, which takes means over latencies, {runs.literal}. Min/max less RED's at {gain.cells} ms: {gain}."
+    return (
+        f"The literal form, which takes means over latencies, {runs.literal}. Min/max less RED's at {gain.cells} ms: "
+        f"{gain}."
+    )
 
 
 @CLAIMS.claim(
     "C3c",
     "DDRED favours PCs1 at small latencies and PCs2 at large ones",
-    quote="A small difference of RTT is favorable to PCs1; at a high one PCs2 sends even more than PCs1 (section VI-B). "
-    "Table I: 1024/198 at 1 ms, 577/625 at 20 ms, 449/686 and 128/1076.",
+    quote="A small difference of RTT is favorable to PCs1; at a high one PCs2 sends even more than PCs1 (section "
+    "VI-B). Table I: 1024/198 at 1 ms, 577/625 at 20 ms, 449/686 and 128/1076.",
 )
 def favoured(runs: Runs) -> Tests:
     """Compare both throughputs at small and at large latencies."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,32 +33,10 @@ from aqmlab.papers.common import (
     with_intervals,
 )
 from aqmlab.papers.common.tables import beside_row
-from aqmlab.papers.ddred import sweep
+from aqmlab.papers.ddred import measure, plan, sweep
 from aqmlab.papers.ddred.claims import CLAIMS
-from aqmlab.papers.ddred.measure import (
-    EVEN_S,
-    GAINS,
-    counted,
-    crossing,
-    gains,
-    gains_of,
-    losses_of,
-    measure_run,
-    sums_of,
-)
-from aqmlab.papers.ddred.plan import (
-    CASES,
-    DISCIPLINES,
-    FIGURE_LATENCY,
-    FIGURE_RUN,
-    FILES,
-    PAPER_RUNS,
-    TABLE_LATENCIES,
-    Effort,
-    forms,
-    readings,
-    setups,
-)
+from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES
+from aqmlab.statistics import Interval
 
 NETWORKS = ("bus", "flower")
 QUANTITIES = {
@@ -73,11 +52,18 @@ POINTS = "{seeds} seeds a point ({flower_seeds} on the flower)"
 
 def page(study: Study) -> Iterator[Section]:
     """Make the sections of the page."""
-    yield Section("Tables", [table_1(study), *(means(study, case) for case in NETWORKS), Text(FITS), countings(study)])
+    fits = Text(
+        "What is a fit and what is not: the number of routers on the bus, its delay and window, the flower's core and "
+        "which packets L counts were chosen by the printed means of the bus and by RED's means of the flower; the "
+        "workstations' queues by Table I. What DDRED does to the flower, its transfers (Figure 11) and the turns of "
+        "the two flows (Figure 12) were not used for any choice, but for one: the 0.5 s below which a transfer counts "
+        "as even (reading D-13) were chosen by the 49 transfers that the printed numbers leave out."
+    )
+    yield Section("Tables", [table_1(study), *(means(study, case) for case in NETWORKS), fits, countings(study)])
     yield Section("Figures 1 to 13", list(figures(study)))
     yield Section("Search for Table I", list(search(study)))
     seeds = f"{study.effort.reading_seeds} seeds, {study.effort.flower_reading_seeds} on the flower"
-    others = study.under(forms(study.effort))
+    others = study.under(plan.forms(study.effort))
     yield Section(
         "What the paper left unmeasured",
         [
@@ -94,39 +80,29 @@ def page(study: Study) -> Iterator[Section]:
     yield Section(READINGS, [sizes(study, "readings", study.readings, caption), verdicts])
 
 
-FITS = (
-    "What is a fit and what is not: the number of routers on the bus, its delay and window, the flower's core and which "
-    "packets L counts were chosen by the printed means of the bus and by RED's means of the flower; the workstations' "
-    "queues by Table I. What DDRED does to the flower, its transfers (Figure 11) and the turns of the two flows (Figure "
-    "12) were not used for any choice, but for one: the 0.5 s below which a transfer counts as even (reading D-13) were "
-    "chosen by the 49 transfers that the printed numbers leave out."
-)
-
-
 def rows(study: Study) -> pd.DataFrame:
     """Return the runs with the gains of the flower's transfers, and with losses counted in other ways as readings."""
     of = ["reading", "seed"]
-    found = [pd.DataFrame(columns=[*of, *GAINS], dtype=float).astype({"reading": str})]
+    found = [pd.DataFrame(columns=[*of, *measure.GAINS], dtype=float).astype({"reading": str})]
     for setup in study.setups:
         if (setup.key["case"], setup.key["discipline"]) == ("flower", "DDRED"):
             (red,) = pick(study.setups, reading=setup.reading, case="flower", discipline="RED")
-            found.append(gains(red, setup, study.root).assign(reading=setup.reading))
+            found.append(measure.gains(red, setup, study.root).assign(reading=setup.reading))
     return with_countings(with_gains(study.frame, pd.concat(found)), study)
 
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
     """Return the runs with the gains of the flower's transfers, in the rows of DDRED."""
-    where = {"case": "flower", "latency": 0, "discipline": "DDRED"}
-    keys = pd.DataFrame([where] * len(gained), index=gained.index, columns=list(where))
-    return runs.merge(pd.concat([keys, gained], axis=1), how="left", on=[*where, "reading", "seed"])
+    where: dict[str, Any] = {"case": "flower", "latency": 0, "discipline": "DDRED"}
+    return runs.merge(gained.assign(**where), how="left", on=[*where, "reading", "seed"])
 
 
 def with_countings(runs: pd.DataFrame, study: Study) -> pd.DataFrame:
     """Return the runs, and those of bus and flower again for each reading that counts losses in another way."""
     base = runs[(runs["reading"] == "base") & runs["case"].isin(["bus", "flower"])]
     others = [
-        counted(base, reading.options["count"]).assign(reading=reading.label)
-        for reading in readings(study.effort)
+        measure.counted(base, reading.options["count"]).assign(reading=reading.label)
+        for reading in plan.readings(study.effort)
         if "count" in reading.options
     ]
     return pd.concat([runs, *others], ignore_index=True)
@@ -138,7 +114,7 @@ def table_1(study: Study) -> Table:
         "table-1",
         {f"{name} {flow}": study.runs.of(flow, name) for name in DISCIPLINES for flow in sweep.FLOWS},
         rows={"latency": "latency, ms"},
-        of={"case": "pair", "latency": TABLE_LATENCIES},
+        of={"case": "pair", "latency": plan.TABLE_LATENCIES},
         beside=True,
         heading="Table I: throughput of the two flows",
         caption="KB/s (1000 B, headers counted) arriving in 10 s; ratio is measured / printed.",
@@ -147,7 +123,7 @@ def table_1(study: Study) -> Table:
 
 def means(study: Study, case: str) -> Table:
     """Return the means of L, S, T and S/L over the runs, beside the printed ones, and how DDRED changes them."""
-    rows = []
+    rows: list[dict[str, str | float | Interval]] = []
     for key, title in QUANTITIES.items():
         both = {name: study.runs.of(key, name, case=case) for name in DISCIPLINES}
         change = study.runs.gain(key, "DDRED", over="RED", case=case).percent()
@@ -173,8 +149,9 @@ def printed(study: Study, numbers: Numbers) -> float:
 def countings(study: Study) -> Table:
     """Return L, and the mean distance S/L, by each way of counting losses, with the printed ones first."""
     ways = {"data packets, everywhere (chosen)": ""}
-    ways |= {reading.name: reading.label for reading in readings(study.effort) if "count" in reading.options}
-    change, rows = "L, DDRED / RED - 1, %", []
+    ways |= {reading.name: reading.label for reading in plan.readings(study.effort) if "count" in reading.options}
+    change = "L, DDRED / RED - 1, %"
+    rows: list[dict[str, str | float | Interval]] = []
     for case in NETWORKS:
         columns = {
             f"{title}, {name}": study.runs.of(key, name, case=case)
@@ -203,18 +180,7 @@ def countings(study: Study) -> Table:
 
 def figures(study: Study) -> Iterator[Figure | Network | Table]:
     """Yield the figures, and the numbers of Figure 13."""
-    yield study.figure(
-        figure_1(),
-        key="figure-1",
-        title="Figure 1: probability of marking a packet",
-        alt="Both are 0 up to min_th and rise straight to max_p at max_th; there RED jumps to 1, gentle RED rises to 1 "
-        "at twice max_th.",
-        caption="From the code that is simulated, with the thresholds of the runs, 6.25 and 18.75 packets of 500 B "
-        '(reading "Thresholds": the paper prints no numbers). DDRED changes nothing here, only the packet that pays.',
-        command="aqmlab draw paper:ddred/pair.toml",
-        x_label="average queue, packets of 500 B",
-        y_range=(0, 1.02),
-    )
+    yield figure_1(study)
     yield network(study, "figure-2", "Figure 2: bus", "bus")
     yield by_run(study, 3, "bus", "lost data packets L", "L, packets")
     yield study.figure(losses_by_distance(study))
@@ -231,7 +197,7 @@ def figures(study: Study) -> Iterator[Figure | Network | Table]:
         "Figure 12: throughput of the two flows, DDRED, 20 ms",
         {flow: Line(flow, scale=125.0, color=color) for color, flow in enumerate(sweep.FLOWS)},
         samples="throughput",
-        of={"case": "pair", "latency": FIGURE_LATENCY, "discipline": "DDRED"},
+        of={"case": "pair", "latency": plan.FIGURE_LATENCY, "discipline": "DDRED"},
         caption="One run (seed 1), bins of 0.1 s, headers counted, KB = 1000 B.",
         x_label="time, s",
         y_label="throughput, KB/s",
@@ -264,12 +230,23 @@ def figures(study: Study) -> Iterator[Figure | Network | Table]:
     )
 
 
-def figure_1() -> Chart:
+def figure_1(study: Study) -> Figure:
     """Figure 1: the probability of marking a packet, in classic and in gentle RED, with the thresholds of the runs."""
     scenario = FILES.scenario("pair")
     used = next(link.parameters for link in scenario.links if link.queue == "router")
     body = scenario.queue_table("router") | {key: used[key] for key in ("min_th", "max_th")}
-    return drop_curves({"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}, top=50)
+    return study.figure(
+        drop_curves({"RED": body | {"aqm": "red"}, "gentle RED": body | {"aqm": "gentle-red"}}, top=50),
+        key="figure-1",
+        title="Figure 1: probability of marking a packet",
+        alt="Both are 0 up to min_th and rise straight to max_p at max_th; there RED jumps to 1, gentle RED rises to 1 "
+        "at twice max_th.",
+        caption="From the code that is simulated, with the thresholds of the runs, 6.25 and 18.75 packets of 500 B "
+        '(reading "Thresholds": the paper prints no numbers). DDRED changes nothing here, only the packet that pays.',
+        command="aqmlab draw paper:ddred/pair.toml",
+        x_label="average queue, packets of 500 B",
+        y_range=(0, 1.02),
+    )
 
 
 def network(study: Study, name: str, title: str, case: str) -> Network:
@@ -286,7 +263,7 @@ def by_run(study: Study, number: int, case: str, words: str, label: str) -> Figu
         f"Figure {number}: {case}, {words}",
         {**bars, **{f"{name}, printed mean": Line(Printed(one)) for name, one in numbers.items()}},
         x="seed",
-        of={"case": case, "seed": tuple(range(1, PAPER_RUNS + 1))},
+        of={"case": case, "seed": tuple(range(1, plan.PAPER_RUNS + 1))},
         caption="The first 11 runs, as many as the paper has.",
         x_label="run Sr",
         y_label=label,
@@ -297,7 +274,7 @@ def losses_by_distance(study: Study) -> Chart:
     """Figure 4: how the losses of one run of the bus are spread over the distance."""
     series, words = [], []
     both = pick(study.setups, case="bus")
-    found = [losses_of(setup.run_folder(study.root, min(FIGURE_RUN, setup.seeds)))[:2] for setup in both]
+    found = [measure.losses_of(setup.run_folder(study.root, min(plan.FIGURE_RUN, setup.seeds)))[:2] for setup in both]
     every = np.arange(max(distance.max(initial=0) for distance, _ in found) + 1)
     for setup, (distance, drops) in zip(both, found, strict=True):
         name = str(setup.key["discipline"])
@@ -315,12 +292,12 @@ def losses_by_distance(study: Study) -> Chart:
 def gains_by_transfer(study: Study) -> Chart:
     """Figure 11: what each transfer of one run of the flower gains by DDRED, sorted."""
     red, ddred = (pick(study.setups, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
-    run = min(FIGURE_RUN, red.seeds)
-    gained = np.sort(gains_of(red.run_folder(study.root, run), ddred.run_folder(study.root, run)))[::-1]
-    found = sums_of(gained)
+    run = min(plan.FIGURE_RUN, red.seeds)
+    gained = np.sort(measure.gains_of(red.run_folder(study.root, run), ddred.run_folder(study.root, run)))[::-1]
+    found = measure.sums_of(gained)
     words = (
-        f"{found['better']} transfers are faster by more than {EVEN_S} s, by {found['gained']:.0f} s in all, and "
-        f"{found['worse']} slower, by {found['lost']:.0f} s"
+        f"{found['better']} transfers are faster by more than {measure.EVEN_S} s, by {found['gained']:.0f} s in all, "
+        f"and {found['worse']} slower, by {found['lost']:.0f} s"
     )
     paper = {name: FILES.printed(case="flower", quantity=name) for name in ("better", "gained", "worse", "lost")}
     return Chart(
@@ -361,7 +338,9 @@ def sizes(study: Study, name: str, others: Mapping[tuple[str, str], pd.DataFrame
         f"Table I {one}, rms log ratio": Fit("log", [of(flow, one, case="pair") for flow in sweep.FLOWS])
         for one in DISCIPLINES
     }
-    return study.by_reading(name, {**columns, "equal at, ms": crossing}, readings=others, caption=caption, digits=3)
+    return study.by_reading(
+        name, {**columns, "equal at, ms": measure.crossing}, readings=others, caption=caption, digits=3
+    )
 
 
 PAPER = Paper(
@@ -369,16 +348,16 @@ PAPER = Paper(
     name="DDRED",
     citation="Dedu, Linck and Spies, “Distance-Dependent RED Policy (DDRED)”",
     claims=CLAIMS,
-    effort=Effort,
-    setups=setups,
-    measure=measure_run,
+    effort=plan.Effort,
+    setups=plan.setups,
+    measure=measure.measure_run,
     page=page,
     rows=rows,
     others=sweep.points,
-    lead=f"{POINTS}; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every comparison "
-    "paired by seed: RED and DDRED have the same transfers.",
-    quick_note="This is the quick version, with few seeds, a part of the readings and a part of the search for Table I. "
-    "`aqmlab reproduce ddred` runs 50 seeds, the flower 11 times, and all readings.",
+    lead=f"{POINTS}; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every "
+    "comparison paired by seed: RED and DDRED have the same transfers.",
+    quick_note="This is the quick version, with few seeds, a part of the readings and a part of the search for Table "
+    "I. `aqmlab reproduce ddred` runs 50 seeds, the flower 11 times, and all readings.",
     seeds=POINTS,
     example="aqmlab run paper:ddred/bus.toml --set queue.router.aqm=ddred --seeds {seeds}",
     scenarios=tuple(CASES),

@@ -22,6 +22,8 @@ PAPER_RUNS = 11
 """The paper's runs Sr_1 to Sr_11; ours are the seeds 1 to 11."""
 FIGURE_RUN = 6
 """Sr_6, the run of Figures 4 and 11."""
+SLOW_FORMS = ("N = 5 against tail drop",)
+"""Forms that the quick version leaves out."""
 GROUPS = {"bus": ("ftp",), "flower": ("ftp",), "pair": ("PCs1", "PCs2")}
 """The groups of flows of each scenario."""
 
@@ -60,27 +62,27 @@ def readings(effort: Effort) -> list[Reading]:
 
 
 def forms(effort: Effort) -> list[Reading]:
-    """List the forms that the paper describes but did not run: DDRED in them beside RED, their own baseline."""
-    tail = {"aqm": "drop-tail", "limit": "50p"}
+    """List the forms that the paper describes but did not run, each against its own baseline."""
+    tail: dict[str, Value] = {"aqm": "drop-tail", "limit": "50p"}
+    ecn, last_n, share = (
+        "ECN (section IV-B): the nearest packet is marked",
+        "Tail drop (section IV-B): the arriving packet is compared with the last N",
+        "Method 2 (section IV-A): the share of the route instead of the distance",
+    )
+
+    def form(title: str, name: str, overrides: dict[str, Value], **options: dict[str, Value]) -> Reading:
+        return Reading("form", title, "", "", name, overrides, name not in SLOW_FORMS, options)
+
     found = [
-        _form("ECN (section IV-B): the nearest packet is marked", "DDRED with ECN against RED with ECN",
-              {"queue.router.ecn": True}, flow={"tcp.ecn": True})
+        form(ecn, "DDRED with ECN against RED with ECN", {"queue.router.ecn": True}, flow={"tcp.ecn": True}),
+        *(
+            form(last_n, f"{words} against tail drop", {}, RED={"queue.router": tail},
+                 DDRED={"queue.router": {**tail, "aqm": "ddred-tail", "last_n": n}})
+            for n, words in ((1, "N = 1"), (5, "N = 5"), (50, "N = 50 (the whole queue)"))
+        ),
+        form(share, "DDRED by share of the route against RED", {}, DDRED={"queue.router.distance": "fraction"}),
     ]  # fmt: skip
-    for n, words in ((1, ""), (5, ""), (50, " (the whole queue)")):
-        options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": tail | {"aqm": "ddred-tail", "last_n": n}}}
-        title = "Tail drop (section IV-B): the arriving packet is compared with the last N"
-        found.append(_form(title, f"N = {n}{words} against tail drop", quick=n != 5, **options))
-    title = "Method 2 (section IV-A): the share of the route instead of the distance"
-    options = {"DDRED": {"queue.router.distance": "fraction"}}
-    found.append(_form(title, "DDRED by share of the route against RED", **options))
     return [form for form in found if form.quick or not effort.quick]
-
-
-def _form(
-    title: str, name: str, overrides: dict[str, Value] | None = None, *, quick: bool = True, **options: dict[str, Value]
-) -> Reading:
-    """Return a form; `options` are those of a reading, as `overrides_of` takes them."""
-    return Reading("form", title, "", "", name, overrides or {}, quick, options)
 
 
 def cases_of(reading: Reading) -> tuple[str, ...]:
