@@ -68,7 +68,7 @@ def gained(better, worse, seconds_gained, seconds_lost, *, even_better=20, even_
 
 
 def completed(runs, gains=None):
-    gains = pd.DataFrame(columns=["seed", *measure.GAINS], dtype=float) if gains is None else gains
+    gains = pd.DataFrame(columns=["seed", *measure.sums_of(np.zeros(0))], dtype=float) if gains is None else gains
     return PAPER.complete(paper.with_gains(runs, gains.assign(reading=plan.BASE)))
 
 

@@ -309,16 +309,20 @@ class Numbers(Selection):
         return listed([", ".join(self._place(pair)) for pair in self._pairs()])
 
     @property
-    def on_paper(self) -> str:
-        """The printed numbers in words."""
+    def printed(self) -> list[float]:
+        """The printed number of every cell of which there is one."""
         tables = self._tables()
         if tables is None:
-            return NOT_PRINTED
-        printed = tables.printed
-        known = {name: values for name, values in self.of.items() if name in printed and (printed[name] != "").any()}
+            return []
+        table = tables.printed
+        known = {name: values for name, values in self.of.items() if name in table and (table[name] != "").any()}
+        return [float(np.mean(self.difference(pair))) for pair in replace(self, of=known).pairs(table)]
+
+    @property
+    def on_paper(self) -> str:
+        """The printed numbers in words."""
         form = "+.4g" if self.signed else ".6g"
-        found = [f"{np.mean(self.difference(pair)):{form}}" for pair in replace(self, of=known).pairs(printed)]
-        return listed(found) or NOT_PRINTED
+        return listed([f"{one:{form}}" for one in self.printed]) or NOT_PRINTED
 
     @property
     def signed(self) -> bool:

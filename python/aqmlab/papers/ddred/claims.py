@@ -71,7 +71,7 @@ def about_averages(claim: Claim[[]], case: str, quantity: str, title: str) -> No
         return f"{title} changes by {change} % (printed: {change.on_paper} %)."
 
 
-def claim_on_average(id: str, title: str, quote: str, case: str, quantity: str, *, rises: bool = False) -> None:
+def claim_on_average(case: str, quantity: str, id: str, title: str, quote: str, *, rises: bool = False) -> None:
     """Declare the claim that a mean falls (or rises) under DDRED; its strict form is about each run too."""
 
     def sign(change: Numbers) -> Test:
@@ -88,30 +88,23 @@ def claim_on_average(id: str, title: str, quote: str, case: str, quantity: str, 
 
 
 claim_on_average(
-    "C1a",
-    "Bus: DDRED loses more packets than RED",
+    "bus", "L", "C1a", "Bus: DDRED loses more packets than RED",
     "The average number of lost packets is 2724 with RED and 3160 with DDRED: there are more losses with DDRED "
     "(Figure 3).",
-    "bus", "L", rises=True,
+    rises=True,
 )  # fmt: skip
 claim_on_average(
-    "C1b",
-    "Bus: losses move towards the source",
+    "bus", "d", "C1b", "Bus: losses move towards the source",
     "DDRED's lost packets are drawn nearer to the source of the transfer (Figure 4); by the printed means S/L is 1.03 "
     "against 1.99.",
-    "bus", "d",
 )  # fmt: skip
 claim_on_average(
-    "C1c",
-    "Bus: losses weighted by distance fall",
+    "bus", "S", "C1c", "Bus: losses weighted by distance fall",
     "The average number of consumed slots S is reduced from 5418 to 3259 (Figure 5).",
-    "bus", "S",
 )  # fmt: skip
 claim_on_average(
-    "C1d",
-    "Bus: transfers are shorter on average",
+    "bus", "T", "C1d", "Bus: transfers are shorter on average",
     "Generally T is smaller, and shows on average a profit of 2.5 % (Figure 6: 3196 s and 3125 s, which is 2.2 %).",
-    "bus", "T",
 )  # fmt: skip
 
 
@@ -150,10 +143,8 @@ def flower_slots(runs: Runs) -> Tests:
 about_averages(flower_losses, "flower", "L", "L")
 about_averages(flower_slots, "flower", "S", "S")
 claim_on_average(
-    "C2c",
-    "Flower: transfers are shorter on average",
+    "flower", "T", "C2c", "Flower: transfers are shorter on average",
     "T is on average 6 % smaller (Figure 10: 41383 s and 38945 s).",
-    "flower", "T",
 )  # fmt: skip
 
 

@@ -24,8 +24,6 @@ LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
 EVEN_S = 0.5
 """A transfer whose time changes by no more than this, in s, is neither better nor worse (reading D-13)."""
-GAINS = ("better", "worse", "even", "gained", "lost", "all_better", "all_worse")
-"""The columns of `gains`."""
 
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
@@ -103,21 +101,6 @@ def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarr
     return edges[:-1], rates
 
 
-def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
-    """Return the gains of the transfers by DDRED, a row per seed: how many are better and worse, and by how much.
-
-    Raises
-    ------
-    ValueError
-        If the two disciplines did not have the same transfers.
-    """
-    rows = []
-    for seed in range(1, min(red.seeds, ddred.seeds) + 1):
-        gained = gains_of(red.run_folder(root, seed), ddred.run_folder(root, seed))
-        rows.append({"seed": seed, **sums_of(gained)})
-    return pd.DataFrame(rows)
-
-
 def sums_of(gained: np.ndarray) -> dict[str, float]:
     """Count the transfers that are better, worse and even, and sum the seconds; ``all_`` counts even ones too.
 
@@ -125,11 +108,15 @@ def sums_of(gained: np.ndarray) -> dict[str, float]:
     (1, 2)
     """
     better, worse = gained[gained > EVEN_S], gained[gained < -EVEN_S]
-    numbers = (
-        len(better), len(worse), len(gained) - len(better) - len(worse), float(better.sum()), float(-worse.sum()),
-        int(np.count_nonzero(gained > 0)), int(np.count_nonzero(gained < 0)),
-    )  # fmt: skip
-    return dict(zip(GAINS, numbers, strict=True))
+    return {
+        "better": len(better),
+        "worse": len(worse),
+        "even": len(gained) - len(better) - len(worse),
+        "gained": float(better.sum()),
+        "lost": float(-worse.sum()),
+        "all_better": int(np.count_nonzero(gained > 0)),
+        "all_worse": int(np.count_nonzero(gained < 0)),
+    }
 
 
 def gains_of(red: Path, ddred: Path) -> np.ndarray:

@@ -18,7 +18,6 @@ from aqmlab.papers.common import (
     Fit,
     Line,
     Network,
-    Numbers,
     P,
     Paper,
     Printed,
@@ -82,13 +81,15 @@ def page(study: Study) -> Iterator[Section]:
 
 def rows(study: Study) -> pd.DataFrame:
     """Return the runs with the gains of the flower's transfers, and with losses counted in other ways as readings."""
-    of = ["reading", "seed"]
-    found = [pd.DataFrame(columns=[*of, *measure.GAINS], dtype=float).astype({"reading": str})]
+    found, of = [], ["reading", "seed"]
     for setup in study.setups:
         if (setup.key["case"], setup.key["discipline"]) == ("flower", "DDRED"):
             (red,) = pick(study.setups, reading=setup.reading, case="flower", discipline="RED")
-            found.append(measure.gains(red, setup, study.root).assign(reading=setup.reading))
-    return with_countings(with_gains(study.frame, pd.concat(found)), study)
+            for seed in range(1, min(red.seeds, setup.seeds) + 1):
+                gained = measure.gains_of(red.run_folder(study.root, seed), setup.run_folder(study.root, seed))
+                found.append({"reading": setup.reading, "seed": seed, **measure.sums_of(gained)})
+    gains = pd.DataFrame(found, columns=[*of, *measure.sums_of(np.zeros(0))]).astype({"reading": str, "seed": int})
+    return with_countings(with_gains(study.frame, gains), study)
 
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
@@ -127,8 +128,8 @@ def means(study: Study, case: str) -> Table:
     for key, title in QUANTITIES.items():
         both = {name: study.runs.of(key, name, case=case) for name in DISCIPLINES}
         change = study.runs.gain(key, "DDRED", over="RED", case=case).percent()
-        row = beside_row({"quantity": title}, {name: (one.only, printed(study, one)) for name, one in both.items()})
-        rows.append({**row, "printed change, %": printed(study, change), "measured change, %": change.only})
+        row = beside_row({"quantity": title}, {name: (one.only, one.printed[0]) for name, one in both.items()})
+        rows.append({**row, "printed change, %": change.printed[0], "measured change, %": change.only})
     table = intervals_table(rows)
     shown = beside_text(table, list(DISCIPLINES), keys=["quantity"]).assign(
         **{
@@ -138,12 +139,6 @@ def means(study: Study, case: str) -> Table:
     )
     caption = "Means over the runs; the change is DDRED / RED - 1, seed by seed."
     return Table(f"means-{case}", table, shown, heading=f"Means in the text: {case}", caption=caption)
-
-
-def printed(study: Study, numbers: Numbers) -> float:
-    """Return a printed number; NaN if there is none."""
-    found = study.cells().printed(numbers, {})
-    return float("nan") if found is None else found
 
 
 def countings(study: Study) -> Table:
@@ -160,7 +155,7 @@ def countings(study: Study) -> Table:
         }
         columns[change] = study.runs.gain("L", "DDRED", over="RED", case=case).percent()
         network = {"network": CASES[case]}
-        on_paper = {title: printed(study, one) for title, one in columns.items()}
+        on_paper = {title: one.printed[0] for title, one in columns.items()}
         rows.append({**network, "losses counted": "printed", **on_paper})
         for way, label in ways.items():
             found = {title: one.under(label).only for title, one in columns.items()}
@@ -180,17 +175,15 @@ def countings(study: Study) -> Table:
 
 def figures(study: Study) -> Iterator[Figure | Network | Table]:
     """Yield the figures, and the numbers of Figure 13."""
+    bus, flower = (
+        [by_run(study, number, case, key) for number, key in zip(numbers, "LST", strict=True)]
+        for case, numbers in (("bus", (3, 5, 6)), ("flower", (8, 9, 10)))
+    )
     yield figure_1(study)
     yield network(study, "figure-2", "Figure 2: bus", "bus")
-    yield by_run(study, 3, "bus", "lost data packets L", "L, packets")
-    yield study.figure(losses_by_distance(study))
-    yield by_run(study, 5, "bus", "losses weighted by distance S", "S, slots")
-    yield by_run(study, 6, "bus", "sum of transfer times T", "T, s")
+    yield from [bus[0], study.figure(losses_by_distance(study)), *bus[1:]]
     yield network(study, "figure-7", "Figure 7: flower", "flower")
-    yield by_run(study, 8, "flower", "lost data packets L", "L, packets")
-    yield by_run(study, 9, "flower", "losses weighted by distance S", "S, slots")
-    yield by_run(study, 10, "flower", "sum of transfer times T", "T, s")
-    yield study.figure(gains_by_transfer(study))
+    yield from [*flower, study.figure(gains_by_transfer(study))]
     yield network(study, "network-pair", "The network of section VI", "pair")
     yield study.over_time(
         "figure-12",
@@ -202,8 +195,7 @@ def figures(study: Study) -> Iterator[Figure | Network | Table]:
         x_label="time, s",
         y_label="throughput, KB/s",
     )
-    fairness = {name: study.runs.of("fairness", name) for name in DISCIPLINES}
-    sums = {name: study.runs.of("total", name) for name in DISCIPLINES}
+    fairness, sums = ({name: study.runs.of(key, name) for name in DISCIPLINES} for key in ("fairness", "total"))
     gain = study.runs.gain("fairness", "DDRED", over="RED")
     yield study.chart(
         "figure-13",
@@ -254,9 +246,10 @@ def network(study: Study, name: str, title: str, case: str) -> Network:
     return study.network(name, title, caption=f"ddred-{case}", case=case, discipline="DDRED")
 
 
-def by_run(study: Study, number: int, case: str, words: str, label: str) -> Figure:
-    """Figures 3, 5, 6, 8, 9 and 10: a quantity in each run beside its printed mean; `label` begins with its name."""
-    numbers = {name: study.runs.of(label[0], name) for name in DISCIPLINES}
+def by_run(study: Study, number: int, case: str, quantity: str) -> Figure:
+    """Figures 3, 5, 6, 8, 9 and 10: a quantity in each run beside its printed mean."""
+    words, _, unit = QUANTITIES[quantity].partition(", ")
+    numbers = {name: study.runs.of(quantity, name) for name in DISCIPLINES}
     bars = {name: Line(one, mode="bar") for name, one in numbers.items()}
     return study.chart(
         f"figure-{number}",
@@ -266,7 +259,7 @@ def by_run(study: Study, number: int, case: str, words: str, label: str) -> Figu
         of={"case": case, "seed": tuple(range(1, plan.PAPER_RUNS + 1))},
         caption="The first 11 runs, as many as the paper has.",
         x_label="run Sr",
-        y_label=label,
+        y_label=f"{quantity}, {unit}",
     )
 
 
@@ -330,17 +323,12 @@ def sizes(study: Study, name: str, others: Mapping[tuple[str, str], pd.DataFrame
     of, columns = study.runs.of, dict[str, Content]()
     for case in NETWORKS:
         columns |= {f"{key} ({case}), %": of(key, "DDRED", case=case).less("RED").percent() for key in "LST"}
-        columns |= {
-            f"{case} {one}, rms log ratio": Fit("log", [of(key, one, case=case) for key in "LST"])
-            for one in DISCIPLINES
-        }
-    columns |= {
-        f"Table I {one}, rms log ratio": Fit("log", [of(flow, one, case="pair") for flow in sweep.FLOWS])
-        for one in DISCIPLINES
-    }
-    return study.by_reading(
-        name, {**columns, "equal at, ms": measure.crossing}, readings=others, caption=caption, digits=3
-    )
+        for one in DISCIPLINES:
+            columns[f"{case} {one}, rms log ratio"] = Fit("log", [of(key, one, case=case) for key in "LST"])
+    for one in DISCIPLINES:
+        columns[f"Table I {one}, rms log ratio"] = Fit("log", [of(flow, one, case="pair") for flow in sweep.FLOWS])
+    columns["equal at, ms"] = measure.crossing
+    return study.by_reading(name, columns, readings=others, caption=caption, digits=3)
 
 
 PAPER = Paper(
