@@ -26,7 +26,7 @@ def golden(path: Path) -> list[Event]:
 
 
 def simulated(path: Path, *, shortcuts: bool = True) -> list[Event]:
-    events = _core.run(path.read_text(), str(path), 1, shortcuts=shortcuts)["tables"]["events"]
+    events = _core.Scenario(path.read_text(), str(path)).run(1, shortcuts=shortcuts)["tables"]["events"]
     numbers = [np.frombuffer(events[name][1], events[name][0]).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
     return [(t, kind, flow, seq, size) for t, flow, seq, size, kind in zip(*numbers, events["kind"], strict=True)]
 

@@ -80,7 +80,7 @@ def open_loop_by_scenario(scheme: str, load: float, *, seconds: float, seeds: in
         "queue.bottleneck": queue,
     }
     scenario = plan.FILES.scenario("open-loop", overrides)
-    runs = [_core.run(scenario.normalized, "open-loop", seed) for seed in range(1, seeds + 1)]
+    runs = [_core.Scenario(scenario.normalized, "open-loop").run(seed) for seed in range(1, seeds + 1)]
     links = [to_arrow(run["tables"]["links"], seed=0).to_pylist()[0] for run in runs]
     found = [(x["drops"] / x["arrivals"], x["departures"] / seconds, x["mean_delay_s"]) for x in links]
     return np.array(found).T

@@ -259,7 +259,7 @@ def test_claims_hold_where_all_is_as_printed():
     for claim, literal in (("A4", "holds"), ("A5a", "fails")):  # these are calculated
         assert (found.pop((claim, "", "literal")), found.pop((claim, "", "strict"))) == (literal, "fails")
     assert set(found.values()) == {"holds"}, found
-    assert {claim for claim, _, _ in found} == {c.id for c in plan.FILES.claims()} - {"A4", "A5a"}
+    assert {claim for claim, _, _ in found} == {c.id for c in plan.CLAIMS} - {"A4", "A5a"}
 
 
 @pytest.mark.parametrize(
@@ -402,7 +402,7 @@ def test_parameters_are_the_printed_ones(short):
 
 def test_all_claims_have_a_verdict(short):
     table = short[0].claims
-    assert set(table["claim"]) == {c.id for c in plan.FILES.claims()}
+    assert set(table["claim"]) == {c.id for c in plan.CLAIMS}
     assert set(table["literal"]) | set(table["strict"]) <= {"holds", "fails", "undecided", "not engaged", ""}
     assert table["found"].str.len().min() > 10
 

@@ -22,7 +22,7 @@ SEEDS = range(1, 7)
 def numbers(job: tuple[str, int, str]) -> dict:
     """Summary and tables of a run, as the core gives them."""
     text, seed, engine = job
-    found = _core.run(text, "sweep.toml", seed, engine=engine)
+    found = _core.Scenario(text, "sweep.toml").run(seed, engine=engine)
     return {"summary": found["summary"], "tables": found["tables"]}
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aqmlab import _core
 from aqmlab.errors import InputError, unknown
 
-ENGINES = ("auto", "events", "parallel", "windows")
+ENGINES = _core.ENGINES
 """``windows`` evaluates station after station within a window of time, ``parallel`` does so on two cores, ``events``
 takes event after event out of a queue, ``auto`` takes windows where the scenario allows them. All give the same
 results."""

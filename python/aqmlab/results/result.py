@@ -310,11 +310,6 @@ class Result(Shown):
         raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
 
 
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table as dictionaries."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
-
-
 def _scenario_text(folder: Path, scenario: str) -> str:
     """Return the text of the scenario of a results folder, or "" if it is not there."""
     path = folder / "scenario.toml"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from aqmlab import _core
-from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluated, checked_engine, peak_memory
 from aqmlab.results.folders import seed_folder
 from aqmlab.results.keys import RunKey, question, tables_reducer
@@ -20,7 +19,6 @@ from aqmlab.results.output import Output, provenance
 from aqmlab.results.parquet import Columns, to_arrow
 from aqmlab.runs.store.kept import SeedFolder, Store
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.plugins import load_plugins
 
 BITS_A_SECOND = 1.3e10
 """About how many bits of link capacity one core simulates in a second; only proportions matter."""
@@ -61,7 +59,7 @@ class Simulation:
 
     Attributes
     ----------
-    text, filename, overrides
+    scenario
         The scenario.
     summary
         Provenance that goes into the run's summary.
@@ -73,9 +71,7 @@ class Simulation:
         One of `aqmlab.results.evaluation.ENGINES`. It changes no result, so it is no part of the key.
     """
 
-    text: str = field(repr=False)
-    filename: str
-    overrides: tuple[tuple[str, str], ...]
+    scenario: Scenario
     summary: Mapping[str, Any] = field(default_factory=dict, repr=False)
     tables: tuple[str, ...] | None = None
     reducer: Reducer | None = None
@@ -88,11 +84,7 @@ class Simulation:
 
     def output(self, seed: int, progress: Callable[[float], None]) -> Output:
         """Simulate, and reduce."""
-        load_plugins()
-        try:
-            raw = _core.run(self.text, self.filename, seed, list(self.overrides), progress, engine=self.engine)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        raw = self.scenario.core.run(seed, progress, engine=self.engine)
         numbers = raw["summary"]
         evaluated = Evaluated(raw["engine"], raw["why_events"] or "", int(numbers["packet_hops"]), peak_memory())
         if self.reducer is not None:
@@ -208,9 +200,7 @@ def jobs_for(
     tables
         Names of the tables to keep; None keeps all.
     """
-    source = Simulation(
-        plan.text, plan.filename, plan.overrides, provenance(plan), tables, engine=checked_engine(engine)
-    )
+    source = Simulation(plan, provenance(plan), tables, engine=checked_engine(engine))
     cost, version, reducer = expected_cost(plan), _core.version(), tables_reducer(tables)
     return [
         Job(
@@ -227,7 +217,7 @@ def reduced(
     plan: Scenario, seeds: Iterable[int], reducer: Reducer, *, store: Store | None, cost: float, engine: str = "auto"
 ) -> list[Job]:
     """Make the jobs that keep the answer of a reducer for one scenario, one per seed."""
-    source = Simulation(plan.text, plan.filename, plan.overrides, reducer=reducer, engine=checked_engine(engine))
+    source = Simulation(plan, reducer=reducer, engine=checked_engine(engine))
     version, name = _core.version(), reducer.name
     return [Job(RunKey(version, plan.run_hash, seed, name), source, store, cost) for seed in seeds]
 

@@ -15,6 +15,7 @@ from aqmlab.reporting.fragments import bounded
 from aqmlab.results.metrics import metric_difference
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import LEVEL, Verdict, holm, runs_needed
 from aqmlab.tuning.measurements import Body
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
 
 TUNED = "tuned"
-DROP_TAIL = "drop-tail"
 
 
 @dataclass(frozen=True)

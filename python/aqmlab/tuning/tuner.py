@@ -16,13 +16,13 @@ from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.kept import Answers
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.parts import Link, packets
+from aqmlab.scenario.parts import DROP_TAIL, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
-from aqmlab.tuning.outcome import DROP_TAIL, TUNED, Tuned
+from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from aqmlab.errors import Error
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
-from aqmlab.interop.model import NS2_PROFILE, UDP, Model
+from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
 from aqmlab.scenario.file import APPLICATIONS, Scenario
+from aqmlab.scenario.parts import UDP
 from aqmlab.scenario.toml_text import inline
 
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"

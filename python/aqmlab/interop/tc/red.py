@@ -34,8 +34,6 @@ LARGE = 10
 PROBABILITY = Format(lambda value: f"{min(value, 1 - 1e-9):.9g}", number_of, absolute=1e-9, relative=5e-9)
 RATE = Format(lambda value: f"{value / 1e3:.10g}kbit", bits_of, relative=1e-9)
 ECN = Row("ecn", "ecn", present("ecn", True, False))
-EWMA = Format(lambda value: str(round(-math.log2(value))), lambda text: 2.0 ** -int(text), relative=0.5)
-"""Format of w_q = 2^-Wlog as ``tc -d qdisc show`` prints it."""
 RED = Table(
     "red",
     (

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError
-from aqmlab.runs.jobs import cost_of
+from aqmlab.errors import InputError
+from aqmlab.runs.jobs import expected_cost
 from aqmlab.scenario.file import PINNED_SEEDS, Scenario
 
 
@@ -55,11 +53,6 @@ def check_points(
 
 
 def _checked(base: Scenario, keys: Sequence[str], values: tuple[str, ...], warnings: set[str]) -> Point:
-    pairs = [*base.overrides, *zip(keys, values, strict=True), PINNED_SEEDS]
-    answer = json.loads(_core.check(base.text, base.filename, pairs, whole=False))
-    if not answer["ok"]:
-        raise ScenarioError([Problem.from_json(problem) for problem in answer["errors"]])
-    warnings.update(str(Problem.from_json(warning)) for warning in answer.get("warnings") or ())
-    found = answer["scenario"]
-    cost = cost_of(float(found["managed_bps"]), float(found["slowest_bps"] or 0), float(found["duration_s"]))
-    return Point(values, found["hash"], found["normalized"], cost)
+    found = base.with_overrides((*zip(keys, values, strict=True), PINNED_SEEDS))
+    warnings.update(map(str, found.warnings))
+    return Point(values, found.hash, found.normalized, expected_cost(found))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
-from aqmlab.errors import InputError, WorkerError
+from aqmlab.errors import WorkerError
 from aqmlab.results.evaluation import peak_memory
 from aqmlab.results.keys import RunKey
 from aqmlab.results.metrics import TABLES, run_metrics
@@ -70,10 +70,7 @@ class Task:
         load_plugins()
         text = self.texts[key.scenario]
         began, cpu = time.perf_counter(), time.thread_time()
-        try:
-            output = _core.run(text, "<study>", key.seed, [], progress, engine=self.engine)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        output = _core.Scenario(text, "<study>").run(key.seed, progress, engine=self.engine)
         done.last_s = time.perf_counter() - began
         done.simulation_s += done.last_s
         done.simulation_cpu_s += time.thread_time() - cpu
