@@ -285,6 +285,7 @@ def test_means_and_table_1_beside_the_printed():
         assert table[f"{column} ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
     fits = paper.sizes(study, "readings", {CHOSEN: study.base}, "").numbers.iloc[0]
     assert fits[["Table I DDRED, rms log ratio", "bus RED, rms log ratio"]].max() < 1e-3
+    assert fits["equal at, ms"] == pytest.approx(17.4, abs=0.1)
 
 
 def test_the_score_of_a_reading_by_hand():

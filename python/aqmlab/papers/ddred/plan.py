@@ -22,8 +22,6 @@ PAPER_RUNS = 11
 """The paper's runs Sr_1 to Sr_11; ours are the seeds 1 to 11."""
 FIGURE_RUN = 6
 """Sr_6, the run of Figures 4 and 11."""
-SLOW_FORMS = ("N = 5 against tail drop",)
-"""Forms that the quick version leaves out."""
 GROUPS = {"bus": ("ftp",), "flower": ("ftp",), "pair": ("PCs1", "PCs2")}
 """The groups of flows of each scenario."""
 
@@ -63,26 +61,25 @@ def readings(effort: Effort) -> list[Reading]:
 
 def forms(effort: Effort) -> list[Reading]:
     """List the forms that the paper describes but did not run, each against its own baseline."""
-    tail: dict[str, Value] = {"aqm": "drop-tail", "limit": "50p"}
-    ecn, last_n, share = (
-        "ECN (section IV-B): the nearest packet is marked",
-        "Tail drop (section IV-B): the arriving packet is compared with the last N",
-        "Method 2 (section IV-A): the share of the route instead of the distance",
-    )
-
-    def form(title: str, name: str, overrides: dict[str, Value], **options: dict[str, Value]) -> Reading:
-        return Reading("form", title, "", "", name, overrides, name not in SLOW_FORMS, options)
-
+    ecn, share = (
+        ("form", "ECN (section IV-B): the nearest packet is marked", "", "", "DDRED with ECN against RED with ECN"),
+        ("form", "Method 2 (section IV-A): the share of the route instead of the distance", "", "",
+         "DDRED by share of the route against RED"),
+    )  # fmt: skip
     found = [
-        form(ecn, "DDRED with ECN against RED with ECN", {"queue.router.ecn": True}, flow={"tcp.ecn": True}),
-        *(
-            form(last_n, f"{words} against tail drop", {}, RED={"queue.router": tail},
-                 DDRED={"queue.router": {**tail, "aqm": "ddred-tail", "last_n": n}})
-            for n, words in ((1, "N = 1"), (5, "N = 5"), (50, "N = 50 (the whole queue)"))
-        ),
-        form(share, "DDRED by share of the route against RED", {}, DDRED={"queue.router.distance": "fraction"}),
-    ]  # fmt: skip
+        Reading(*ecn, {"queue.router.ecn": True}, quick=True, options={"flow": {"tcp.ecn": True}}),
+        *map(_on_tail_drop, (1, 5, 50)),
+        Reading(*share, quick=True, options={"DDRED": {"queue.router.distance": "fraction"}}),
+    ]
     return [form for form in found if form.quick or not effort.quick]
+
+
+def _on_tail_drop(n: int) -> Reading:
+    tail = {"aqm": "drop-tail", "limit": "50p"}
+    title = "Tail drop (section IV-B): the arriving packet is compared with the last N"
+    name = f"N = {n}{' (the whole queue)' if n == 50 else ''} against tail drop"
+    options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": {**tail, "aqm": "ddred-tail", "last_n": n}}}
+    return Reading("form", title, "", "", name, quick=n != 5, options=options)
 
 
 def cases_of(reading: Reading) -> tuple[str, ...]:
