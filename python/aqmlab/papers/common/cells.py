@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -74,8 +74,8 @@ class Count:
 
 SEEDS = Count()
 """The number of seeds of a table's row."""
-Content = str | Numbers | P | Printed | Fit | Count
-"""A quantity by its name, or one of the above."""
+Content = str | Numbers | P | Printed | Fit | Count | Callable[[pd.DataFrame], float]
+"""A quantity by its name, one of the above, or a function of a row's runs."""
 
 
 def select(runs: pd.DataFrame, of: Where, place: str) -> pd.DataFrame:
@@ -137,6 +137,8 @@ class Cells:
         if isinstance(content, P):
             pair = pair_at(content.numbers, table, at, place)
             return mean_difference(np.zeros(0) if pair is None else content.numbers.difference(pair))[0].p
+        if callable(content):
+            return content(select(table.frame, at, place))
         return mean_at(self.runs.of(content) if isinstance(content, str) else content, table, at, place)
 
     def printed(self, content: Content, at: Where) -> float | None:

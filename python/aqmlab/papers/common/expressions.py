@@ -285,10 +285,14 @@ class Numbers(Selection):
         return [self.interval(pair) for pair in self._pairs()]
 
     @property
+    def only(self) -> Interval:
+        """The mean of its only cell with its interval; of no number without runs."""
+        return next(iter(self.intervals), self.interval(None))
+
+    @property
     def mean(self) -> float:
         """The mean of its only cell; NaN without runs."""
-        found = self.intervals
-        return found[0].mean if found else float("nan")
+        return self.only.mean
 
     def __str__(self) -> str:
         """Write the mean of every cell with its interval: ``4 ± 1, 5 ± 2 and 6 ± 1``."""
@@ -305,16 +309,20 @@ class Numbers(Selection):
         return listed([", ".join(self._place(pair)) for pair in self._pairs()])
 
     @property
-    def on_paper(self) -> str:
-        """The printed numbers in words."""
+    def printed(self) -> list[float]:
+        """The printed number of every cell of which there is one."""
         tables = self._tables()
         if tables is None:
-            return NOT_PRINTED
-        printed = tables.printed
-        known = {name: values for name, values in self.of.items() if name in printed and (printed[name] != "").any()}
+            return []
+        table = tables.printed
+        known = {name: values for name, values in self.of.items() if name in table and (table[name] != "").any()}
+        return [float(np.mean(self.difference(pair))) for pair in replace(self, of=known).pairs(table)]
+
+    @property
+    def on_paper(self) -> str:
+        """The printed numbers in words."""
         form = "+.4g" if self.signed else ".6g"
-        found = [f"{np.mean(self.difference(pair)):{form}}" for pair in replace(self, of=known).pairs(printed)]
-        return listed(found) or NOT_PRINTED
+        return listed([f"{one:{form}}" for one in self.printed]) or NOT_PRINTED
 
     @property
     def signed(self) -> bool:
