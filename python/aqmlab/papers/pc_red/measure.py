@@ -141,8 +141,7 @@ def rates(
     """
     kept = (time >= since) & (time <= until)
     step = round(width / (time[1] - time[0]))
-    found: np.ndarray = np.diff(count[kept][::step], axis=0) / width / 1000
-    return found
+    return np.asarray(np.diff(count[kept][::step], axis=0) / width / 1000)
 
 
 def with_bins(runs: pd.DataFrame, width: float) -> pd.DataFrame:
@@ -172,10 +171,8 @@ def losses_of(folder: Path, since: float) -> dict[str, float]:
     numbers["high_a_d_crossed_sd"] = float(np.std(after))
     begin = int(np.searchsorted(time, since))
     for kind in KINDS:
-        drops, arrivals = (
-            gauges[f"{what}_{kind}"][-1] - gauges[f"{what}_{kind}"][begin] for what in ("drops", "arrivals")
-        )
-        numbers[f"p_{kind}"] = ratio(drops, arrivals)
+        counts = (gauges[f"{name}_{kind}"] for name in ("drops", "arrivals"))
+        numbers[f"p_{kind}"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
     plus, minus = (float(np.sum(gauges[f"n_p_{sign}"][begin:])) for sign in ("plus", "minus"))
     numbers["share_plus"] = ratio(plus, plus + minus)
     numbers["r_p"] = float(gauges["r_p"][-1])
@@ -199,10 +196,8 @@ def flow_samples(folder: Path) -> tuple[list[str], np.ndarray, np.ndarray, np.nd
     """Flows, times in s, and bytes delivered in order and arrived at all so far: a row per time, a column per flow."""
     table = _table(folder, "flow_samples")
     names, time, order = _grid(table, "flow")
-    delivered, arrived = (
-        table.column(f"{what}_bytes").to_numpy()[order].astype(float) for what in ("delivered", "arrived")
-    )
-    return names, time, delivered, arrived
+    delivered, arrived = (table.column(f"{name}_bytes").to_numpy()[order] for name in ("delivered", "arrived"))
+    return names, time, delivered.astype(float), arrived.astype(float)
 
 
 def discipline_samples(folder: Path) -> dict[str, np.ndarray]:
