@@ -15,9 +15,9 @@ FOLDER = "reference/python"
 PRIVATE = ("aqmlab.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
 MODULES = (
-    "aqmlab.axes",
+    "aqmlab.reporting.axes",
     "aqmlab.figures",
-    "aqmlab.reports",
+    "aqmlab.reporting.reports",
     "aqmlab.figures.chart",
     "aqmlab.reporting.charts",
     "aqmlab.scenario.plugins",

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from aqmlab.lab import Lab, open_lab
     from aqmlab.papers.outcome import Overview, Reproduction
     from aqmlab.papers.reproduction import reproduce, reproduce_all
+    from aqmlab.reporting import axes as axes
+    from aqmlab.reporting import notebook as notebook
     from aqmlab.reporting.analysis.analyzing import analyze
     from aqmlab.reporting.analysis.outcome import Analysis
+    from aqmlab.reporting.reports import report
     from aqmlab.reporting.topology import draw
-    from aqmlab.reports import report
     from aqmlab.results.exporting import export
     from aqmlab.results.result import Result
     from aqmlab.rfc7928.suite import Characterization, characterize
@@ -115,7 +117,7 @@ _HOME = {
     "disciplines": "scenario.registry",
     "schema": "scenario.registry",
     "export": "results.exporting",
-    "report": "reports",
+    "report": "reporting.reports",
     "Overview": "papers.outcome",
     "Reproduction": "papers.outcome",
     "reproduce": "papers.reproduction",
@@ -132,6 +134,8 @@ _HOME = {
 
 # Modules that users import as `from aqmlab import axes`.
 _MODULES = {
+    "axes": "reporting.axes",
+    "notebook": "reporting.notebook",
     "plugins": "scenario.plugins",
     "voip": "results.voip",
 }

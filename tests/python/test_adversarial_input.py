@@ -22,6 +22,8 @@ from aqmlab.scenario import plugins
 from aqmlab.scenario.file import LONGEST_TEXT, Scenario, read_text
 from aqmlab.scenario.toml_text import override
 
+pytestmark = pytest.mark.slow
+
 AQMLAB = Path(sys.executable).with_name("aqmlab")
 
 

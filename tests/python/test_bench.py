@@ -101,6 +101,7 @@ def test_the_case_chain_is_what_is_generated():
     assert (SCENARIOS / "chain.toml").read_text() == chain(LINKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_scenarios_are_valid(path):
     smaller = {"flows": growth.flow_overrides(100), "grid": growth.grid_overrides(10)}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.papers.common.cells import Printed
+from aqmlab.papers.common import Study
 from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.page_file import made
 from aqmlab.papers.common.paper import CHOSEN
-from aqmlab.papers.common.tables import made
 from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep, tables
 from aqmlab.results import folders
 
@@ -266,11 +267,11 @@ def test_means_and_table_1_beside_the_printed():
     bus = tables.means(runs, "bus").set_index("quantity")
     assert bus["DDRED ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
     assert bus["measured change, %"].iloc[0] == pytest.approx(16.0, abs=0.1)
-    printed = Printed(FILES.claim_file(), FILES.cells())
-    table = made("table-1", PAPER.page, runs, {}, printed)
-    for column in PAPER.page.tables["table-1"].columns:
+    study = Study(PAPER, plan.Effort(), Path(), [], runs)
+    table = made(study, "table-1").numbers
+    for column in (f"{discipline} {flow}" for discipline in plan.DISCIPLINES for flow in ("PCs1", "PCs2")):
         assert table[f"{column} ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
-    fits = made("readings", PAPER.page, runs, {CHOSEN: runs}, printed).iloc[0]
+    fits = made(study, "readings", {CHOSEN: runs}).numbers.iloc[0]
     assert fits[["Table I DDRED, rms log ratio", "bus RED, rms log ratio"]].max() < 1e-3
 
 

@@ -18,7 +18,7 @@ from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 pytestmark = pytest.mark.slow
 
-SCENARIOS = 2000
+SCENARIOS = 1200
 DIFFERENT = 1000
 """So many of the random scenarios must differ: some are drawn twice."""
 OFTEN = 50

@@ -45,6 +45,7 @@ def test_destinations(locality):
     assert adjacent == joint_runs.HOSTS if locality == 1 else adjacent < joint_runs.HOSTS
 
 
+@pytest.mark.slow
 def test_a_scenario_of_every_topology_is_valid():
     first = {name: next(iter(values.values())) for name, values in joint_readings.axes("network2").items()}
     for topology in TOPOLOGIES.values():

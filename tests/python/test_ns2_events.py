@@ -47,6 +47,7 @@ def test_same_events_in_the_same_order(path: Path) -> None:
     assert have == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", cases("ordinary"), ids=lambda p: p.stem)
 def test_same_events_within_a_microsecond(path: Path) -> None:
     want, have = golden(path.with_suffix(".events.csv.xz")), simulated(path)

@@ -26,6 +26,7 @@ in_service_counts = true
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aqm", ["red", "gentle-red", "mred", "exred"])
 @pytest.mark.parametrize("load", [1.0, 1.5])
 def test_weight_one_is_the_chain(aqm: str, load: float) -> None:
@@ -94,6 +95,7 @@ def open_loop_by_core(scheme: str, load: float, *, seconds: float, seeds: int) -
     return np.array([[run[key] for run in runs] for key in ("p_drop", "throughput", "mean_wait_s")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [plan.TAIL, plan.RED, plan.EXRED])
 @pytest.mark.parametrize("load", [0.9, 1.2, 1.5])
 def test_packets_of_exponential_length_are_the_open_loop(scheme: str, load: float) -> None:

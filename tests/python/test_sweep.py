@@ -26,6 +26,7 @@ def numbers(job: tuple[str, int, str]) -> dict:
     return {"summary": found["summary"], "tables": found["tables"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["windows", "events"])
 def test_runs_at_one_time_are_as_alone(dumbbell, engine):
     texts = [dumbbell]

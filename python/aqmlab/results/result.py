@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from aqmlab import _core
-from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.input_files import read_regular
 from aqmlab.results import folders, frames
+from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import TABLES as MEASURED
 from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics

@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _core
+from aqmlab import _core, extensions
 from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
@@ -23,17 +23,20 @@ from aqmlab.scenario.toml_text import Value, override, read_toml
 
 PINNED_SEEDS = ("run.seeds", "1")
 """The override under which a scenario's hash does not depend on its list of seeds."""
-PAPER = "paper:"
 LAB = "lab:"
 EXAMPLE = "example:"
 MOST_SEEDS = 1_000_000
 """More seeds in one go are taken for a mistake."""
 LARGEST_SEED = 2**63 - 1
 """Seeds are a column of signed 64-bit numbers in the tables."""
+ADD_ONS = "aqmlab.scenarios"
+"""Entry points of add-ons with scenario files."""
 BOM = "\ufeff"
 """Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
+APPLICATIONS = ("voip", "web", "video")
+"""Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
 
 
@@ -183,6 +186,12 @@ class Scenario:
         table: dict[str, Any] = self.tables.get("queue", {}).get(name, {})
         return table
 
+    @property
+    def applications(self) -> dict[str, str]:
+        """Groups of flows with an application, and the application: ``voip``, ``web`` or ``video``."""
+        flows = self.tables.get("flow", ())
+        return {str(flow.get("name")): kind for flow in flows for kind in APPLICATIONS if kind in flow}
+
     @cached_property
     def tables(self) -> dict[str, Any]:
         """The normalized scenario as nested tables."""
@@ -239,15 +248,17 @@ def _override_of(key: str, value: Value) -> str:
 def read_text(path: Path) -> str:
     """Return the text of a file; errors become one clear line.
 
-    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``example:dumbbell-red`` an example, ``lab:dumbbell.toml``
-    the one that `aqmlab lab` opens; all come with the package.
+    ``example:dumbbell-red`` is an example, ``lab:dumbbell.toml`` the file that `aqmlab lab` opens, and
+    ``paper:mred/sole.toml`` a file of an add-on (`aqmlab.extensions`), here of a reproduced paper.
     """
     if str(path) == f"{LAB}dumbbell.toml":
         return resources.files("aqmlab.lab").joinpath("dumbbell.toml").read_text(encoding="utf-8")
-    if str(path).startswith(PAPER):
-        return _paper_text(str(path).removeprefix(PAPER))
     if str(path).startswith(EXAMPLE):
         return example_text(str(path).removeprefix(EXAMPLE))
+    if is_packaged(str(path)):
+        prefix, _, name = str(path).partition(":")
+        text: str = extensions.load(ADD_ONS, prefix)(name)
+        return text
     try:
         return read_bytes(path, longest=LONGEST_TEXT).decode().removeprefix(BOM).replace("\r\n", "\n")
     except FileNotFoundError:
@@ -274,19 +285,10 @@ def _garbage_kept() -> Iterator[None]:
             gc.enable()
 
 
-def _paper_text(name: str) -> str:
-    """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
-    papers = resources.files("aqmlab.papers")
-    folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
-    known = {
-        f"{PAPER}{folder.replace('_', '-')}/{file.name}": file
-        for folder in folders
-        for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
-        if file.name.endswith(".toml") and "\nformat = 1\n" in file.read_text(encoding="utf-8")
-    }
-    if f"{PAPER}{name}" not in known:
-        raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
-    return known[f"{PAPER}{name}"].read_text(encoding="utf-8")
+def is_packaged(name: str) -> bool:
+    """Return whether a scenario of this name comes with the package or an add-on, as ``example:dumbbell-red``."""
+    prefix, colon, _ = name.partition(":")
+    return bool(colon) and (f"{prefix}:" in (EXAMPLE, LAB) or prefix in extensions.names(ADD_ONS))
 
 
 def examples() -> dict[str, str]:

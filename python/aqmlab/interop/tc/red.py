@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from aqmlab.interop.formatting import number
-from aqmlab.interop.settings import Dialect, Settings, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, spacing_note, strange_parts
 from aqmlab.interop.tc.other_queues import COUNT, SIZE, phrase, present
 from aqmlab.interop.tc.quantities import bits_of, number_of
 from aqmlab.interop.translation import Fixed, Format, Row, Table, shown
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link, packets
 
 MOST_BURST = 1 << 24

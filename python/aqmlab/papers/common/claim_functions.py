@@ -27,7 +27,7 @@ from aqmlab.errors import InputError
 from aqmlab.papers.common.claims import FORMS
 from aqmlab.papers.common.expressions import Runs, Test
 from aqmlab.papers.common.prose import sentences
-from aqmlab.papers.common.vocabulary import Column, Quantity, Vocabulary
+from aqmlab.papers.common.vocabulary import SEED, Column, Quantity, Vocabulary
 
 Tests = Iterator[Test]
 Fails = Literal["", "any", "literal", "strict"]
@@ -109,7 +109,11 @@ class Claim(Generic[P]):
     def tests(self, runs: Runs, baseline: str) -> list[Test]:
         """Return its tests against one baseline."""
         try:
-            return list(called(self.function, runs, baseline))
+            found: list[Test] = list(called(self.function, runs, baseline))
+            for test in found:
+                if SEED in test.numbers.per and test.by_chance:
+                    raise InputError(f'{test.form} form: each("seed") needs exact()')
+            return found
         except InputError as error:
             raise InputError(f"claim {self.id}: {error}") from None
 

@@ -107,6 +107,8 @@ class Runs:
         InputError
             If a column or value is not declared.
         """
+        if self.declared:
+            self.words.quantity(quantity)
         chosen = {self.words.compared: who, **where} if who else where
         return Numbers(quantity=quantity, of=self.where(chosen), runs=self)
 
@@ -164,12 +166,18 @@ class Numbers(Selection):
         return replace(self, without={**self.without, **self.runs.where(where)})
 
     def each(self, *columns: str) -> Numbers:
-        """Make a cell for each combination of the values of these columns."""
-        return replace(self, per=columns)
+        """Make a cell for each combination of the values of these columns; ``seed`` may be one, in exact tests."""
+        return replace(self, per=self._declared(columns))
 
     def mean_over(self, *columns: str) -> Numbers:
         """Take the mean over the values of these columns, seed by seed."""
-        return replace(self, over=columns)
+        return replace(self, over=self._declared(columns))
+
+    def _declared(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        if self.runs.declared:
+            for name in columns:
+                self.runs.words.column(name)
+        return columns
 
     def percent(self) -> Numbers:
         """Return the difference in per cent of the other side."""
@@ -216,6 +224,8 @@ class Numbers(Selection):
 
     def equals(self, other: float | Numbers, *, within: float) -> Test:
         """Claim that it differs from something by less than `within`."""
+        if within <= 0:
+            raise InputError(f"{self.quantity}: equals needs a difference within that is above 0")
         return self._against(other, "equal", within=within)
 
     def between(self, low: float, high: float, *, times: Numbers | None = None) -> Test:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.scenario.file import PAPER, Overrides, Scenario
+from aqmlab.papers.scenarios import PREFIX
+from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
 
 
@@ -130,7 +131,7 @@ class PaperFiles:
         """Return the name of a scenario of this paper on the command line, such as ``paper:mred/sole.toml``."""
         if self.folder is not None:
             return str(self.folder / f"{name}.toml")
-        return f"{PAPER}{self.key}/{name}.toml"
+        return f"{PREFIX}{self.key}/{name}.toml"
 
     def readings(self, *, quick: bool = False) -> list[Reading]:
         """Return the other readings of ``readings.toml``, in order; with `quick` only those marked so."""

@@ -89,11 +89,7 @@ def pairs_of(
     for at in _cells_of(words, chosen, runs, rows & runs.known(chosen.quantity)):
         here = runs.fits(at)
         a = _by_seed(runs, rows & here, chosen.quantity, chosen, along, place)
-        b = (
-            None
-            if right is None
-            else _by_seed(runs, right & here, chosen.other or chosen.quantity, chosen, along, place)
-        )
+        b = None if right is None else _by_seed(runs, right & here, other, chosen, along, place)
         cell = {name: values[0] for name, values in at.items() if isinstance(values, tuple)}
         if along:
             yield from _steps(words.column(along), along, steps, cell, a, b)
