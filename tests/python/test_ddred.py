@@ -185,7 +185,7 @@ def test_figure_1_has_the_thresholds_of_the_runs():
     for series in paper.figure_1().series:
         curve = dict(zip(series.x, series.y, strict=True))
         assert (curve[6.25], curve[12.5]) == (0, pytest.approx(0.05))
-    assert "6.25 and 18.75 packets of 500 B" in PAPER.page.figures["figure-1"].caption
+    assert "6.25 and 18.75 packets of 500 B" in FILES.toml("page.toml")["figure"]["figure-1"]["caption"]
 
 
 def test_claims_without_their_network_are_left_out():

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -123,7 +124,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        A key of `papers`, for example ``mred``, or the folder of a paper of yours, which `aqmlab paper` begins.
+        A key of `papers`, for example ``mred``, or the folder of another paper, which has a ``paper.py``.
     quick
         Few seeds and a part of the readings: about a minute on two cores, or less. Verdicts are preliminary.
     seeds
@@ -246,8 +247,26 @@ def paper_of(name: str) -> Paper:
         found: Paper = importlib.import_module(PAPERS[name]).PAPER
         return found
     if not Path(name).is_dir():
-        raise InputError(unknown("paper", name, [*papers(), ALL, "the folder of a paper"]))
+        raise InputError(unknown("paper", name, ["FOLDER", *papers(), ALL]))
     return _in_folder(Path(name).resolve())
+
+
+def begin(folder: Path) -> list[Path]:
+    """Begin a paper: write a scenario, printed numbers, readings, and a ``paper.py`` with one claim into a new folder.
+
+    Raises
+    ------
+    InputError
+        If there is such a file or folder.
+    """
+    if folder.exists():
+        raise InputError(f"{folder}: is there already")
+    folders.guarded(folder, lambda: folder.mkdir(parents=True))
+    files = [one for one in resources.files("aqmlab.papers.common.template").iterdir() if one.is_file()]
+    kept = sorted((one for one in files if one.name != "__init__.py"), key=lambda one: one.name)
+    for one in kept:
+        folders.save(folder / one.name, one.read_text(encoding="utf-8"))
+    return [folder / one.name for one in kept]
 
 
 @cache
@@ -255,7 +274,7 @@ def _in_folder(folder: Path) -> Paper:
     """Run the ``paper.py`` of a folder, which may import other modules beside it."""
     path = folder / "paper.py"
     if not path.is_file():
-        raise InputError(f"{folder}: has no paper.py; begin one with: aqmlab paper {folder.name}")
+        raise InputError(f"{folder}: has no paper.py; begin a paper in a new folder: aqmlab reproduce FOLDER --new")
     spec = importlib.util.spec_from_file_location(f"paper_in_{folder.name.replace('-', '_')}", path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: is no Python module")

@@ -402,7 +402,7 @@ class Test:
         return replace(self, mechanism=Mechanism(condition, total))
 
     def __bool__(self) -> bool:
-        """Refuse to be a truth value, as in a chained comparison.
+        """Raise an error: a test has no truth value, so that chained comparisons are mistakes.
 
         Raises
         ------

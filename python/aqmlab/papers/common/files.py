@@ -108,6 +108,12 @@ class PaperFiles:
     key: str
     folder: Path | None = None
 
+    @classmethod
+    def beside(cls, module: str) -> PaperFiles:
+        """Return the files beside a module, whose folder's name is the key."""
+        folder = Path(module).resolve().parent
+        return cls(folder.name, folder)
+
     def text(self, name: str) -> str:
         """Return a file as text."""
         if self.folder is not None:

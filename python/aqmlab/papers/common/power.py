@@ -59,6 +59,7 @@ def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
 def decisive_words(part: Part) -> str:
     """Return a part as text: the comparison, its place, its mean with the 95 % interval, and the claimed range.
 
+    >>> from aqmlab.statistics import paired
     >>> found = paired([1.0, 2.0], [0.0, 0.0])
     >>> part = Part("X", "rate, NEW - RED, Mb/s", found, Verdict.UNDECIDED, "TCP alone", {"n": 5}, bounds=(0, math.inf))
     >>> decisive_words(part)
