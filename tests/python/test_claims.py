@@ -257,8 +257,8 @@ def test_sentences_are_made_from_the_tests():
         lambda runs: strict(runs.gain("rate", "new", over="red") > 0.5),
     )
     assert several.sentences(several.all[0], "strict") == (
-        "The throughput of NEW is above that of RED, for each n. The twice the throughput of NEW is above that of RED, "
-        "for each n. The throughput of NEW is above that of RED by more than 0.5 Mb/s."
+        "The throughput and the twice the throughput of NEW are above that of RED, for each n. The throughput of NEW "
+        "is above that of RED by more than 0.5 Mb/s."
     )
 
 

@@ -10,7 +10,7 @@ from aqmlab.papers.common.vocabulary import SEED, Range, Vocabulary, Where
 
 
 def sentences(words: Vocabulary, tests: Iterable[Test]) -> str:
-    """Write tests one after the other; those that differ in the other side's runs alone share a sentence."""
+    """Write tests one after the other; those that differ in quantity or in the other side's runs share a sentence."""
     groups: list[list[Test]] = []
     for test in tests:
         alike = [group for group in groups if _blank(group[0]) == _blank(test)]
@@ -18,7 +18,11 @@ def sentences(words: Vocabulary, tests: Iterable[Test]) -> str:
             groups.append([test])
         elif all(test.numbers.than != other.numbers.than for other in alike[0]):
             alike[0].append(test)
-    return " ".join(sentence(words, *group) for group in groups)
+    found: list[list[list[Test]]] = []
+    for group in groups:
+        alike_groups = [own for own in found if _of_any(words, own[0]) == _of_any(words, group)]
+        alike_groups[0].append(group) if alike_groups else found.append([group])
+    return " ".join(sentence(words, *own[0], others=[group[0].numbers.quantity for group in own[1:]]) for own in found)
 
 
 def _blank(test: Test) -> Test:
@@ -26,14 +30,27 @@ def _blank(test: Test) -> Test:
     return test if test.numbers.than is None else replace(test, numbers=replace(test.numbers, than={}))
 
 
-def sentence(words: Vocabulary, *tests: Test) -> str:
-    """Write one test, or several that differ in the other side's runs alone."""
+def _of_any(words: Vocabulary, tests: Sequence[Test]) -> list[Test]:
+    """Return tests without their quantity; its unit stands for it where the sentence has a number in that unit."""
+
+    def unit(test: Test) -> str:
+        return words.quantity(test.numbers.quantity).unit if test.bound or test.margin or test.within else ""
+
+    return [replace(test, numbers=replace(test.numbers, quantity=unit(test))) for test in tests]
+
+
+def sentence(words: Vocabulary, *tests: Test, others: Sequence[str] = ()) -> str:
+    """Write one test, or several that differ in the other side's runs alone; `others` are further quantities."""
     test, numbers = tests[0], tests[0].numbers
-    title = words.quantity(numbers.quantity).title
+    titles = listed([f"the {words.quantity(quantity).title}" for quantity in (numbers.quantity, *others)])
     who = where_words(words, numbers.of, "; ")
-    simple = len(numbers.of) == 1 and not any(words.column(name).title for name in numbers.of) and " of " not in title
-    subject = f"The {title}" + (f" of {who}" if simple else f" ({who})" if who else "") + _limits(words, numbers)
-    text = f"{subject} {_comparison(words, tests)}"
+    untitled = len(numbers.of) == 1 and not any(words.column(name).title for name in numbers.of)
+    simple = untitled and " of " not in words.quantity(numbers.quantity).title
+    subject = f"T{titles[1:]}" + (f" of {who}" if simple else f" ({who})" if who else "") + _limits(words, numbers)
+    comparison = _comparison(words, tests)
+    if others and comparison.startswith("is "):
+        comparison = f"are {comparison.removeprefix('is ')}"
+    text = f"{subject} {comparison}"
     text += f", for each {_names(words, numbers.per)}" if numbers.per else ""
     if test.mechanism is not None:
         text += f"; engaged where {_mechanism(words, test.mechanism)}"
