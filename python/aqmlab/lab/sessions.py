@@ -49,7 +49,7 @@ class Session:
             return self._core.columns()
         try:
             return self._text(call, request).encode()
-        except InputError as error:  # of a plug-in
+        except (InputError, UnicodeError) as error:  # of a plug-in, of a lone surrogate
             return _json({"ok": False, "error": " ".join(str(error).split())}).encode()
 
     def _text(self, call: str, request: str) -> str:
