@@ -34,7 +34,7 @@ web: ## the simulator for browsers, which `aqmlab lab --out` needs (1 min; insta
 	else echo "make web: skipped, since rustup cannot install the target wasm32-unknown-unknown here" >&2; fi
 
 $(WASM): $(RUST_SOURCES)
-	cargo build --profile web --target wasm32-unknown-unknown --package aqmlab-web --locked --quiet
+	cargo rustc --profile web --target wasm32-unknown-unknown --package aqmlab-web --crate-type cdylib --locked --quiet
 	cp $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/aqmlab_web.wasm $@
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)

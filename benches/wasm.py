@@ -24,7 +24,7 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from aqmlab import _core
-from aqmlab.lab.standalone import CORE, bundle
+from aqmlab.lab.page import CORE, bundle
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 NAMES = ("d10m", "d1g", "chain")

@@ -81,10 +81,9 @@ def _source(path: Path) -> Iterable[str]:
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"}
-    # The package is not built from examples and tests of the crates; of `web` it has the built simulator.
+    # The package is not built from examples and tests of the crates.
     for kind in ("src/**/*.rs", "Cargo.toml"):
-        paths = (one.relative_to(ROOT) for one in ROOT.glob(f"crates/*/{kind}"))
-        wanted |= {str(path) for path in paths if path.parts[1] != "web"}
+        wanted |= {str(one.relative_to(ROOT)) for one in ROOT.glob(f"crates/*/{kind}")}
     wanted |= {f"python/{name}" for name in package_files()}
     yield from (f"the source archive lacks {name}" for name in sorted(wanted - names))
 

@@ -7,7 +7,6 @@ that the papers do not need included, and the summaries.
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.papers.reproduction import PAPERS
+from aqmlab.papers.reproduction import PAPERS, paper_of
 from aqmlab.runs.jobs import Job, Simulation
 
 SEEDS = 1
@@ -107,8 +106,8 @@ def jobs(*, quick: bool = False, papers: Sequence[str] = tuple(PAPERS)) -> list[
     """Every run of a scenario that the reproductions need, with its paper; each scenario once."""
     found = []
     for paper in papers:
-        module = importlib.import_module(PAPERS[paper])
-        batches = module.planned(module.Effort.of(quick=quick, seeds=SEEDS), Path()).batches()
+        own = paper_of(paper)
+        batches = own.planned(own.effort.of(quick=quick, seeds=SEEDS), Path()).batches()
         # Jobs without a scenario, such as a queue alone under Poisson arrivals, have no engine.
         found += [(paper, job) for batch in batches for job in batch.jobs if isinstance(job.source, Simulation)]
     return found

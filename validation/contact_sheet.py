@@ -89,7 +89,7 @@ def pages(work: Path) -> Iterator[dict[str, str]]:
         "reproduce all": papers.report,
         f"paper: {PAPER}": papers.papers[0].report,
     }
-    with open_lab(budget_s=5.0) as lab:
+    with open_lab() as lab:
         yield {**{name: path.resolve().as_uri() for name, path in files.items()}, "lab": lab.url}
 
 

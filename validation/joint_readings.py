@@ -26,7 +26,7 @@ import numpy as np
 
 from aqmlab.papers.mred.plan import FILES as MRED
 from aqmlab.papers.pc_red.plan import CASES, COARSE, FILES, OF_PROTECTION, UNPROTECTED
-from aqmlab.papers.pc_red.tables import QUEUE, RATE_OF_LOSS, TABLES, Row
+from aqmlab.papers.pc_red.tables import KEYS, TABLES, Row
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import student_quantile
 
@@ -133,18 +133,20 @@ def rows(network: str, part: str) -> list[tuple[str, Row]]:
     """Return the rows of a part, ``fitted`` or ``held_out``, with the number of their table."""
     found = []
     for number, name in DATA[network][part]["rows"]:
-        own = [row for row in TABLES[number].rows if row.published == name]
+        own = [row for row in TABLES[number][1] if row.published == name]
         found.append((number, own[-1] if name == ABOUT_W else own[0]))
     return found
 
 
 def columns(number: str, row: Row) -> Iterator[tuple[str, str, float]]:
     """Yield the cells of a row: the paper's column, the quantity measured, and the printed number; no averages."""
-    keys = {"min": "min", "max": "max"} | QUEUE | {k: v.format(row.group) for k, v in RATE_OF_LOSS.items()}
-    for cell in FILES.cells():
-        own = (cell.table, cell.key["row"]) == (number, row.published)
-        if own and cell.quantity in keys and not math.isnan(cell.value):
-            yield cell.quantity, keys[cell.quantity], cell.value
+    keys = {name: key.format(row.group) for name, key in KEYS.items() if name != "average"} | {
+        "min": "min",
+        "max": "max",
+    }
+    for quantity, cell in row.printed(number).items():
+        if quantity in keys and not math.isnan(cell.value):
+            yield quantity, keys[quantity], cell.value
 
 
 def cells(runs: Runs, one: Candidate, part: str, *, judged: bool) -> list[Cell]:

@@ -121,7 +121,7 @@ def report() -> tuple[str, bool]:
         for number, move in enumerate(found, 1)
     )
     text = f"""The page that `aqmlab lab` opens (ten TCP flows at 10 Mbit/s, 30 s), in headless Chromium {version}, on
-{os.cpu_count()} processor cores ({platform.machine()}) that the browser with its simulation, the server and all other
+{os.cpu_count()} processor cores ({platform.machine()}) that the browser, the server with its simulation and all other
 processes share; the load average before was {load:.1f}. A slider is moved by one step with an arrow key,
 {len(found)} times, five sliders in turn, the first a second after the page is there. The time runs from the browser's
 event of the slider until the frame after the one with the new chart of the queue begins; the page's own clock is not
@@ -133,6 +133,5 @@ used. Every move has to be drawn within {LIMIT_MS:.0f} ms, and has to change the
 |---:|---|---:|---:|---|
 {rows}
 
-The page simulates by itself, in a worker. The requests that the server rejects, with their status, are in
-`tests/python/test_lab_server.py`."""
+The requests that the server rejects, with their status, are in `tests/python/test_lab_server.py`."""
     return text, shown

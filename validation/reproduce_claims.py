@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 import aqmlab
-from aqmlab.papers.common.claim_file import FORMS
+from aqmlab.papers.common.claims import FORMS
 from aqmlab.papers.common.gaps import GAPS, gaps_words
 from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.papers.overview import gaps_of

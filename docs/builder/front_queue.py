@@ -10,7 +10,7 @@ import pandas as pd
 
 import aqmlab
 from aqmlab.figures.marks import PALETTE
-from aqmlab.lab.standalone import bundle
+from aqmlab.lab.page import bundle
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.toml_text import Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from aqmlab.errors import Error
-from aqmlab.lab.standalone import standalone_page
+from aqmlab.lab.page import standalone_page
 
 URI = "try.html"
 MISSING = (

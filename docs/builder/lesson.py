@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from aqmlab.lab.session import Session
-from aqmlab.lab.standalone import PRESETS
+import aqmlab
+from aqmlab.lab.page import BUILT_IN, PRESETS
+from aqmlab.results.metrics import metric
+from aqmlab.runs.comparison_settings import exchange
+from aqmlab.scenario.file import Scenario
 from builder.page import Page
 
 FOLDER = "lesson"
@@ -84,16 +87,13 @@ def _frame(figure: Mapping[str, Any], title: str) -> str:
 
 
 def _number(words: str, figure: Mapping[str, Any]) -> str:
-    """Measure a number of an answer: ``KEY; CONTROL=VALUE, ...``, as the laboratory shows it."""
+    """Measure a number of an answer: ``KEY; KEY=VALUE, ...``, as the laboratory shows it with these overrides."""
     key, _, changes = words.partition(";")
     settings = {key: value for key, value in figure.get("set", {}).items() if key != "beside"}
-    for pair in filter(None, (part.strip() for part in changes.split(","))):
-        name, _, value = pair.partition("=")
-        settings[name] = float(value) if re.fullmatch(r"[\d.]+", value) else value
-    session = Session(PRESETS[figure["preset"]] if "preset" in figure else None, budget_s=1000.0)
-    try:
-        rows = session.answer(settings)["numbers"]
-    finally:
-        session.close()
-    [row] = [row for row in rows if row["key"] == key]
-    return f"{row['values'][0]:.{row['digits']}f}"
+    settings |= dict(pair.strip().split("=") for pair in changes.split(",") if pair.strip())
+    aqm = settings.pop("aqm", None)
+    plan = Scenario.load(PRESETS[figure["preset"]] if "preset" in figure else BUILT_IN, overrides=settings)
+    if aqm is not None:
+        plan = exchange(plan, [plan.link("bottleneck").queue], aqm, {"aqm": aqm}, [])
+    values = aqmlab.run(plan, seeds=1, workers=1, progress=False).metrics(link="bottleneck")
+    return f"{values[key].iloc[0]:.{metric(key).digits}f}"

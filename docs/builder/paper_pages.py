@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import importlib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from aqmlab.papers.common.claim_file import FORMS
-from aqmlab.papers.common.files import PaperFiles
-from aqmlab.papers.reproduction import PAPERS, papers
+from aqmlab.papers.common.claims import FORMS
+from aqmlab.papers.reproduction import PAPERS, paper_of, papers
 from aqmlab.statistics import Verdict
 from builder.page import Page, cell, plain, table
 
@@ -32,8 +30,8 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
     for key in papers():
         of_paper = found.get(key, [])
         counts = [_count([row[form] for row in of_paper]) for form in FORMS]
-        module = importlib.import_module(PAPERS[key])
-        rows.append([f"[{cell(module.NAME)}]({key}.md)", plain(cell(module.CITATION)), *counts])
+        paper = paper_of(key)
+        rows.append([f"[{cell(paper.name)}]({key}.md)", plain(cell(paper.citation)), *counts])
     return "\n\n".join(
         [
             "# Papers reproduced",
@@ -56,23 +54,23 @@ def _count(verdicts: list[str]) -> str:
 
 
 def _page(key: str, found: list[Row]) -> Page:
-    module, files = importlib.import_module(PAPERS[key]), PaperFiles(key)
+    paper = paper_of(key)
     parts = [
-        f"# {plain(module.NAME)}",
-        plain(module.CITATION),
+        f"# {plain(paper.name)}",
+        plain(paper.citation),
         _how(key),
         "## What it claims, and whether it holds",
         _seeds(found),
     ]
-    for claim in files.claims():
+    for claim in paper.claims.texts():
         verdicts = [row for row in found if row["claim"] == claim.id]
         heading = f"### {claim.id}: {plain(claim.title)}" + (" (a question of ours)" if claim.own else "")
-        parts += [heading, f"**Says**: {plain(cell(claim.says))}", f"**Decided by**: {plain(cell(claim.test))}"]
+        parts += [heading, f"**Says**: {plain(cell(claim.quote))}", f"**Decided by**: {plain(cell(claim.test))}"]
         parts += [_verdict(row) for row in verdicts]
-    rows = [[plain(cell(one[word])) for word in ("question", "chosen", "why")] for one in files.choices()]
+    rows = [[plain(cell(one[word])) for word in ("question", "chosen", "why")] for one in paper.files.choices()]
     parts += ["## What it leaves open, and what was chosen", table(["open", "chosen", "because"], rows)]
     parts += ["## Its scenarios", _scenarios(key)]
-    return Page(f"{FOLDER}/{key}.md", module.NAME, "\n\n".join(parts))
+    return Page(f"{FOLDER}/{key}.md", paper.name, "\n\n".join(parts))
 
 
 def _seeds(found: list[Row]) -> str:

@@ -7,6 +7,7 @@ __all__ = [
     "APPLICATIONS",
     "ENGINES",
     "Packet",
+    "PageSession",
     "Queue",
     "Scenario",
     "curve",
@@ -72,6 +73,18 @@ class Queue:
         """Drop the packet at a place; those behind it move up."""
     def mark(self, place: int) -> bool:
         """Mark the packet at a place; whether it is ECN-capable. One that is not stays as it is."""
+
+@final
+class PageSession:
+    """Requests of one page of the laboratory (`crates/web`), and at most one run. One thread at a time uses it."""
+
+    def __new__(cls) -> PageSession: ...
+    def answer(self, name: str, text: str) -> str:
+        """Answer a request as JSON: ``check``, ``disciplines``, ``curve``, ``read_toml``, ``start`` or ``finish``."""
+    def advance(self, share: float) -> int | None:
+        """Simulate up to this share of the run; the packets over links so far, None if there is no run."""
+    def columns(self) -> bytes:
+        """Return the numbers of the last finished run, at the places that the answer of ``finish`` has."""
 
 @type_check_only
 class RunOutput(TypedDict):

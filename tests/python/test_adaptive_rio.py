@@ -138,7 +138,7 @@ def beside(at_max_u, adaptive, n=10):
 
 
 def finding(*tables):
-    return common.find(plan.FILES.claim_file(), PAPER.complete(rows.by_period(pd.concat(tables, ignore_index=True))))
+    return common.find(PAPER.claims, PAPER.complete(rows.by_period(pd.concat(tables, ignore_index=True))))
 
 
 def test_the_finding_is_about_each_number_of_flows():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from aqmlab.papers.common.cells import Printed
+from aqmlab.papers.common import Study
 from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common.paper import CHOSEN
-from aqmlab.papers.common.tables import made
-from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep, tables
+from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep
 from aqmlab.results import folders
 
 SEEDS = 6
@@ -47,7 +47,8 @@ def made_up(network, pair, *, noise=1e-4):
 
 
 def as_printed(case, discipline):
-    return tuple(tables.printed_mean(case, quantity, discipline) for quantity in ("L", "d", "T"))
+    lost, slots, time = (FILES.printed(case=case, quantity=key, discipline=discipline) for key in "LST")
+    return lost, slots / lost, time
 
 
 def as_in_table_1(latency, discipline):
@@ -66,9 +67,17 @@ def gained(better, worse, seconds_gained, seconds_lost, *, even_better=20, even_
     return pd.DataFrame(one | {"gained": seconds_gained + seeds % 3, "lost": seconds_lost + seeds % 2})
 
 
+def completed(runs, gains=None):
+    gains = pd.DataFrame(columns=["seed", *measure.sums_of(np.zeros(0))], dtype=float) if gains is None else gains
+    return PAPER.complete(paper.with_gains(runs, gains.assign(reading=plan.BASE)))
+
+
+def study_as_printed():
+    return Study(PAPER, plan.Effort(), Path(), [], completed(made_up(as_printed, as_in_table_1)))
+
+
 def judged(runs, gains=None):
-    gains = pd.DataFrame(columns=["seed", *measure.GAINS], dtype=float) if gains is None else gains
-    findings, _ = PAPER.judge(PAPER.complete(paper.with_gains(runs, gains.assign(reading=plan.BASE))))
+    findings, _ = PAPER.judge(completed(runs, gains))
     return {(f.claim, f.form): f for f in findings}
 
 
@@ -96,8 +105,12 @@ def test_printed_numbers_are_consistent():
     flows = {name: FILES.printed(case="flower", quantity=name) for name in ("better", "worse", "gained", "lost")}
     assert flows["better"] + flows["worse"] == 451
     assert flows["gained"] / flows["better"] == pytest.approx(47.9, abs=0.05)
-    assert tables.printed_change("bus", "T") == pytest.approx(-2.2, abs=0.05)
-    assert tables.printed_change("flower", "S") == pytest.approx(-48.4, abs=0.05)
+    bus, flower = (
+        paper.means(study_as_printed(), case).numbers.set_index("quantity")["printed change, %"]
+        for case in ("bus", "flower")
+    )
+    assert bus[paper.QUANTITIES["T"]] == pytest.approx(-2.2, abs=0.05)
+    assert flower[paper.QUANTITIES["S"]] == pytest.approx(-48.4, abs=0.05)
 
 
 def test_claims_hold_where_they_are_made_true():
@@ -181,10 +194,11 @@ def test_table_1_has_the_order_at_20_ms_from_one_run():
 
 
 def test_figure_1_has_the_thresholds_of_the_runs():
-    for series in paper.figure_1().series:
+    chart = paper.figure_1(study_as_printed()).chart
+    for series in chart.series:
         curve = dict(zip(series.x, series.y, strict=True))
         assert (curve[6.25], curve[12.5]) == (0, pytest.approx(0.05))
-    assert "6.25 and 18.75 packets of 500 B" in PAPER.page.figures["figure-1"].caption
+    assert "6.25 and 18.75 packets of 500 B" in chart.caption
 
 
 def test_claims_without_their_network_are_left_out():
@@ -262,16 +276,16 @@ def test_who_leads(tmp_path):
 
 
 def test_means_and_table_1_beside_the_printed():
-    runs = made_up(as_printed, as_in_table_1)
-    bus = tables.means(runs, "bus").set_index("quantity")
+    study = study_as_printed()
+    bus = paper.means(study, "bus").numbers.set_index("quantity")
     assert bus["DDRED ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
     assert bus["measured change, %"].iloc[0] == pytest.approx(16.0, abs=0.1)
-    printed = Printed(FILES.claim_file(), FILES.cells())
-    table = made("table-1", PAPER.page, runs, {}, printed)
-    for column in PAPER.page.tables["table-1"].columns:
+    table = paper.table_1(study).numbers
+    for column in (f"{discipline} {flow}" for discipline in plan.DISCIPLINES for flow in ("PCs1", "PCs2")):
         assert table[f"{column} ratio"].to_numpy() == pytest.approx(1, abs=1e-3)
-    fits = made("readings", PAPER.page, runs, {CHOSEN: runs}, printed).iloc[0]
+    fits = paper.sizes(study, "readings", {CHOSEN: study.base}, "").numbers.iloc[0]
     assert fits[["Table I DDRED, rms log ratio", "bus RED, rms log ratio"]].max() < 1e-3
+    assert fits["equal at, ms"] == pytest.approx(17.4, abs=0.1)
 
 
 def test_the_score_of_a_reading_by_hand():

@@ -14,10 +14,10 @@ import yaml
 
 import aqmlab
 import hook
-from aqmlab.lab.session import Session
-from aqmlab.lab.standalone import PRESETS
+from aqmlab.lab.page import BUILT_IN, PRESETS
 from aqmlab.papers.reproduction import papers
 from aqmlab.scenario.registry import disciplines, schema
+from browser_core import page_answers
 from builder import discipline_pages, front_queue, gallery, lab_page, lesson, links, paper_pages, scene, shell_words
 from builder.code_blocks import MARK, blocks
 from builder.command_reference import commands
@@ -160,12 +160,11 @@ def test_links_of_a_built_site_are_checked(tmp_path: Path) -> None:
     ]
 
 
-def test_every_figure_of_the_lesson_names_what_the_laboratory_has():
+def test_every_figure_of_the_lesson_names_what_the_laboratory_has(tmp_path):
     for page in tomllib.loads(lesson.SOURCE.read_text())["page"]:
         for figure in page["figures"]:
-            session = Session(PRESETS[figure["preset"]] if "preset" in figure else None, budget_s=1000.0)
-            answer = session.answer({**figure.get("set", {}), "seconds": 2})
-            session.close()
+            file = PRESETS[figure["preset"]] if "preset" in figure else BUILT_IN
+            [answer] = page_answers(file, [{**figure.get("set", {}), "seconds": 2}])
             assert set(figure["knobs"]) <= {control["key"] for control in answer["panel"]}, page["name"]
             parts = {"packets", "numbers", "tried", *(chart["key"] for chart in answer["charts"])}
             assert set(figure["show"]) <= parts, page["name"]

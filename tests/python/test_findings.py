@@ -2,81 +2,44 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import aqmlab
-from aqmlab.errors import InputError
+from aqmlab.papers.common import Cell, Claims, Column, Quantity, Runs, Setup, execute_claims, find, literal, strict
 from aqmlab.papers.common.cards import card, effort_words, linked, preliminary
-from aqmlab.papers.common.claim_reader import read_claims
-from aqmlab.papers.common.engine import execute_claims
-from aqmlab.papers.common.files import Cell, PaperFiles
-from aqmlab.papers.common.finding import find
 from aqmlab.papers.common.gaps import IN_REACH, UNEXPLAINED, gaps, gaps_words, largest_unexplained
-from aqmlab.papers.common.runs import Setup
 from aqmlab.papers.mred import plan
-from aqmlab.papers.reproduction import papers
-
-CLAIMS = """
-[column.n]
-title = "n"
-values = [5, 10]
-[column.aqm]
-values = { red = "RED", new = "NEW" }
-[quantity.rate]
-title = "rate"
-unit = "Mb/s"
-printed = "rate"
-[quantity.acted]
-title = "number of decisions"
-
-[[claim]]
-id = "X-a"
-title = "NEW carries more"
-says = "More."
-quantity = "rate"
-of = { aqm = "new" }
-compare = "above"
-than = { aqm = "red" }
-[[claim.test]]
-form = "literal"
-mean_over = ["n"]
-[[claim.test]]
-form = "strict"
-each = ["n"]
-mechanism = { quantity = "acted", above = 0 }
-"""
-FINDING = """
-[finding]
-idea = "NEW is newer."
-shows = "{rate} Mb/s at n = {rate.at} (printed: {rate.printed}), {more} % more."
-[finding.says]
-holds = "NEW is better."
-fails = "NEW is worse."
-undecided = "It is open."
-[finding.number.rate]
-quantity = "rate"
-of = { aqm = "new" }
-each = ["n"]
-[finding.number.more]
-quantity = "rate"
-of = { aqm = "new", n = 5 }
-than = { aqm = "red" }
-relative = true
-[[finding.test]]
-quantity = "rate"
-of = { aqm = "new" }
-compare = "above"
-than = { aqm = "red" }
-mean_over = ["n"]
-"""
+from aqmlab.papers.mred.claims import CLAIMS
+from aqmlab.papers.reproduction import paper_of, papers
 
 
-def claims(finding=FINDING):
-    return read_claims(tomllib.loads(CLAIMS + finding), file="x/claims.toml")
+def claims(*, finding=True):
+    made = Claims(
+        {"n": Column("n", (5, 10)), "aqm": Column(values={"red": "RED", "new": "NEW"})},
+        {"rate": Quantity("rate", "Mb/s", printed="rate"), "acted": Quantity("number of decisions")},
+        compared="aqm",
+    )
+
+    @made.claim("X-a", "NEW carries more", quote="More.")
+    def more(runs):
+        gain = runs.gain("rate", "new", over="red")
+        yield literal(gain.mean_over("n") > 0)
+        yield strict((gain.each("n") > 0).where(runs.of("acted") > 0))
+
+    if finding:
+
+        @made.finding("NEW is newer.", holds="NEW is better.", fails="NEW is worse.", undecided="It is open.")
+        def found(runs):
+            yield literal(runs.gain("rate", "new", over="red").mean_over("n") > 0)
+
+        @found.text
+        def _(runs):
+            rate, gain = runs.of("rate", "new").each("n"), runs.gain("rate", "new", over="red", n=5).percent()
+            return f"{rate} Mb/s at n = {rate.cells} (printed: {rate.on_paper}), {gain} % more."
+
+    return made
 
 
 def runs(gain, *, acted=(1.0, 1.0)):
@@ -108,35 +71,21 @@ def test_what_was_not_run_is_named():
     assert "not run % more" in find(claims(), few).shows
     assert "at n = 10 (printed: not printed)" in find(claims(), few).shows
     assert find(claims(), few.query("aqm == 'red'")) is None
-    assert find(claims(""), runs(2.0)) is None
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("{more}", "{mroe}"), 'finding: shows: unknown number "mroe" .allowed: rate, more'),
-        (('undecided = "It is open."\n', ""), "finding: says: the key undecided is missing"),
-        (('quantity = "rate"\nof = { aqm = "new", n = 5 }', "of = { n = 5 }"), "number more: the key quantity"),
-        (("relative = true", "relatif = true"), 'number more: unknown key "relatif"'),
-    ],
-)
-def test_mistakes_are_reported_in_one_line(change, message):
-    assert change[0] in FINDING
-    with pytest.raises(InputError, match=message):
-        claims(FINDING.replace(*change))
+    assert find(claims(finding=False), runs(2.0)) is None
 
 
 @pytest.mark.parametrize("paper", papers())
 def test_every_paper_declares_its_finding_without_typed_numbers(paper):
-    found = PaperFiles(paper).claim_file().finding
-    assert found.tests
-    assert set(found.says) == {"holds", "fails", "undecided"}
-    assert set(found.numbers) == {name for name in found.numbers if f"{{{name}}}" in found.shows}
+    own = paper_of(paper).claims
+    runs = Runs(own.words)
+    assert list(own.found.function(runs))
+    assert set(own.found.says) == {"holds", "fails", "undecided"}
+    assert "±" not in own.found.shows(runs)
+    assert runs.used
 
 
 def made(table, *, href=""):
-    file = claims()
-    own = card("X", *execute_claims(file, table), find(file, table), run="Full run.")
+    own = card("X", *execute_claims(claims(), table), find(claims(), table), run="Full run.")
     return linked(own, href) if href else own
 
 
@@ -195,7 +144,7 @@ def mred_runs(level):
 
 
 def test_gaps_are_sorted_and_those_held_out_are_marked():
-    table = gaps(plan.FILES, mred_runs(0.5))
+    table = gaps(CLAIMS.words, plan.FILES, mred_runs(0.5))
     assert len(table) == 48
     first = table.iloc[0]
     assert first["cell"] == "Table 3: throughput, Mb/s; TCP and UDP, n = 20, MRED"
@@ -209,19 +158,19 @@ def test_gaps_are_sorted_and_those_held_out_are_marked():
 
 def test_a_printed_zero_counts_as_half_a_unit():
     runs_of_0 = pd.DataFrame({"case": "30 %", "point": "", "seed": [1, 2, 3]})
-    file = PaperFiles("pc-red")
-    for quantity in file.claim_file().quantities.values():
+    own = paper_of("pc-red")
+    for quantity in own.claims.words.quantities.values():
         if quantity.column:
             runs_of_0[quantity.column] = np.nan
     runs_of_0["non_min"] = [1.9, 2.0, 2.1]
-    (row,) = gaps(file, runs_of_0).to_dict("records")
+    (row,) = gaps(own.claims.words, own.files, runs_of_0).to_dict("records")
     assert (row["printed"], row["factor"]) == ("0", pytest.approx(4.0))
 
 
 def test_sets_of_printed_numbers_name_numbers_that_are_there():
     """A misspelt column or value in [[used]] or [[explained]] would hold a number out that was used."""
     for paper in ("pc-red", "mred", "ddred"):
-        files = PaperFiles(paper)
+        files = paper_of(paper).files
         cells = [{"table": c.table, "quantity": c.quantity, "unit": c.unit, **c.key} for c in files.cells()]
         data = files.toml("readings.toml")
         for entry in [*data.get("used", ()), *data.get("explained", ())]:

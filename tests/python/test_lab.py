@@ -1,8 +1,7 @@
-"""The laboratory without a browser: settings and their runs, and the command."""
+"""The laboratory's settings and their runs, in node, and the command."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -10,47 +9,21 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import replace
 
 import pytest
 
 import aqmlab
-from aqmlab.cli import main, parse_overrides, parse_seeds
-from aqmlab.lab import laboratory
-from aqmlab.lab.laboratory import NOT_BUILT, show, why_native
-from aqmlab.lab.request_error import RequestError
-from aqmlab.lab.session import BUILT_IN, Session
-from aqmlab.lab.simulation import Side, Simulator, Wanted, cut
-from aqmlab.lab.standalone import is_built
-from aqmlab.scenario.file import Scenario
+from aqmlab.cli import main, parse_overrides
+from aqmlab.lab.laboratory import show
+from aqmlab.lab.page import BUILT_IN
+from browser_core import answers_of, check_numbers, page_answers, page_values
 
-WHY_NATIVE = "" if is_built() else f"aqmlab: the server simulates: {NOT_BUILT}\n"
 RED = "queue.bottleneck"
+NAMES = "answers.push(core.registry.disciplines);"
 
 
-@pytest.fixture(scope="module")
-def session():
-    made = Session()
-    yield made
-    made.close()
-
-
-def values(answer, run=0):
-    return {row["key"]: row["values"][run] for row in answer["numbers"]}
-
-
-def again(command):
-    """Run a command of the page, in memory; the numbers that the page shows."""
-    words = shlex.split(command)
-    assert words[:2] == ["aqmlab", "run"]
-    seeds = parse_seeds(words[words.index("--seeds") + 1])
-    sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
-    result = aqmlab.run(words[2], seeds=seeds, overrides=parse_overrides(sets), workers=1, progress=False)
-    return result.metrics(link="bottleneck").iloc[0].to_dict()
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -62,127 +35,87 @@ def again(command):
     ],
     ids=["as it is", "sliders", "drop-tail", "classes beside", "words and switches"],
 )
-def test_the_command_repeats_the_numbers(session, settings):
-    answer = session.answer(settings)
-    for index, command in enumerate(answer["command"].splitlines()):
-        shown, repeated = values(answer, index), again(command)
-        assert shown == {key: repeated[key] for key in shown}
+def test_the_command_repeats_the_numbers(settings, tmp_path):
+    [answer] = page_answers(BUILT_IN, [settings])
+    check_numbers(answer)
 
 
-def test_the_scenario_text_is_the_setting(session, tmp_path):
-    answer = session.answer({f"{RED}.min_th": 20, "seed": 5})
+def test_the_scenario_text_is_the_setting(tmp_path):
+    [answer] = page_answers(BUILT_IN, [{f"{RED}.min_th": 20, "seed": 5}])
     path = tmp_path / "copied.toml"
     path.write_text(answer["text"])
     copied = aqmlab.run(path, seeds=[5], workers=1, progress=False).metrics(link="bottleneck").iloc[0].to_dict()
-    assert values(answer) == {key: copied[key] for key in values(answer)}
+    shown = page_values(answer)
+    assert shown == pytest.approx({key: copied[key] for key in shown}, rel=1e-12)
 
 
 @pytest.mark.slow
-def test_every_discipline_runs_with_its_own_controls(session):
-    # Other tests of this process may have registered plug-ins that raise.
-    for known in (one for one in aqmlab.disciplines() if not one.foreign):
-        answer = session.answer({"aqm": known.name})
-        assert answer["names"] == [known.name]
+def test_every_discipline_runs_with_its_own_controls(tmp_path):
+    [known] = answers_of(NAMES, None)
+    answers = page_answers(BUILT_IN, [{"aqm": one["name"], "seconds": 5} for one in known])
+    # Other tests of this process may have registered plug-ins.
+    assert [one["name"] for one in known] == [one.name for one in aqmlab.disciplines() if not one.foreign]
+    for discipline, answer in zip(known, answers, strict=True):
+        assert answer["names"] == [discipline["name"]]
         keys = {control["key"] for control in answer["panel"]}
         assert {"aqm", "beside", "rate", "rtt", "flow.tcp.count", "seconds", "seed", f"{RED}.limit"} <= keys
-        curved = known.parameter("curve") is not None
+        curved = any(parameter["key"] == "curve" for parameter in discipline["parameters"])
         assert (f"{RED}.w_q" in keys) == curved
         assert [chart["key"] for chart in answer["charts"]] == ["queue", "probability", "goodput", "delay"]
         assert all(len(chart["alt"]) > 30 for chart in answer["charts"])
-        json.dumps(answer, allow_nan=False)
 
 
-def test_two_disciplines_see_the_same_traffic(session):
-    answer = session.answer({"beside": "red", "aqm": "mred"})
-    assert answer["names"] == ["mred", "red"]
-    assert values(answer, 1) == values(session.answer({}))
+def test_two_disciplines_see_the_same_traffic(tmp_path):
+    both, alone = page_answers(BUILT_IN, [{"beside": "red", "aqm": "mred"}, {}])
+    assert both["names"] == ["mred", "red"]
+    assert page_values(both, 1) == page_values(alone)
 
 
-def test_a_slider_sets_the_value_that_it_shows(session):
-    plan = session.scenario.with_overrides(
-        parse_overrides([w for w in shlex.split(session.answer({"rtt": 200, "rate": 3})["command"]) if "=" in w])
-    )
+def test_a_slider_sets_the_value_that_it_shows(tmp_path):
+    [answer] = page_answers(BUILT_IN, [{"rtt": 200, "rate": 3}])
+    sets = parse_overrides([word for word in shlex.split(answer["command"]) if "=" in word])
+    plan = aqmlab.Scenario.load(BUILT_IN, overrides=sets)
     way = [plan.link(name).delay_s for name in plan.flows[0].path]
     assert 2 * sum(way) == pytest.approx(0.2)
     assert plan.link("bottleneck").rate_bps == 3e6
 
 
 @pytest.mark.parametrize("file", ["chain", "explicit-two-hop", "torus", "diffserv", "udp-mix"])
-def test_other_networks_have_their_controls(file, pytestconfig):
-    session = Session(pytestconfig.rootpath / "examples" / f"{file}.toml")
-    try:
-        panel = {control.key: control for control in session.panel(session.scenario.link(session.link).aqm)}
-        assert "rate" in panel
-        assert panel.keys() & {"rtt", "delay"}
-        answer = session.answer({"rate": panel["rate"].value * 2, "seconds": 2})
-        assert answer["simulated_s"] <= 2
-        assert answer["link"] == session.link
-    finally:
-        session.close()
+def test_other_networks_have_their_controls(file, tmp_path):
+    [first] = page_answers(f"example:{file}", [{"seconds": 1}])
+    panel = {control["key"]: control for control in first["panel"]}
+    assert "rate" in panel
+    assert panel.keys() & {"rtt", "delay"}
+    [answer] = page_answers(f"example:{file}", [{"rate": panel["rate"]["value"] * 2, "seconds": 2}])
+    assert answer["simulated_s"] == 2
+    assert answer["link"] == first["link"]
 
 
-def test_a_run_that_takes_too_long_is_cut_and_reported():
-    session = Session(overrides={"run.duration": "600s"}, budget_s=0.02)
-    try:
-        began = time.monotonic()
-        answer = session.answer({"rate": 1000, "flow.tcp.count": 200})
-        assert answer["asked_s"] == 600
-        assert 0.1 <= answer["simulated_s"] < 60
-        assert time.monotonic() - began < 2
-        assert answer["warmup_s"] < answer["simulated_s"] / 2
-    finally:
-        session.close()
+def test_changes_after_the_end_of_a_shorter_run_are_left_out(tmp_path):
+    [answer] = page_answers("example:torus", [{"seconds": 3}], link="r1->r2")
+    assert "run.duration=3s" in answer["command"]
+    assert "change=[]" in answer["command"]
 
 
-def test_changes_after_the_end_of_a_cut_run_are_left_out(pytestconfig):
-    session = Session(pytestconfig.rootpath / "examples" / "torus.toml", link="r1->r2", budget_s=60.0)
-    try:
-        answer = session.answer({"seconds": 3})
-        assert "run.duration=3s" in answer["command"]
-        assert "change=[]" in answer["command"]
-    finally:
-        session.close()
-
-
-def test_changes_of_a_cut_run_are_kept_by_their_time_not_by_their_place_in_the_file(pytestconfig):
+def test_changes_of_a_shorter_run_are_kept_by_their_time_not_by_their_place_in_the_file(tmp_path, pytestconfig):
     text = (pytestconfig.rootpath / "examples" / "dumbbell-red.toml").read_text()
     late = '[[change]]\nat = "25s"\nlink = "bottleneck"\nrate = "5Mbps"\n'
     early = '[[change]]\nat = "2s"\nlink = "bottleneck"\nrate = "3Mbps"\ndelay = "3ms"\n'
-    plan = aqmlab.Scenario.from_text(f"{text}\n{late}{early}")
-    kept = plan.with_overrides(cut(plan, 20.0)).changes
+    path = tmp_path / "changes.toml"
+    path.write_text(f"{text}\n{late}{early}")
+    plan = aqmlab.Scenario.load(path)
+    [answer] = page_answers(str(path), [{"seconds": 20}])
+    kept = aqmlab.Scenario.from_text(answer["text"]).changes
     assert [change["at_s"] for change in kept] == [2.0]
     assert kept == plan.changes[:1]
 
 
-def test_the_newest_request_wins():
-    # Long enough that it is looked whether there is a newer request several times.
-    session = Session(overrides={"run.duration": "600s"}, budget_s=60.0)
-    turns = itertools.count()
-    try:
-        with pytest.raises(RequestError, match="409 a newer request"):
-            session.answer({}, superseded=lambda: next(turns) > 3)
-    finally:
-        session.close()
-
-
-def test_a_slow_run_gives_way_at_once():
-    """A run without a bound on its time is given up as soon as a newer request is there."""
-    plan = aqmlab.Scenario.load("lab:dumbbell.toml", overrides={"run.duration": "20000s"})
-    simulator = Simulator(plan, "bottleneck", budget_s=1000.0)
-    newer = threading.Event()
-    threading.Timer(0.3, newer.set).start()
-    began = time.monotonic()
-    with pytest.raises(RequestError, match="409"):
-        simulator.runs(Wanted((Side("red", ()),), 20000.0, 1, 10e6, 10, newer.is_set))
-    assert time.monotonic() - began < 3
-    simulator.close()
-
-
 UNUSABLE = {
-    "unknown": ({"run.duration": "1e9s"}, "'run.duration' is not among the controls of red"),
+    "unknown": ({"run.duration": "1e9s"}, '"run.duration" is not among the controls of red'),
     "of the core": ({f"{RED}.min_th": 50}, "min_th (50p) is not below max_th (30p)"),
     "too many flows": ({"flow.tcp.count": 1e9}, "flow.tcp.count: is out of range (allowed: 1 to 2000)"),
     "half a flow": ({"flow.tcp.count": 1.5}, "flow.tcp.count: 1.5 is not a whole number"),
+    "below the range": ({f"{RED}.max_th": -1}, f"{RED}.max_th: is out of range (allowed: 0 to 1e+06)"),
     "word for number": ({"rate": "10Mbps"}, "rate: is not a number"),
     "truth for number": ({"rate": True}, "rate: is not a number"),
     "unknown discipline": ({"aqm": "rde"}, "aqm: is none of drop-tail, red"),
@@ -191,16 +124,19 @@ UNUSABLE = {
     "half a surrogate": ({"aqm": "\ud800"}, "aqm: is none of"),
     "toml in a word": ({f"{RED}.curve": 'x"\nlimit = 1'}, "is none of"),
     "huge number": ({"seed": 10**400}, "seed: is out of range"),
+    "half a seed": ({"seed": 1.5}, "seed: 1.5 is not a whole number"),
+    "too large": (
+        {"rate": 10_000, "seconds": 600},
+        r"about \d+ million packets over links to simulate \(allowed in a page: up to 50 million\)",
+    ),
 }
 
 
-@pytest.mark.parametrize(("settings", "line"), UNUSABLE.values(), ids=UNUSABLE)
-def test_invalid_settings(session, settings, line):
-    with pytest.raises(RequestError) as found:
-        session.answer(settings)
-    assert found.value.status == 422
-    assert line in found.value.text
-    assert "\n" not in found.value.text
+def test_invalid_settings_are_one_line(tmp_path):
+    found = page_answers(BUILT_IN, [settings for settings, _ in UNUSABLE.values()])
+    for name, (_, line), text in zip(UNUSABLE, UNUSABLE.values(), found, strict=True):
+        assert re.search(line if name == "too large" else re.escape(line), text), name
+        assert "\n" not in text
 
 
 class Opened:
@@ -237,34 +173,8 @@ def test_the_command_ends_cleanly(shell):
         assert re.match(r"Laboratory: http://127\.0\.0\.1:\d+/[\w-]{32}/\n", opened.first)
         code, out, err = opened.stop()
     assert code == 0
-    assert err == f"{WHY_NATIVE}aqmlab: laboratory closed\n"
+    assert err == "aqmlab: laboratory closed\n"
     assert out.endswith("Ctrl-C ends it.\n")
-
-
-@pytest.mark.slow
-def test_what_a_page_cannot_run_is_said(shell):
-    with Opened(shell, "example:applications", "--no-browser") as opened:
-        _, _, err = opened.stop()
-    line = "aqmlab: the server simulates: what applications see is measured in Python\n"
-    assert err == f"{line}aqmlab: laboratory closed\n"
-
-
-def test_the_server_simulates_only_what_a_page_cannot(monkeypatch):
-    plan = Scenario.load(BUILT_IN)
-    native = [one for one in aqmlab.disciplines() if not one.foreign]
-    monkeypatch.setattr(laboratory, "disciplines", lambda: native)
-    monkeypatch.setattr(laboratory, "is_built", lambda: True)
-    assert why_native(plan) == ""
-    applications = why_native(Scenario.load("example:applications"))
-    assert applications == "what applications see is measured in Python"
-    own = replace(native[0], name="mine", foreign=True)
-    monkeypatch.setattr(laboratory, "disciplines", lambda: [*native, own])
-    assert why_native(plan) == "mine is written in Python"
-    monkeypatch.setattr(laboratory, "disciplines", lambda: native)
-    monkeypatch.setattr(laboratory, "is_built", lambda: False)
-    assert why_native(plan) == NOT_BUILT
-    with aqmlab.open_lab() as lab:
-        assert lab.native == NOT_BUILT
 
 
 @pytest.mark.slow
@@ -275,9 +185,7 @@ def test_without_a_display_a_message_is_printed(shell):
         code, out, err = opened.stop()
     assert code == 0
     assert json.loads(out)["url"].startswith("http://127.0.0.1:")
-    assert err.startswith(
-        f"{WHY_NATIVE}aqmlab: there is no display here; open the address in a browser of this machine\n"
-    )
+    assert err.startswith("aqmlab: there is no display here; open the address in a browser of this machine\n")
 
 
 def test_no_browser_is_an_error_of_one_line(monkeypatch):

@@ -1,7 +1,6 @@
-"""The laboratory in a real browser: a slider moved, a chart changed, in time; nothing fetched from elsewhere.
+"""The served laboratory in a real browser: a slider moved, a chart changed, in time; nothing fetched from elsewhere.
 
-Most of it is about the page whose runs the server does; `test_web_browser.py` is about the page that simulates by
-itself.
+`test_web_browser.py` is about the page that simulates by itself.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from statistics import median
 
 import pytest
 
-from aqmlab.lab.laboratory import Lab
-from aqmlab.lab.session import Session
-from aqmlab.lab.standalone import standalone_page
-from browser_core import wasm_path
+import aqmlab
+from aqmlab.scenario import plugins
+from browser_core import command_values
 from measure_lab import LIMIT_MS, browser_path, lines, moves, opened_page, press, slider
 
 pytest.importorskip("playwright.sync_api")
@@ -32,8 +30,15 @@ REBOUND = "--host-resolver-rules=MAP evil.example 127.0.0.1"
 
 @pytest.fixture(scope="module")
 def lab():
-    """One that has time, so that no run is cut on a busy machine."""
-    with Lab(Session(budget_s=5.0)) as opened:
+    @plugins.discipline("every-tenth", title="Every tenth packet")
+    class EveryTenth(plugins.Discipline):
+        """Drops every tenth packet."""
+
+        def enqueue(self, now, packet, queue):
+            self.average += 1
+            return "drop" if self.average % 10 == 0 else "accept"
+
+    with aqmlab.open_lab() as opened:
         yield opened
 
 
@@ -49,25 +54,15 @@ def browsed(lab):
 
 
 @pytest.fixture
-def page(browsed):
+def page(browsed, lab):
     """The page as it is when it is opened."""
     browsed.console.clear()
     browsed.asked.clear()
-    browsed.reload()
+    browsed.goto("about:blank")
+    browsed.goto(lab.url)
     browsed.wait_for_selector("html[data-drawn]", state="attached")
     yield browsed
     assert browsed.console == []
-
-
-@pytest.fixture
-def prompt(browsed):
-    """The page of a laboratory as it is for users, which has no time."""
-    with Lab(Session()) as opened:
-        page = browsed.context.browser.new_page(viewport=browsed.viewport_size)
-        page.goto(opened.url)
-        page.wait_for_selector("html[data-drawn]", state="attached")
-        yield page
-        page.close()
 
 
 def listed(page):
@@ -79,8 +74,8 @@ def settled(page, number):
     page.wait_for_selector(f'html[data-drawn="{number}"]', state="attached")
 
 
-def test_twenty_moves_are_drawn_in_time(prompt, capsys):
-    found = moves(prompt, 20)
+def test_twenty_moves_are_drawn_in_time(page, capsys):
+    found = moves(page, 20)
     times = [move.ms for move in found]
     with capsys.disabled():
         print(f"\nlaboratory: median {median(times):.0f} ms, worst {max(times):.0f} ms of {len(times)} moves")
@@ -88,32 +83,37 @@ def test_twenty_moves_are_drawn_in_time(prompt, capsys):
     assert median(times) < LIMIT_MS
 
 
-def test_a_page_that_simulates_by_itself_is_served(browsed):
-    """One request; moves are drawn in time, also when the laboratory was closed."""
-    wasm_path()
-    other, asked, console = browsed.context.browser.new_page(viewport=browsed.viewport_size), [], []
-    other.on("request", lambda request: asked.append(request.url))
-    other.on("console", lambda line: console.append(line.text))
-    with Lab(standalone_page()) as lab:
-        other.goto(lab.url)
-        other.wait_for_selector("html[data-drawn]", state="attached")
-    found = moves(other, 10)
-    assert all(move.chart_changed for move in found)
-    assert median(move.ms for move in found) < LIMIT_MS
-    assert [url for url in asked if not url.startswith(("blob:", "data:"))] == [lab.url]
-    assert console == []
-    other.close()
-
-
 def test_the_page_asks_only_its_own_server(page, lab):
     press(page, MAX_TH)
-    assert len(page.asked) >= 7
-    assert all(url.startswith(lab.url) for url in page.asked)
+    asked = [url for url in page.asked if not url.startswith(("blob:", "data:"))]
+    assert asked[0] == lab.url
+    assert set(asked[1:]) == {f"{lab.url}core"}
 
 
-def test_what_is_for_a_page_that_runs_by_itself_is_hidden(page):
-    assert page.locator(".alone").count() > 2
-    assert page.locator(".alone:visible").count() == 0
+def test_a_discipline_of_python_runs(page):
+    page.select_option('[data-key="aqm"] select', "every-tenth")
+    settled(page, 2)
+    loss = float(page.text_content('#numbers td[data-key="loss"]'))
+    assert loss == pytest.approx(0.1, abs=1e-3)
+    assert loss == pytest.approx(command_values(page.text_content("#command"))["loss"], abs=5e-6)
+    assert page.is_hidden("#error")
+
+
+def test_what_applications_see_is_among_the_numbers(browsed):
+    with aqmlab.open_lab("example:applications") as lab:
+        other = browsed.context.browser.new_page()
+        other.goto(lab.url)
+        other.wait_for_selector("html[data-drawn]", state="attached")
+        due = command_values(other.text_content("#command"), "bottleneck")
+        for key in ("mos", "page_load_s"):
+            assert float(other.text_content(f'#numbers td[data-key="{key}"]')) == pytest.approx(due[key], abs=0.006)
+        other.close()
+
+
+def test_the_queue_of_the_native_core_can_be_watched(page):
+    page.click("#watching summary")
+    page.wait_for_selector("#watching[data-shown]", state="attached")
+    assert re.fullmatch(r"red: \d+ packets wait; 10\.0000 s\.", page.text_content("#queue-words"))
 
 
 def test_a_slider_shows_in_command_scenario_and_numbers(page):
@@ -125,12 +125,12 @@ def test_a_slider_shows_in_command_scenario_and_numbers(page):
     assert page.text_content("#numbers") != before
     assert page.input_value(f'[data-key="{MAX_TH}"] input[type=number]') == "32"
     assert page.get_attribute(slider(MAX_TH), "aria-valuetext") == "32 packets"
-    assert "30 s of 30 s simulated" in page.text_content("#status")
+    assert "30 s simulated" in page.text_content("#status")
 
 
 def test_while_a_slider_is_dragged_the_newest_wins(page):
     """Forty moves in a row: far fewer runs, and the last one is drawn."""
-    asked = len(page.asked)
+    drawn = int(page.evaluate("document.documentElement.dataset.drawn"))
     page.evaluate(
         """async (where) => {
           const slider = document.querySelector(where);
@@ -144,8 +144,8 @@ def test_while_a_slider_is_dragged_the_newest_wins(page):
     )
     value = page.input_value(f'[data-key="{MAX_TH}"] input[type=number]')
     page.wait_for_selector(f'#command:text("{MAX_TH}={value}p")')
-    runs = [url for url in page.asked[asked:] if url.endswith("/run")]
-    assert 1 <= len(runs) < 40
+    runs = int(page.evaluate("document.documentElement.dataset.drawn")) - drawn
+    assert 1 <= runs < 40
 
 
 def test_another_discipline_brings_its_controls(page):
@@ -196,20 +196,9 @@ def test_an_invalid_setting_is_reported_and_the_charts_stay(page):
     page.wait_for_selector("#error:visible")
     assert page.text_content("#error") == "queue.bottleneck.limit: is out of range (allowed: 1 to 1e+06)"
     assert lines(page) == drawn
-    page.console.clear()  # the browser notes the status 422
     page.fill(field, "50")
     page.press(field, "Enter")
     page.wait_for_selector("#error", state="hidden")
-
-
-def test_a_cut_run_is_reported(prompt):
-    page = prompt
-    field = '[data-key="rate"] input[type=number]'
-    page.fill('[data-key="seconds"] input[type=number]', "600")
-    page.fill(field, "5000")
-    page.press(field, "Enter")
-    page.wait_for_selector('#status.cut:text("of 600 s")')
-    assert re.match(r"[\d.]+ s of 600 s simulated, since more would take too long; ", page.text_content("#status"))
 
 
 def test_copying(page, lab):
@@ -329,7 +318,7 @@ def test_a_foreign_page_cannot_ask(browsed, lab):
         word = other.evaluate(
             """async (url) => {
               const ask = (where, how) => fetch(where, how).then(() => "answered", () => "kept away");
-              return [await ask(url, {}), await ask(url + "run", { method: "POST", body: "{}" }),
+              return [await ask(url, {}), await ask(url + "core", { method: "POST", body: "{}" }),
                       await ask(url, { mode: "no-cors" })];
             }""",
             lab.url,
@@ -340,7 +329,7 @@ def test_a_foreign_page_cannot_ask(browsed, lab):
 
 
 def test_the_page_reports_that_the_laboratory_was_closed(browsed):
-    lab = Lab(Session())
+    lab = aqmlab.open_lab()
     other = browsed.context.browser.new_page()
     other.goto(lab.url)
     other.wait_for_selector("html[data-drawn]", state="attached")

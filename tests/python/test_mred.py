@@ -13,8 +13,8 @@ import pytest
 
 import aqmlab
 from aqmlab.papers.common import BASE
-from aqmlab.papers.common.tables import shown
 from aqmlab.papers.mred import PAPER, chain, plan
+from aqmlab.reporting.intervals import intervals_text
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -284,5 +284,5 @@ def test_commands_in_the_page_are_commands(reproduction):
 
 def test_tables_for_reading_keep_their_numbers(reproduction):
     table = reproduction.tables["table-1"]
-    mean, _, half = shown("table-1", PAPER.page, table)["RED measured"][0].partition(" ± ")
+    mean, _, half = intervals_text(table)["RED measured"][0].partition(" ± ")
     assert float(mean) == pytest.approx(table["RED measured"][0], abs=float(half))

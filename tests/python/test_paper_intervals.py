@@ -69,12 +69,13 @@ def test_the_interval_of_a_claim_is_students_within_the_bounds():
 
 def test_papers_make_intervals_in_one_place():
     """The function is `quantity_interval`; tests of claims have the paired t-test (`part_difference`)."""
-    others = re.compile(r"(?<![\w.])(interval|mean_interval|paired)\(|\.half_width")
+    others = re.compile(r"(?<![\w.])(?<!def )(interval|mean_interval|paired)\(|\.half_width")
     allowed = {"common/quantities.py": "mean_interval(", "common/claims.py": "paired("}
     for path in PAPERS.rglob("*.py"):
         name = path.relative_to(PAPERS).as_posix()
         found = {match.group(0) for match in others.finditer(path.read_text())}
-        widths = {".half_width"} if name in ("common/numbers.py", "common/power.py") else set()  # compared, not shown
+        # Half widths are compared there, not shown.
+        widths = {".half_width"} if name in ("common/expressions.py", "common/power.py") else set()
         assert found <= {allowed.get(name), *widths}, name
 
 

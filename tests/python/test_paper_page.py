@@ -1,4 +1,4 @@
-"""``page.toml``: the reader, tables and figures of runs that are made up, and readings beside the chosen one."""
+"""A paper's page: tables and figures of runs that are made up, and readings beside the chosen one."""
 
 from __future__ import annotations
 
@@ -12,29 +12,43 @@ import pytest
 
 from aqmlab.errors import InputError, StorageError
 from aqmlab.papers import common
-from aqmlab.papers.common import BASE, PaperFiles, Setup
-from aqmlab.papers.common.cells import Printed
-from aqmlab.papers.common.claim_reader import read_claims
-from aqmlab.papers.common.figures import drawn, dressed, samples
-from aqmlab.papers.common.files import Cell
-from aqmlab.papers.common.page_file import read_page
-from aqmlab.papers.common.paper import CHOSEN, Paper, Study
-from aqmlab.papers.common.tables import made, parameters, plain_number, shown
+from aqmlab.papers.common import (
+    BASE,
+    SEEDS,
+    Cell,
+    Claims,
+    Column,
+    Fit,
+    Line,
+    P,
+    Paper,
+    PaperFiles,
+    Printed,
+    Quantity,
+    Setup,
+    Study,
+    parameters,
+)
+from aqmlab.papers.common.figures import samples
+from aqmlab.papers.common.paper import CHOSEN
+from aqmlab.papers.common.tables import plain_number
 
-HEAD = dict.fromkeys(("name", "citation", "lead", "quick_note", "example"), "") | {"scenarios": ["sole"]}
-LABELS = {"labels": {"case": {"a": "alone", "b": "with UDP"}}}
-CLAIMS = read_claims(
-    {
-        "column": {"case": {}, "n": {"title": "n"}, "discipline": {}},
-        "quantity": {"loss": {"column": "lost", "printed": "loss"}, "queue": {}},
-    },
-    file="made/claims.toml",
+CLAIMS = Claims(
+    {"case": Column(values={"a": "alone", "b": "with UDP"}), "n": Column("n"), "discipline": Column()},
+    {"loss": Quantity("loss", printed="loss"), "queue": Quantity("queue")},
 )
 CELLS = [
     Cell("1", "loss", "1", str(value), value, "", {"n": n, "discipline": d})
     for d, n, value in (("RED", 5, 0.2), ("RED", 9, 0.4), ("MRED", 5, 0.1), ("MRED", 9, 0.5))
 ]
-PRINTED = Printed(CLAIMS, CELLS)
+
+
+@dataclass(frozen=True)
+class Files(PaperFiles):
+    """MRED's files with other printed numbers."""
+
+    def cells(self):
+        return CELLS
 
 
 def runs(**more):
@@ -50,73 +64,88 @@ def runs(**more):
     return pd.DataFrame(rows).assign(**more)
 
 
-def page(**tables):
-    return read_page({**HEAD, **LABELS, **tables}, file="made/page.toml")
+def study(rows=None, *, setups=(), root=Path(), **options):
+    """A study of MRED's files with runs that are made up."""
+    paper = Paper(
+        Files("mred"), "made", "by hand", CLAIMS, common.Effort, lambda _: [], lambda *_: {}, lambda _: [],
+        colors={"RED": 4}, **options,
+    )  # fmt: skip
+    return Study(paper, common.Effort(2, 1), root, setups, runs() if rows is None else rows)
 
 
-def table(readings=None, **stated):
-    return made("t", page(table={"t": stated}), runs(), readings or {}, PRINTED)
+def made(columns, **stated):
+    return study().table("t", columns, **stated)
+
+
+def table(columns, **stated):
+    return made(columns, **stated).numbers
+
+
+OF = study().runs.of
+LOSS = OF("loss", case="a")
+LESS = OF("loss", "MRED", case="a").less("RED")
 
 
 def test_rows_come_in_the_order_of_the_runs_or_as_stated():
-    columns = {"seeds": "seeds", "mean": "loss"}
-    found = table(rows=["n"], of={"case": "a", "discipline": "RED"}, columns=columns)
+    columns = {"seeds": SEEDS, "mean": "loss"}
+    found = table(columns, rows=["n"], of={"case": "a", "discipline": "RED"})
     assert found["n"].tolist() == [9, 5]
     assert found["mean"].tolist() == pytest.approx([0.905, 0.505])
     assert found["seeds"].tolist() == [2, 2]
     assert list(found.columns) == ["n", "seeds", "mean", "mean low", "mean high"]
-    stated = table(rows={"n": "flows"}, of={"n": [5, 9], "case": "a", "discipline": "RED"}, columns=columns)
+    stated = table(columns, rows={"n": "flows"}, of={"n": (5, 9), "case": "a", "discipline": "RED"})
     assert stated["flows"].tolist() == [5, 9]
 
 
 def test_columns_over_values_and_differences_by_seed():
-    over = {"case": ["a", "b"]}
     columns = {
-        "{case}": {"quantity": "loss", "of": {"discipline": "RED"}, "over": over},
-        "less": {"quantity": "loss", "of": {"discipline": "MRED", "case": "a"}, "than": {"discipline": "RED"}},
-        "%": {"quantity": "loss", "of": {"discipline": "MRED", "case": "a"}, "than": {"case": "b"}, "relative": True},
-        "share": {"quantity": "queue", "of": {"discipline": "RED", "case": "a"}, "than": {"case": "b"}, "ratio": True},
+        "alone": OF("loss", "RED", case="a"),
+        "with UDP": OF("loss", "RED", case="b"),
+        "less": LESS,
+        "%": OF("loss", "MRED", case="a").less(case="b").percent(),
+        "share": OF("queue", "RED", case="a").less(case="b").ratio(),
+        "p": P(LESS),
     }
-    found = table(rows=["n"], columns=columns).iloc[0]
+    shown = made(columns, rows=["n"])
+    found = shown.numbers.iloc[0]
     assert [found["alone"], found["with UDP"]] == pytest.approx([0.905, 0.905])
     ends = found["less"], found["less low"], found["less high"]
     assert ends == pytest.approx((-0.45, math.nan, math.nan), nan_ok=True)
     assert (found["%"], found["share"]) == pytest.approx((0.0, 1.0))
+    assert shown.for_reading["less"][0].startswith("-0.45")
+    assert shown.for_reading["share"][0] == "1"
 
 
 def test_a_mean_over_columns_is_taken_seed_by_seed():
-    found = table(
-        rows=["discipline"], of={"case": "a"}, columns={"queue": {"quantity": "queue", "mean_over": ["n"]}}, exact=True
-    )
+    found = table({"queue": OF("queue").mean_over("n")}, rows=["discipline"], of={"case": "a"}, exact=True)
     assert found["queue"].tolist() == pytest.approx([(21 + 42) / 2] * 2)
-    with pytest.raises(InputError, match=r"made/page.toml: table t: column queue: several runs of one seed"):
-        table(rows=["discipline"], of={"case": "a"}, columns={"queue": "queue"})
+    with pytest.raises(InputError, match=r"table t: column queue: several runs of one seed"):
+        table({"queue": "queue"}, rows=["discipline"], of={"case": "a"})
 
 
 def test_printed_numbers_stand_beside_measured_ones():
-    columns = {"{discipline}": {"quantity": "loss", "over": {"discipline": ["RED", "MRED"]}}}
-    found = table(rows=["n"], of={"case": "a"}, columns=columns, beside=True)
-    assert found["MRED printed"].tolist() == [0.5, 0.1]
-    assert found["MRED ratio"].tolist() == pytest.approx([0.455 / 0.5, 0.255 / 0.1])
-    stated = page(table={"t": {"rows": ["n"], "of": {"case": "a"}, "columns": columns, "beside": True}})
-    text = shown("t", stated, found)
-    assert list(text.columns)[:4] == ["n", "seeds", "RED printed", "RED measured"]
-    difference = {"quantity": "loss", "of": {"discipline": "MRED"}, "than": {"discipline": "RED"}, "printed": True}
-    assert table(rows=["n"], columns={"d": difference})["d"].tolist() == pytest.approx([0.1, -0.1])
+    columns = {name: OF("loss", name) for name in ("RED", "MRED")}
+    found = made(columns, rows=["n"], of={"case": "a"}, beside=True)
+    assert found.numbers["MRED printed"].tolist() == [0.5, 0.1]
+    assert found.numbers["MRED ratio"].tolist() == pytest.approx([0.455 / 0.5, 0.255 / 0.1])
+    assert list(found.for_reading.columns)[:4] == ["n", "seeds", "RED printed", "RED measured"]
+    difference = Printed(OF("loss", "MRED").less("RED"))
+    assert table({"d": difference}, rows=["n"])["d"].tolist() == pytest.approx([0.1, -0.1])
+    with pytest.raises(InputError, match="a column beside printed numbers is a quantity, not 2"):
+        made({"seeds": SEEDS}, rows=["n"], beside=True)
 
 
 def test_fits_to_the_printed_numbers_by_hand():
-    own = {"quantity": "loss", "of": {"discipline": "RED", "case": "a"}}
-    less = {"quantity": "loss", "of": {"discipline": "MRED", "case": "a"}, "than": {"discipline": "RED"}}
+    red = OF("loss", "RED", case="a")
     columns = {
-        "difference": own | {"fit": "difference"},
-        "relative": own | {"fit": "relative"},
-        "log": own | {"fit": "log"},
-        "reach": own | {"fit": "in reach"},
-        "less": less | {"fit": "difference"},
-        "elsewhere": {**own, "of": {"discipline": "MRED", "case": "a"}, "paper": {"discipline": "RED"}, "fit": "log"},
+        "difference": Fit("difference", [red]),
+        "relative": Fit("relative", [red]),
+        "log": Fit("log", [red]),
+        "reach": Fit("in reach", [red]),
+        "less": Fit("difference", [LESS]),
+        "elsewhere": Fit("log", [OF("loss", "MRED", case="a")], paper={"discipline": "RED"}),
     }
-    found = table(rows="readings", columns=columns, readings={CHOSEN: runs()}).iloc[0]
+    found = study().by_reading("t", columns, readings={CHOSEN: runs()}).numbers.iloc[0]
     measured, paper = np.array([0.505, 0.905]), np.array([0.2, 0.4])
     rms = lambda errors: math.sqrt(np.mean(np.square(errors)))  # noqa: E731
     assert found["difference"] == pytest.approx(rms(measured - paper))
@@ -128,64 +157,35 @@ def test_fits_to_the_printed_numbers_by_hand():
 
 
 def test_words_for_values_are_on_the_page_and_where_asked_for_in_the_file():
-    stated = {"rows": ["case"], "of": {"n": 5, "discipline": "RED"}, "columns": {"loss": "loss"}}
-    assert table(**stated)["case"].tolist() == ["a", "b"]
+    stated = {"columns": {"loss": "loss"}, "rows": ["case"], "of": {"n": 5, "discipline": "RED"}}
+    found = made(**stated)
+    assert found.numbers["case"].tolist() == ["a", "b"]
+    assert found.for_reading["case"].tolist() == ["alone", "with UDP"]
     assert table(**stated, labelled=True)["case"].tolist() == ["alone", "with UDP"]
-    assert shown("t", page(table={"t": stated}), table(**stated))["case"].tolist() == ["alone", "with UDP"]
 
 
 @pytest.mark.parametrize(
-    ("stated", "message"),
+    ("content", "message"),
     [
-        ({"tabel": {}}, r'made/page.toml: unknown key "tabel" \(allowed: .*did you mean table\?\)'),
-        ({"table": {"t": {"row": ["n"]}}}, r'table t: unknown key "row"'),
-        ({"table": {"t": {"rows": ["n"]}}}, r"table t: rows and columns go together"),
-        ({"table": {"t": {"rows": "n", "columns": {}}}}, r'table t: rows = "n"'),
-        ({"table": {"t": {"rows": ["n"], "columns": {"x": {"fit": "log"}}}}}, r"column x: the key quantity is missing"),
-        (
-            {"table": {"t": {"rows": ["n"], "columns": {"x": {"quantity": "q", "fit": "ln"}}}}},
-            r'column x: unknown fit "ln" \(allowed: difference, relative, log, in reach',
-        ),
-        ({"table": {"t": {"rows": ["n"], "columns": {"x": {"quantity": "q", "p": True}}}}}, r"column x: .* need than"),
-        ({"table": {"t": {"rows": ["n"], "columns": {"{d}": {"quantity": "q"}}}}}, r"column {d}: {d} is none"),
-        ({"figure": {"f": {"lines": {"x": "q"}}}}, r"figure f: lines need either x or samples"),
-        ({"section": [{"title": "A", "show": ["tables:t"]}]}, r'section A: show: tables:t: unknown kind "tables"'),
-        ({"section": [{"title": "A"}]}, r"section A: the key show is missing"),
-        ({"text": {"why": {"say": ""}}}, r'text why: unknown key "say"'),
-        ({"readings": {"shows": []}}, r'readings: unknown key "shows"'),
+        ("los", r'table t: column x: unknown quantity "los".*did you mean loss'),
+        (OF("loss", cas="a"), r'column x: unknown column "cas"'),
     ],
 )
-def test_errors_name_the_file_and_the_key(stated, message):
+def test_errors_name_what_the_runs_do_not_have(content, message):
     with pytest.raises(InputError, match=message):
-        page(**stated)
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"x": "los"}, r'table t: column x: unknown quantity "los".*did you mean loss'),
-        ({"x": {"quantity": "loss", "of": {"cas": "a"}}}, r'column x: unknown column "cas"'),
-    ],
-)
-def test_errors_name_what_the_runs_do_not_have(columns, message):
-    with pytest.raises(InputError, match=message):
-        table(rows=["n"], of={"case": "a", "discipline": "RED"}, columns=columns)
-    with pytest.raises(InputError, match=r'made/page.toml: table t: unknown column "m"'):
-        table(rows=["m"], columns={"x": "loss"})
-
-
-def figure(**stated):
-    own = page(figure={"f": {"title": "T", **stated}}, colors={"RED": 4})
-    chart = drawn("f", own, runs(), PRINTED, [], Path())
-    return dressed("f", chart, own.figures["f"], own.colors, "C")
+        table({"x": content}, rows=["n"], of={"case": "a", "discipline": "RED"})
+    with pytest.raises(InputError, match=r'table t: unknown column "m"'):
+        table({"x": "loss"}, rows=["m"])
 
 
 def test_lines_against_a_column_measured_and_printed():
     lines = {
-        "{discipline}": {"quantity": "loss", "over": {"discipline": ["RED", "MRED"]}},
-        "printed": {"quantity": "loss", "of": {"discipline": "RED"}, "printed": True, "mode": "dashed", "scale": 0.5},
+        "RED": OF("loss", "RED"),
+        "MRED": OF("loss", "MRED"),
+        "printed": Line(Printed(OF("loss", "RED")), mode="dashed", scale=0.5),
     }
-    chart = figure(x="n", of={"case": "a"}, lines=lines, levels=[[1.0, "all"]], y_range=[0, 1])
+    look = {"levels": [(1.0, "all")], "y_range": (0, 1)}
+    chart = study().chart("f", "T", lines, x="n", of={"case": "a"}, caption="C", **look).chart
     red, mred, paper = chart.series
     assert (red.name, red.color, mred.color, paper.color, paper.mode) == ("RED", 4, 1, 4, "dashed")
     assert red.x.tolist() == [9, 5]
@@ -197,8 +197,8 @@ def test_lines_against_a_column_measured_and_printed():
 
 
 def test_bars_for_each_run():
-    line = {"quantity": "queue", "of": {"n": 5, "case": "a", "discipline": "RED"}, "mode": "bar"}
-    (series,) = figure(x="seed", lines={"RED": line}).series
+    line = Line(OF("queue", "RED", n=5, case="a"), mode="bar")
+    (series,) = study().chart("f", "T", {"RED": line}, x="seed").chart.series
     assert (series.x.tolist(), series.y.tolist()) == ([1, 2], [15, 30])
 
 
@@ -228,25 +228,26 @@ def stored(tmp_path):
 
 def test_samples_against_time_of_one_run_and_of_all(tmp_path):
     setup = stored(tmp_path)
-    stated = {"samples": "queue_samples", "link": "x", "lines": {"average": "average", "max_th": {}}}
-    stated["lines"]["max_th"] = {"quantity": "max_th", "samples": "discipline_samples", "scale": 2.0, "smooth": 2}
-    for seeds, mean in ((1, 1.0), (2, 2.0), ("all", 1.5)):
-        own = page(figure={"f": {**stated, "seeds": seeds, "time_range": [0, 2]}})
-        average, max_th = drawn("f", own, runs(), PRINTED, [setup], tmp_path).series
+    lines = {"average": "average", "max_th": Line("max_th", samples="discipline_samples", scale=2.0, smooth=2)}
+    for seed, mean in ((1, 1.0), (2, 2.0), ("all", 1.5)):
+        figure = study(setups=[setup], root=tmp_path).over_time(
+            "f", "T", lines, samples="queue_samples", link="x", seed=seed, time_range=(0, 2)
+        )
+        average, max_th = figure.chart.series
         assert (average.x.tolist(), average.y.tolist()) == ([0.0, 1.0], [mean, mean])
         assert max_th.y.tolist() == [6.0, 7.0]
+    with pytest.raises(InputError, match=r"figure f: line average: 0 scenarios have {'case': 'b'}; it takes one"):
+        study(setups=[setup]).over_time("f", "T", lines, samples="queue_samples", of={"case": "b"})
     with pytest.raises(StorageError, match=r'unknown name "queue" \(allowed: t_s, link, average'):
         samples(setup.run_folder(tmp_path, 1), "queue_samples", "queue")
     with pytest.raises(StorageError, match="holds no table flows"):
         samples(setup.run_folder(tmp_path, 1), "flows", "queue")
 
 
-def study(rows, **readings):
-    """A study of MRED's files with runs that are made up."""
-    paper = Paper(PaperFiles("mred"), setups=lambda _: [], read=lambda *_: {})
-    object.__setattr__(paper, "page", page(readings=readings))
+def under_readings(rows, **options):
+    """A study whose runs are of several readings."""
     setups = [Setup({}, Plan(), seeds=1, reading=label) for label in rows["reading"].unique()]
-    return Study(paper, common.Effort(2, 1), Path(), setups, rows)
+    return study(rows, setups=setups, **options).readings
 
 
 def test_readings_stand_beside_the_chosen_one_at_their_own_points():
@@ -254,14 +255,14 @@ def test_readings_stand_beside_the_chosen_one_at_their_own_points():
     rows = runs().rename(columns={"case": "was"}).assign(case="sole")
     rows = rows[rows["was"] == "a"]
     other = rows[(rows["n"] == 5) & (rows["seed"] == 1)].assign(reading=label)
-    found = study(pd.concat([rows, other], ignore_index=True)).readings
+    found = under_readings(pd.concat([rows, other], ignore_index=True))
     assert list(found)[:2] == [CHOSEN, ("TCP flavour", "Reno")]
     assert {tuple(at) for at in found[CHOSEN][["n", "seed"]].to_numpy().tolist()} == {(5, 1)}
     assert set(found[CHOSEN]["reading"]) == {BASE}
     few = other[other["discipline"] == "RED"]
-    filled = study(
+    filled = under_readings(
         pd.concat([rows, other.assign(reading="TCP flavour: SACK"), few], ignore_index=True), fill=True
-    ).readings
+    )
     assert len(filled["TCP flavour", "Reno"]) == len(filled[CHOSEN]) == 2
 
 
@@ -269,7 +270,7 @@ def test_another_discipline_may_stand_for_the_baseline():
     rows = runs().query("case == 'a'").assign(case="sole")
     gentle = rows[rows["discipline"] == "RED"].assign(discipline="gentle RED", loss=7.0)
     other = rows.assign(reading="TCP flavour: Reno")
-    found = study(pd.concat([rows, gentle, other], ignore_index=True)).readings
+    found = under_readings(pd.concat([rows, gentle, other], ignore_index=True))
     own = found["Which RED is MRED compared with", "gentle RED"]
     assert set(own.loc[own["discipline"] == "RED", "loss"]) == {7.0}
 

@@ -141,5 +141,5 @@ def test_a_swing_is_found():
 
 def test_the_gain_margin_beside_the_swings_is_the_loaded_one():
     margins = loops.margins_table()
-    assert paper._model_db(margins, "RED") == pytest.approx(27.2, abs=0.05)
-    assert paper._model_db(margins, "30 %") == pytest.approx(48.1, abs=0.05)
+    assert paper.model_db(margins, "RED") == pytest.approx(27.2, abs=0.05)
+    assert paper.model_db(margins, "30 %") == pytest.approx(48.1, abs=0.05)

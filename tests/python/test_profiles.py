@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.lab.network_controls import network_controls
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import controllers, transports
 from aqmlab.theory.scenario.link_traffic import traffic_over, wire_bytes
+from browser_core import page_answers
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dumbbell-cubic.toml"
 SHORT = {"run.duration": "12s", "run.warmup": "2s", "probe.events": "true"}
@@ -94,10 +94,11 @@ def test_theory_counts_in_packets():
     assert wire_bytes(plan.flows[0]) == PAYLOAD + HEADER
 
 
-def test_the_laboratory_has_a_control_for_the_congestion_control():
-    found = {control.key: control for control in network_controls(Scenario.load(EXAMPLE), "bottleneck")}
+def test_the_laboratory_has_a_control_for_the_congestion_control(tmp_path):
+    [answer] = page_answers(str(EXAMPLE), [{"seconds": 1}])
+    found = {control["key"]: control for control in answer["panel"]}
     control = found["flow.cubic.tcp.congestion_control"]
-    assert (control.value, control.choices) == ("cubic", CONTROLS)
+    assert (control["value"], control["choices"]) == ("cubic", list(CONTROLS))
     assert "flow.cubic.transport" not in found
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab.papers.common.claim_file import Range
 from aqmlab.papers.common.run_table import RunTable
+from aqmlab.papers.common.vocabulary import Range
 
 NAMES = ["RED", "MRED", "ExRED"]
 

@@ -32,10 +32,10 @@ SHORT = [("run.duration", "12s"), ("run.warmup", "2s")]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", examples())
-def test_every_example_has_the_tables_of_the_native_core(name, tmp_path):
+def test_every_example_has_the_tables_of_the_native_core(name):
     text, file = examples()[name], f"{name}.toml"
     asked = {"text": text, "file": file, "overrides": SHORT, "seed": 3}
-    summary, tables = answers_of(RUN, asked, tmp_path)
+    summary, tables = answers_of(RUN, asked)
     native = _core.Scenario(text, file, SHORT).run(3)
     assert summary.pop("warnings") == native["summary"].pop("warnings", [])
     assert summary == native["summary"]
@@ -47,7 +47,7 @@ def test_every_example_has_the_tables_of_the_native_core(name, tmp_path):
             assert tables[table][key] == own, f"{table}.{key}"
 
 
-def test_errors_have_the_places_that_the_command_line_prints(tmp_path):
+def test_errors_have_the_places_that_the_command_line_prints():
     good = examples()["dumbbell-red"]
     asked = [
         (good, []),
@@ -55,7 +55,7 @@ def test_errors_have_the_places_that_the_command_line_prints(tmp_path):
         (good, [("queue.bottleneck.max_p", "2")]),
         ("format = 1\nname = \"unclosed", []),
     ]  # fmt: skip
-    found = answers_of(CHECK, asked, tmp_path)
+    found = answers_of(CHECK, asked)
     assert found[0] == _core.Scenario(good, "a.toml").description()["hash"]
     for problems, (text, pairs) in zip(found[1:], asked[1:], strict=True):
         with pytest.raises(ScenarioError) as caught:

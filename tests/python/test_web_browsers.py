@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import _core
-from aqmlab.lab.standalone import bundle
+from aqmlab.lab.page import bundle
 from aqmlab.scenario.file import examples
 from browser_core import MODULES, wasm_path
 from measure_lab import browser_path

@@ -1,39 +1,37 @@
-"""The page that runs by itself equals the page of the server in controls, numbers, charts and commands."""
+"""The page in node: its controls, numbers and charts are those of the scenario and its runs; and the page as a file."""
 
 from __future__ import annotations
 
 import bisect
 import gzip
+import json
 import math
 import re
+import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import aqmlab
+from aqmlab import _core
 from aqmlab.cli import app
-from aqmlab.errors import Error, InputError, ScenarioError
-from aqmlab.lab import standalone
-from aqmlab.lab.session import BUILT_IN, Session
-from aqmlab.lab.standalone import PRESETS, standalone_page
-from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.errors import Error, InputError
+from aqmlab.figures.chart import Series
+from aqmlab.figures.marks import marks
+from aqmlab.lab import page as lab_html
+from aqmlab.lab.page import BUILT_IN, PRESETS, standalone_page
 from aqmlab.scenario.file import examples, read_text
-from browser_core import answers_of, wasm_path
+from browser_core import answers_of, check_numbers, page_answers, page_values, wasm_path
 from builder import lab_page
 
-ANSWER = """
-const session = await Session.open(core, asked.text, asked.file);
-for (const settings of asked.settings) {
-  try { answers.push(await session.answer(settings)); } catch (error) { answers.push(error.message); }
-}
-"""
 PANELS = """
 const session = await Session.open(core, asked.text, asked.file);
-for (const name of asked.names) {
-  try { answers.push(session.panel(name).map(shownControl)); } catch (error) {
-    answers.push(error.problems.map(({ message }) => ({ message })));
+for (const { name } of core.registry.disciplines) {
+  try { answers.push(session.panel(name)); } catch (error) {
+    answers.push(error.problems.map(({ message }) => message));
   }
 }
 """
@@ -64,86 +62,118 @@ SETTINGS = (
     {"seconds": 8, "aqm": "wred"},
     {"seconds": 8, "queue.bottleneck.ecn": True, "flow.tcp.count": 25, "flow.tcp.transport": "sack"},
 )
-WRONG = ({MAX_TH: -1}, {"nonsense": 1}, {"aqm": "nonsense"}, {"seed": 1.5}, {"queue.bottleneck.ecn": 1})
-TOO_LARGE = {"rate": 10_000, "seconds": 600}
+SAMPLES = 500
+GOODPUT_STEPS = 60
 
 
-def expected(file: str, settings: dict) -> dict:
-    session = Session(file, budget_s=1000.0)
-    try:
-        return session.answer(settings)
-    finally:
-        session.close()
+def close(found: list, due: object) -> bool:
+    """Whether a series of a chart has these values, to the digits that a chart of 500 pixels can show."""
+    numbers = np.array([math.nan if value is None else value for value in found])
+    due = np.asarray(due, dtype=float)
+    return np.allclose(numbers, due, rtol=1e-9, atol=2e-4 * np.abs(due).max(initial=0.0), equal_nan=True)
 
 
-def closely(found: object, due: object) -> None:
-    """Compare answers: words alike, numbers to the digits that a chart of 500 pixels can show.
-
-    Python rounds a half to even, JavaScript up.
-    """
-    if isinstance(due, dict):
-        assert found.keys() == due.keys()
-        for key, value in due.items():
-            closely(found[key], value)
-    elif isinstance(due, list | tuple) and all(isinstance(value, float | None) for value in due):
-        scale = max((abs(value) for value in due if value is not None), default=0.0)
-        numbers = [[math.nan if value is None else value for value in values] for values in (found, due)]
-        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=2e-4 * scale, nan_ok=True)
-    elif isinstance(due, list | tuple):
-        assert len(found) == len(due)
-        for one, other in zip(found, due, strict=True):
-            closely(one, other)
-    elif isinstance(due, float):
-        assert found == pytest.approx(due, rel=1e-4)
-    else:
-        assert found == due
+def tables_of(command: str, link: str) -> dict[str, dict[str, np.ndarray]]:
+    """Return the tables of the run of a command, sampled as the page does for up to 100 flows."""
+    words = shlex.split(command)
+    sets = [tuple(words[i + 1].split("=", 1)) for i, word in enumerate(words) if word == "--set"]
+    text, seed = read_text(Path(words[2])), int(words[words.index("--seeds") + 1].split("-")[0])
+    plan = aqmlab.Scenario.load(words[2], overrides=dict(sets))
+    every = [f"{1e9 * plan.duration_s / parts:.0f}ns" for parts in (SAMPLES, GOODPUT_STEPS)]
+    probe = f"{{ links = ['{link}'], queue_interval = '{every[0]}', flow_interval = '{every[1]}' }}"
+    tables = _core.Scenario(text, words[2], [*sets, ("probe", probe)]).run(seed)["tables"]
+    return {
+        name: {key: np.array(c) if isinstance(c, list) else np.frombuffer(c[1], c[0]) for key, c in columns.items()}
+        for name, columns in tables.items()
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_answers_are_those_of_the_server(settings, tmp_path):
-    asked = {"text": read_text(BUILT_IN), "file": BUILT_IN, "settings": [settings]}
-    (found,) = answers_of(ANSWER, asked, tmp_path)
-    assert isinstance(found, dict), found
-    due = expected(BUILT_IN, settings)
-    assert found.pop("packet_hops") > 10_000
-    due.pop("took_ms")
-    for answer in (found, due):
-        for control in answer["panel"]:
-            if control["key"] == "seconds":
-                del control["doc"]
-    closely(found, due)
+def test_charts_and_numbers_are_those_of_the_run(settings, tmp_path):
+    [answer] = page_answers(BUILT_IN, [settings])
+    assert isinstance(answer, dict), answer
+    assert answer["packet_hops"] > 10_000
+    check_numbers(answer)
+    charts = {chart["key"]: chart for chart in answer["charts"]}
+    several = len(answer["names"]) > 1
+    for run, (name, command) in enumerate(zip(answer["names"], answer["command"].splitlines(), strict=True)):
+        tables, loss = tables_of(command, answer["link"]), page_values(answer, run)["loss"]
+        prefix = f"{name}: " if several else ""
+        series = {
+            key: {
+                one["name"].removeprefix(prefix): one
+                for one in chart["series"]
+                if one["name"].startswith((prefix, name))
+            }
+            for key, chart in charts.items()
+        }
+        samples, rate = tables["queue_samples"], charts["goodput"]["levels"][0][0] * 1e6
+        drawn = {"queue": (samples["t_s"], samples["queue_packets"])}
+        if "average" in series["queue"]:
+            drawn["average"] = (samples["t_s"], samples["average"])
+        assert series["queue"].keys() == drawn.keys()
+        for key, (x, y) in drawn.items():
+            assert close(series["queue"][key]["x"], x), key
+            assert close(series["queue"][key]["y"], y), key
+        assert close(series["delay"][name]["y"], 8e3 * samples["queue_bytes"] / rate)
+        flows = tables["flow_samples"]
+        times, place = np.unique(flows["t_s"], return_inverse=True)
+        total = np.bincount(place, weights=flows["delivered_bytes"])
+        assert close(series["goodput"][name]["x"], (times[1:] + times[:-1]) / 2)
+        assert close(series["goodput"][name]["y"], 8e-6 * np.diff(total) / np.diff(times))
+        if "visited" in series["probability"]:
+            counted = samples["t_s"] >= answer["warmup_s"]
+            assert close(series["probability"]["visited"]["x"], samples["average"][counted])
+            assert close(series["probability"]["visited"]["y"], samples["p_b"][counted])
+            at = tables["links"]["link"].tolist().index(answer["link"])
+            mean = series["probability"]["mean average, share dropped"]
+            assert close([*mean["x"], *mean["y"]], [tables["links"]["mean_average"][at], loss])
+        else:
+            assert "has no curve" in charts["probability"]["alt"]
+
+
+def test_the_curve_is_that_of_the_core(tmp_path):
+    [answer] = page_answers(BUILT_IN, [{"seconds": 5, MAX_TH: 45}])
+    [curve] = [one for chart in answer["charts"] for one in chart["series"] if one["name"] == "curve"]
+    queue = {"aqm": "red", "min_th": 10, "max_th": 45, "max_p": 0.1}
+    assert close(curve["y"], _core.curve(json.dumps(queue), curve["x"]))
+    assert max(curve["y"]) == 1
+    assert len(set(curve["y"])) > 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", examples())
-def test_controls_are_those_of_the_server_for_every_example_and_discipline(name, tmp_path):
-    session = Session(f"example:{name}")
-    session.close()
-    names = session.panel(session.scenario.link(session.link).aqm)[0].choices
-    asked = {"text": examples()[name], "file": f"example:{name}", "names": names}
-    found = answers_of(PANELS, asked, tmp_path)
-    for aqm, panel in zip(names, found, strict=True):
-        due = panel_of(session, aqm)
-        for control in (*panel, *due):
-            if control.get("key") == "seconds":
-                del control["doc"]
-        closely(panel, due)
-
-
-def panel_of(session: Session, aqm: str) -> list[dict]:
-    """Return the controls of a discipline, or the errors if the file's settings do not suit it."""
-    try:
-        return [control.data() for control in session.panel(aqm)]
-    except ScenarioError as error:
-        return [{"message": problem.message} for problem in error.problems]
+def test_controls_hold_the_values_of_the_scenario_for_every_example_and_discipline(name, tmp_path):
+    """A control's value is one that it can have; set again, it changes nothing."""
+    asked = {"text": examples()[name], "file": f"example:{name}"}
+    panels = answers_of(PANELS, asked)
+    assert sum(isinstance(panel[0], dict) for panel in panels) > len(panels) / 2
+    for panel in panels:
+        if isinstance(panel[0], str):
+            continue  # the file's settings do not suit this discipline
+        keys = [control["key"] for control in panel]
+        assert len(set(keys)) == len(keys)
+        assert {"aqm", "beside", "seconds", "seed"} <= set(keys)
+        for control in panel:
+            value, label = control["value"], (name, panel[0]["value"], control["key"])
+            assert control["label"], label
+            assert control["group"], label
+            if control["kind"] == "number":
+                assert control["least"] <= value <= control["most"], label
+                assert control["low"] < control["high"], label
+                assert control["low"] > 0 or not control["log"], label
+            elif control["kind"] == "choice":
+                assert value in control["choices"], label
+            else:
+                assert isinstance(value, bool), label
+            assert control["below"] in ("", *keys), label
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", PRESETS.values())
 def test_scenarios_of_papers_run_in_the_page(file, tmp_path):
-    asked = {"text": read_text(Path(file)), "file": file, "settings": [{}]}
-    (found,) = answers_of(ANSWER, asked, tmp_path)
+    [found] = page_answers(file, [{}])
     assert isinstance(found, dict), found
     assert found["command"].startswith(f"aqmlab run {file} --seeds 1")
     assert found["packet_hops"] > 10_000
@@ -151,36 +181,24 @@ def test_scenarios_of_papers_run_in_the_page(file, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["applications", "asymmetric", "dumbbell-cubic", "udp-mix"])
-def test_numbers_and_colours_are_those_of_the_server_where_flows_differ(name, tmp_path):
+def test_numbers_and_colours_where_flows_differ(name, tmp_path):
     """Jain's index leaves out flows that applications drive; what applications see is not in the page."""
-    file, settings = f"example:{name}", {"seconds": 8, "beside": "drop-tail"}
-    (found,) = answers_of(ANSWER, {"text": examples()[name], "file": file, "settings": [settings]}, tmp_path)
+    [found] = page_answers(f"example:{name}", [{"seconds": 8, "beside": "drop-tail"}])
     assert isinstance(found, dict), found
-    due = expected(file, settings)
-    closely(found["numbers"], [row for row in due["numbers"] if row["key"] not in APPLICATIONS])
-    for one, other in zip(found["charts"], due["charts"], strict=True):
-        assert [(s["name"], s["paint"]) for s in one["series"]] == [(s["name"], s["paint"]) for s in other["series"]]
-
-
-def test_what_cannot_be_is_one_line(tmp_path):
-    asked = {"text": read_text(BUILT_IN), "file": BUILT_IN, "settings": [*WRONG, TOO_LARGE]}
-    *found, large = answers_of(ANSWER, asked, tmp_path)
-    assert found == [
-        f"{MAX_TH}: is out of range (allowed: 0 to 1e+06)",
-        '"nonsense" is not among the controls of red',
-        found[2],
-        "seed: 1.5 is not a whole number",
-        "queue.bottleneck.ecn: is not true or false",
-    ]
-    assert found[2].startswith("aqm: is none of ")
-    assert re.match(r"about \d+ million packets over links to simulate \(allowed in a page: up to 50 million\)", large)
+    check_numbers(found)
+    places = {"queue": 5, "average": 0}
+    for chart in (found["charts"][0], *found["charts"][2:]):
+        names = [one["name"] for one in chart["series"]]
+        run = {name: next((i for i, aqm in enumerate(found["names"]) if name.startswith(aqm)), 0) for name in names}
+        series = [Series(name, [], [], color=run[name] + places.get(name.split(": ")[-1], 0)) for name in names]
+        assert [one["paint"] for one in chart["series"]] == [mark.color for mark in marks(series)]
 
 
 @pytest.mark.slow
 def test_the_size_of_a_run_is_estimated_well_enough(tmp_path):
     """Hardly ever too low, so that nothing large gets through, and every example is accepted."""
     asked = [(text, name) for name, text in examples().items()]
-    for (_, name), (estimate, real) in zip(asked, answers_of(HOPS, asked, tmp_path), strict=True):
+    for (_, name), (estimate, real) in zip(asked, answers_of(HOPS, asked), strict=True):
         assert 0.9 * real < estimate < MOST_HOPS, name
 
 
@@ -231,7 +249,7 @@ def test_the_command_writes_the_page(tmp_path):
 
 
 def test_without_the_simulator_the_error_names_the_command_that_makes_it(monkeypatch):
-    monkeypatch.setattr(standalone, "CORE", "lab/none.wasm")
+    monkeypatch.setattr(lab_html, "CORE", "lab/none.wasm")
     with pytest.raises(Error, match="run `make web`"):
         standalone_page()
     site = lab_page.text()
@@ -243,7 +261,7 @@ def test_a_discipline_of_python_is_rejected(monkeypatch):
     from aqmlab.scenario.registry import discipline
 
     foreign = lambda name: type("D", (), {"foreign": name == "red", "known": discipline(name)})  # noqa: E731
-    monkeypatch.setattr(standalone, "discipline", foreign)
+    monkeypatch.setattr(lab_html, "discipline", foreign)
     with pytest.raises(InputError, match=r"queue.bottleneck.aqm: red is written in Python"):
         standalone_page()
 
@@ -254,11 +272,12 @@ def test_the_packets_that_wait_in_a_recording_are_the_backlog_of_the_run(name, t
     text, begin = read_text(Path(BUILT_IN)), 7.003
     settings = {"aqm": name, "queue.bottleneck.ecn": True} if name == "red" else {"aqm": name}
     asked = {"text": text, "file": BUILT_IN, "settings": [settings], "from_s": begin}
-    [waiting] = answers_of(WATCHED, asked, tmp_path)
+    [waiting] = answers_of(WATCHED, asked)
     end = waiting[-1][0]
     assert end > begin + 1
-    step = expected(BUILT_IN, settings)["command"].split("--set ")[1:]
-    overrides = [tuple(one.strip().strip("'").split("=", 1)) for one in step]
+    [answer] = page_answers(BUILT_IN, [settings])
+    words = shlex.split(answer["command"])
+    overrides = [tuple(words[i + 1].split("=", 1)) for i, word in enumerate(words) if word == "--set"]
     sampled = {"probe.links": ["bottleneck"], "probe.queue_interval": "37ms"}
     run = aqmlab.run(BUILT_IN, seeds=1, out=tmp_path, progress=False, overrides=[*overrides, *sampled.items()])
     samples = run.queue_samples.set_index("t_s")["queue_packets"]

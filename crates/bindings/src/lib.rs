@@ -1,6 +1,7 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
 mod live_traffic;
+mod page_session;
 mod plugins;
 mod scenario;
 mod tables;
@@ -270,5 +271,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plugins::register, m)?)?;
     m.add_class::<plugins::Packet>()?;
     m.add_class::<plugins::Queue>()?;
+    m.add_class::<page_session::PageSession>()?;
     m.add_function(wrap_pyfunction!(version, m)?)
 }

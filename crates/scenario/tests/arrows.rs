@@ -11,7 +11,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("scenario", &["aqm", "netsim", "transport", "units"]),
     ("dataplane", &["aqm", "netsim", "scenario", "transport", "units"]),
     ("web", &["netsim", "scenario", "units"]),
-    ("bindings", &["aqm", "dataplane", "netsim", "scenario", "units"]),
+    ("bindings", &["aqm", "dataplane", "netsim", "scenario", "units", "web"]),
 ];
 
 #[test]

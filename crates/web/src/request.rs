@@ -8,13 +8,13 @@ pub(crate) struct Request {
     pub text: String,
     pub file: String,
     pub overrides: Vec<(String, String)>,
-    whole: Json,
+    whole: bool,
 }
 
 impl Request {
     /// Read a request; a key that is absent is empty.
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut body: Json = serde_json::from_str(text).map_err(|why| why.to_string())?;
+        let body: Json = serde_json::from_str(text).map_err(|why| why.to_string())?;
         let word = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         let pairs = body["overrides"].as_array().map_or(&[][..], Vec::as_slice);
         let overrides = pairs.iter().map(|pair| (word(&pair[0]), word(&pair[1]))).collect();
@@ -22,7 +22,7 @@ impl Request {
             text: word(&body["text"]),
             file: word(&body["file"]),
             overrides,
-            whole: body["whole"].take(),
+            whole: body["whole"] == true,
         })
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn error(why: impl ToString) -> String {
 pub(crate) fn check(text: &str) -> String {
     match Request::read(text) {
         Ok(Request { text, file, overrides, whole }) => {
-            aqmlab_scenario::check_json(&text, &file, &overrides, whole == true)
+            aqmlab_scenario::check_json(&text, &file, &overrides, whole)
         }
         Err(why) => error(why),
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn what_is_no_request_is_an_error() {
         let unknown = r#"{"queue": "{\"aqm\": \"unknown\"}", "x": [1]}"#;
-        for answered in [check("{"), curve("["), read_toml("a = "), curve(unknown)] {
+        for answered in [check("{"), check("[]"), curve("["), read_toml("a = "), curve(unknown)] {
             assert_eq!(answer(&answered)["ok"], false, "{answered}");
         }
     }

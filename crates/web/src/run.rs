@@ -9,6 +9,7 @@ use crate::request::{Request, error};
 /// A run in progress.
 pub(crate) struct Run {
     simulation: Simulation,
+    file: String,
     duration: Span,
     warmup: Span,
     seed: u64,
@@ -24,7 +25,7 @@ impl Run {
             .map_err(|problems| error(problems.first().map_or_else(String::new, ToString::to_string)))?;
         let plan = &scenario.plan;
         let simulation = Simulation::new(plan, seed, Options::default());
-        Ok(Self { simulation, duration: plan.duration, warmup: plan.warmup, seed })
+        Ok(Self { simulation, file, duration: plan.duration, warmup: plan.warmup, seed })
     }
 
     /// Go on to this share of the run; return the packets that all links carried so far.
@@ -37,6 +38,9 @@ impl Run {
     /// values of eight bytes, little endian. Columns of `text` are in the answer itself.
     pub fn finish(mut self) -> (String, Vec<u8>) {
         self.simulation.finish();
+        if let Some(why) = self.simulation.full_log() {
+            return (error(format!("{}: {why}", self.file)), Vec::new());
+        }
         let (packet_hops, enqueue_events) = self.simulation.totals();
         let warnings = self.simulation.warnings();
         let mut block = Vec::new();

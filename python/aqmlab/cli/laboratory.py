@@ -48,8 +48,6 @@ def lab(
         return
     try:
         with open_lab(file, link=link, overrides=parse_overrides(set_), port=port) as laboratory:
-            if laboratory.native:
-                print(printable(f"aqmlab: the server simulates: {laboratory.native}"), file=sys.stderr)
             if as_json:
                 print_json({"url": laboratory.url})
             else:
@@ -64,7 +62,7 @@ def lab(
 
 
 def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides, as_json: bool) -> None:
-    from aqmlab.lab.standalone import standalone_page
+    from aqmlab.lab.page import standalone_page
 
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder; name a file")

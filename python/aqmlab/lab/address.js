@@ -1,4 +1,4 @@
-// What the address of a page that runs by itself asks for: #set={"aqm":"red"}&preset=NAME and so on. What cannot be used is
+// What the address of the page asks for: #set={"aqm":"red"}&preset=NAME and so on. What cannot be used is
 // left out and named, so that a mistyped address opens a page that says what is wrong with it.
 
 const KEYS = {

@@ -1,32 +1,11 @@
-// Who answers the page's questions: the server of `aqmlab lab`, or a worker of the page itself.
+// Answers the page's questions in a worker, so that the page never waits.
 
-const page = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
-
-// Each question is one request; the server drops what a newer one of the same page overtakes.
-export class ServerBackend {
-  // Returns { answer }, or { line } with what is wrong, "" if a newer question took the place of this one.
-  async ask({ number, settings, end }) {
-    try {
-      const reply = await fetch("run", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        signal: end.signal,
-        body: JSON.stringify({ page, number, settings }),
-      });
-      return reply.ok ? { answer: await reply.json() } : { line: reply.status === 409 ? "" : (await reply.text()).trim() };
-    } catch (error) {
-      return { line: end.signal.aborted ? "" : "The laboratory does not answer. Was it closed?" };
-    }
-  }
-}
-
-// The worker and its simulator (aqmlab.wasm, compressed) are in elements of the page.
-export class LocalBackend {
+export class Backend {
+  // A served page asks its server. Else the simulator (aqmlab.wasm, compressed) is in an element of the page.
   constructor(setup, progress) {
     Object.assign(this, { ...setup, progress, waiting: new Map(), worker: null });
     this.code = URL.createObjectURL(new Blob([document.getElementById("worker").textContent], { type: "text/javascript" }));
-    const packed = Uint8Array.from(atob(document.getElementById("core").textContent), (c) => c.charCodeAt(0));
-    this.core = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    this.core = setup.served ? { address: new URL("core", location.href).href, page: crypto.randomUUID().replaceAll("-", "") } : unpacked(document.getElementById("core").textContent);
   }
 
   // Ends the worker, whatever it does; questions that wait for it are answered with this line.
@@ -65,4 +44,9 @@ export class LocalBackend {
     this.waiting.delete(number);
     if (failed) { this.stop(line); }
   }
+}
+
+function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }

@@ -1,5 +1,5 @@
-// What a setting changes in the browser alone: the controls of a scenario and their overrides. The same as control.py,
-// queue_controls.py and network_controls.py, where the reasons stand; tests/python/test_web_page.py compares both.
+// The controls of a scenario, and the overrides that their settings make. Networks are described in many forms (a dumbbell,
+// a chain, link by link), so a key decides the rate or the delay of a link if a change of it changes the checked scenario as it should.
 
 export const NO_OTHER = "nothing";  // compare with nothing
 const FIRST = ["min_th", "max_th", "max_p", "w_q", "limit"];  // the others of a discipline are folded

@@ -1,6 +1,7 @@
-// The simulator as WebAssembly (crates/web, built by `make web`): requests and answers are JSON, tables are typed arrays.
+// The simulator (crates/web): requests and answers are JSON, tables are typed arrays. A page that is one file has it as
+// WebAssembly, a served one asks the native core of its server.
 
-const SLICES = 200;  // parts of a run, after each of which it can be stopped
+const STEPS = 200;  // parts of a run, after each of which it can be stopped
 const SLICE_MS = 25;  // so long a run goes on before others get a turn
 
 // A scenario that is not valid, with its problems as `aqmlab check --json` has them.
@@ -13,24 +14,16 @@ export class ScenarioError extends Error {
 }
 
 export class Core {
-  // Returns a core of the bytes of aqmlab.wasm.
-  static async load(bytes) {
-    const { instance } = await WebAssembly.instantiate(bytes, {});
-    return new Core(instance.exports);
+  // Returns a core of the bytes of aqmlab.wasm, or of { address, page }: where the server is asked, and under which name.
+  static async load(source) {
+    if (source.address) { return new ServerCore(source); }
+    const { instance: { exports } } = await WebAssembly.instantiate(source, {});
+    return new LocalCore({ exports });
   }
 
-  constructor(exports) {
-    this.exports = exports;
+  constructor(own) {
+    Object.assign(this, own);
     this.registry = this.call("disciplines", "");
-  }
-
-  // Calls a function of the module with a text; returns its answer.
-  call(name, text) {
-    const bytes = new TextEncoder().encode(text);
-    const at = this.exports.input(bytes.length);
-    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
-    const length = this.exports[name]();
-    return JSON.parse(new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, this.exports.output(), length)));
   }
 
   // As `call` with a request; what is wrong is thrown.
@@ -47,36 +40,73 @@ export class Core {
   }
 
   // Returns the values of TOML text.
-  toml(text) {
-    return this.ask("read_toml", text).value;
-  }
+  toml(text) { return this.ask("read_toml", text).value; }
 
   // Returns p_b of a queue at averages in packets.
-  curve(queue, x) {
-    return this.ask("curve", { queue: JSON.stringify(queue), x }).p;
-  }
+  curve(queue, x) { return this.ask("curve", { queue: JSON.stringify(queue), x }).p; }
 
-  // Runs a scenario with one seed; returns its summary and tables: table to column to values. `step(share)` is awaited
-  // now and then; what it throws ends the run.
+  // Runs a scenario with one seed; returns its summary and tables: table to column to values; and of a server also what
+  // applications saw: quantity to value. `step(share)` is awaited now and then; what it throws ends the run.
   async run({ text, file, overrides, seed }, step = async () => {}) {
     this.ask("start", { text, file, overrides, seed });
-    let last = performance.now();
-    for (let slice = 1; slice <= SLICES; slice += 1) {
-      this.exports.advance(slice / SLICES);
-      if (performance.now() - last > SLICE_MS) {
-        await step(slice / SLICES);
-        last = performance.now();
-      }
+    for (let share = 0; share < 1;) {
+      share = this.advance(share);
+      if (share < 1) { await step(share); }
     }
-    const { summary, tables } = this.ask("finish", "");
+    const { summary, tables, applications } = this.ask("finish", ""), { block, from } = this.columns();
+    const values = ({ kind, at, length, values: words }) => {
+      if (kind === "text") { return words; }
+      const bytes = block.slice(from + at, from + at + 8 * length);
+      return kind === "i8" ? new BigInt64Array(bytes) : new Float64Array(bytes);
+    };
     const named = (entries, value) => Object.fromEntries(entries.map(value));
-    return { summary, tables: named(Object.entries(tables), ([name, columns]) => [name, named(columns, (one) => [one.name, this.column(one)])]) };
+    return { summary, applications, tables: named(Object.entries(tables), ([name, columns]) => [name, named(columns, (one) => [one.name, values(one)])]) };
+  }
+}
+
+// A core in the memory of the page.
+class LocalCore extends Core {
+  // Calls a function of the module with a text; returns its answer.
+  call(name, text) {
+    const bytes = new TextEncoder().encode(text);
+    const at = this.exports.input(bytes.length);
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    const length = this.exports[name]();
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, this.exports.output(), length)));
   }
 
-  // Returns the values of a column: BigInt64Array, Float64Array or a list of words.
-  column({ kind, at, length, values }) {
-    if (kind === "text") { return values; }
-    const from = this.exports.columns() + at, bytes = this.exports.memory.buffer.slice(from, from + 8 * length);
-    return kind === "i8" ? new BigInt64Array(bytes) : new Float64Array(bytes);
+  // Goes on with a run from a share of it for a while; returns the share that is done.
+  advance(share) {
+    const until = performance.now() + SLICE_MS;
+    for (let step = Math.round(share * STEPS) + 1; ; step += 1) {
+      this.exports.advance(step / STEPS);
+      if (step === STEPS || performance.now() > until) { return step / STEPS; }
+    }
   }
+
+  // Returns where the numbers of a finished run are.
+  columns() {
+    return { block: this.exports.memory.buffer, from: this.exports.columns() };
+  }
+}
+
+// The core of a server. A worker may wait for each answer.
+class ServerCore extends Core {
+  send(call, request) {
+    const asked = new XMLHttpRequest();
+    asked.open("POST", this.address, false);
+    asked.responseType = "arraybuffer";
+    asked.setRequestHeader("Content-Type", "application/json");
+    try {
+      asked.send(JSON.stringify({ page: this.page, call, request }));
+    } catch (error) {
+      throw new Error("The laboratory does not answer. Was it closed?");
+    }
+    if (asked.status !== 200) { throw new Error(new TextDecoder().decode(asked.response).trim()); }
+    return asked.response;
+  }
+
+  call(name, text) { return JSON.parse(new TextDecoder().decode(this.send(name, text))); }
+  advance() { return this.ask("advance", "").share; }
+  columns() { return { block: this.send("columns", ""), from: 0 }; }
 }

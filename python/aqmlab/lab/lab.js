@@ -2,7 +2,7 @@
 // overtaken is given GRACE_MS to be drawn on the way, so that the charts move while a slider is dragged.
 
 import { readAddress, unknownWords } from "./address.js";
-import { LocalBackend, ServerBackend } from "./backend.js";
+import { Backend } from "./backend.js";
 import { Chart, short } from "./chart.js";
 import { Panel } from "./panel.js";
 import { Watching } from "./watching.js";
@@ -12,15 +12,14 @@ const KEPT = 40;
 const PATIENCE_MS = 400;  // a run that takes longer shows its progress
 const root = document.documentElement;
 const at = (id) => document.getElementById(id);
-const setup = at("setup") && JSON.parse(at("setup").textContent);  // of a page that runs by itself
-const backend = setup ? new LocalBackend(setup, showProgress) : new ServerBackend();
+const setup = JSON.parse(at("setup").textContent), backend = new Backend(setup, showProgress);
 
 let settings = {};
 let shownAqm = null;
 let number = 0, watched = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
 const charts = new Map(), tried = [];
 const panel = new Panel(at("controls"), change);
-const watching = setup && new Watching(watch);
+const watching = new Watching(watch);
 let kept = null;  // charts of the first answer, if the address says to keep them behind those of later ones
 let shownParts = {};  // of a page that is part of another one: what the address wants to be seen
 let notices = [], isFromAddress = false;  // what is wrong with the address; whether no answer was drawn since it was read
@@ -47,8 +46,7 @@ function go() {
   if (age < GRACE_MS) { clearTimeout(timer); timer = setTimeout(go, GRACE_MS - age); return; }
   wanted = false;
   number += 1;
-  underWay?.end.abort();
-  send({ number, began: performance.now(), changedAt, settings: { ...settings }, end: new AbortController() });
+  send({ number, began: performance.now(), changedAt, settings: { ...settings } });
 }
 
 async function send(question) {
@@ -71,7 +69,7 @@ function useOwnSettings(line) {
 
 function refuse(line, which, problems) {
   at("error").textContent = line;
-  if (setup) { showProblems(problems); }
+  showProblems(problems);
   at("error").hidden = false;
   document.querySelector("main").classList.add("stale");
   root.dataset.refused = which;
@@ -102,13 +100,12 @@ function show(answer, question) {
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
-  if (setup) { showLink(); showProblems([]); watching.use(answer.simulated_s); }
+  showLink();
+  showProblems([]);
+  watching.use(answer.simulated_s);
   afterPaint(() => {
     const ms = Math.round(performance.now() - question.changedAt);
-    const cut = answer.simulated_s < answer.asked_s;
-    at("status").classList.toggle("cut", cut);
-    at("status").textContent = `${short(answer.simulated_s)} s of ${short(answer.asked_s)} s simulated` +
-      `${cut ? ", since more would take too long" : ""}; seed ${answer.seed}; drawn after ${ms} ms.`;
+    at("status").textContent = `${short(answer.simulated_s)} s simulated; seed ${answer.seed}; drawn after ${ms} ms.`;
     root.dataset.response = ms;
     root.dataset.simulated = answer.simulated_s;
     root.dataset.drawn = answer.number;
@@ -153,7 +150,7 @@ function triedChart(answer) {
   answer.names.forEach((name, i) => {
     if (delays[i] === null || goodputs[i] === null || goodputs[i] === undefined) { return; }
     series.push({ name, mode: "points", paint: paints[i], x: [delays[i]], y: [goodputs[i]] });
-    if (answer.simulated_s === answer.asked_s) { tried.push([delays[i], goodputs[i]]); }
+    tried.push([delays[i], goodputs[i]]);
   });
   const now = series.slice(1).map((s) => `${s.name} ${short(s.y[0])} Mbit/s at ${short(s.x[0])} ms`).join(", ");
   const highest = (axis) => 1.1 * Math.max(...series.flatMap((s) => s[axis]), 1e-3);
@@ -210,8 +207,6 @@ function theme() {
   system.addEventListener("change", () => { label(); repaint(); });
   label();
 }
-
-// What follows is for a page that runs by itself.
 
 function showProgress(number, share) {
   if (underWay?.number !== number || performance.now() - underWay.began < PATIENCE_MS) { return; }
@@ -300,22 +295,13 @@ function showProblems(found) {
   source.setSelectionRange(before, before + (lines[problems[0].line - 1] ?? "").length);
 }
 
-function runAlone() {
-  for (const part of document.querySelectorAll(".alone")) { part.hidden = false; }
-  at("made").textContent = "Made by aqmlab. This page simulates by itself and sends nothing anywhere.";
-  at("cancel").addEventListener("click", () => backend.stop("Cancelled. Any change of a setting runs again."));
-  at("use").addEventListener("click", () => { settings = {}; useScenario(at("source").value); });
-  addEventListener("hashchange", readLink);
-  showMenu();
-  readLink();
-}
-
+if (!setup.served) { at("made").textContent = "Made by aqmlab. This page simulates by itself and sends nothing anywhere."; }
 at("panel").addEventListener("submit", (event) => event.preventDefault());
-at("reset").addEventListener("click", () => {
-  settings = {};
-  shownAqm = null;
-  if (setup) { useScenario(setup.text); } else { ask(); }
-});
+at("reset").addEventListener("click", () => { settings = {}; useScenario(setup.text); });
+at("cancel").addEventListener("click", () => backend.stop("Cancelled. Any change of a setting runs again."));
+at("use").addEventListener("click", () => { settings = {}; useScenario(at("source").value); });
 for (const button of document.querySelectorAll("button.copy")) { button.addEventListener("click", () => copy(button)); }
+addEventListener("hashchange", readLink);
 theme();
-if (setup) { runAlone(); } else { ask(); }
+showMenu();
+readLink();

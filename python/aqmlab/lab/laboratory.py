@@ -1,4 +1,4 @@
-"""The laboratory as a whole: a page that simulates by itself, or a session, with the server and the browser."""
+"""The laboratory as a whole: page, server and browser."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ from pathlib import Path
 from types import TracebackType
 
 from aqmlab.errors import Error, InputError
+from aqmlab.lab.page import served_page
 from aqmlab.lab.server import LabServer
-from aqmlab.lab.session import BUILT_IN, Session
-from aqmlab.lab.simulation import BUDGET_S
-from aqmlab.lab.standalone import is_built, standalone_page
-from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.registry import disciplines
+from aqmlab.scenario.file import Overrides
 
 TOKEN_BYTES = 24
-NOT_BUILT = "the simulator for browsers is not built (make web)"
 
 
 class Lab:
@@ -30,17 +26,12 @@ class Lab:
     ----------
     url
         Address of the page, with its token.
-    native
-        Why the server simulates and not the page, or "".
     """
 
-    def __init__(self, served: Session | str, *, port: int = 0, native: str = "") -> None:
-        self.native = native
-        self._session = None if isinstance(served, str) else served
+    def __init__(self, page: str, *, port: int = 0) -> None:
         try:
-            self._server = LabServer(served, token=secrets.token_urlsafe(TOKEN_BYTES), port=port)
+            self._server = LabServer(page, token=secrets.token_urlsafe(TOKEN_BYTES), port=port)
         except OSError as error:
-            self._close_session()
             raise _why(port, error) from None
         self.url = self._server.validator.url
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="lab", daemon=True)
@@ -56,11 +47,6 @@ class Lab:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-        self._close_session()
-
-    def _close_session(self) -> None:
-        if self._session is not None:
-            self._session.close()
 
     def __enter__(self) -> Lab:
         return self
@@ -77,12 +63,10 @@ def open_lab(
     link: str | None = None,
     overrides: Overrides = (),
     port: int = 0,
-    budget_s: float = BUDGET_S,
 ) -> Lab:
     """Open the laboratory: a local page on which sliders change a scenario and its charts follow.
 
-    The page simulates by itself, as the file of ``aqmlab lab --out``. The server simulates only scenarios that the page
-    cannot simulate: see `Lab.native`.
+    Its server runs the simulations. ``aqmlab lab --out`` writes a page that simulates by itself.
 
     Parameters
     ----------
@@ -94,9 +78,6 @@ def open_lab(
         Dotted keys and values that override the file's.
     port
         Port of the loopback interface; 0 takes a free one.
-    budget_s
-        Longest time in s for the runs of one answer where the server simulates; longer runs are shortened in simulated
-        time.
 
     Examples
     --------
@@ -104,24 +85,7 @@ def open_lab(
     ...     print(lab.url[:17])
     http://127.0.0.1:
     """
-    native = why_native(Scenario.load(str(scenario or BUILT_IN), overrides=overrides))
-    if native:
-        return Lab(Session(scenario, link=link, overrides=overrides, budget_s=budget_s), port=port, native=native)
-    return Lab(standalone_page(scenario, link=link, overrides=overrides), port=port)
-
-
-def why_native(plan: Scenario) -> str:
-    """Return why a page cannot simulate a scenario as `aqmlab lab` shows it, or "".
-
-    >>> why_native(Scenario.load("example:applications"))
-    'what applications see is measured in Python'
-    """
-    if plan.applications:
-        return "what applications see is measured in Python"
-    for one in disciplines():
-        if one.foreign:
-            return f"{one.name} is written in Python"
-    return "" if is_built() else NOT_BUILT
+    return Lab(served_page(scenario, link=link, overrides=overrides), port=port)
 
 
 def show(url: str) -> str:

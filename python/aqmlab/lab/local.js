@@ -1,5 +1,4 @@
-// A scenario that runs in the browser: settings in, what the page shows out. The same as session.py, but that a run is
-// never cut: one that is too large for a page is refused.
+// A scenario with its controls: settings in, what the page shows out.
 
 import {
   NO_OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, overridesOf, queueControls, runControls,
@@ -66,7 +65,7 @@ export class Session {
       panel: this.panel(aqm).map(shownControl),
       charts: charts(runs, this.core),
       numbers: numberRows(runs.map((run) => run.values)),
-      asked_s: seconds, simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
+      simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],
       text: runs[0].plan.normalized,
@@ -112,8 +111,8 @@ export class Session {
     if (!link) { throw new SettingError(`this setting has no link ${this.link}`); }
     this.refuseIfTooLarge(plan);
     const recorded = inline({ links: [this.link], ...probe(plan, link) });
-    const { summary, tables } = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", recorded]], seed }, step);
-    return { name, overrides, plan, link, summary, tables };
+    const done = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", recorded]], seed }, step);
+    return { name, overrides, plan, link, ...done };
   }
 
   refuseIfTooLarge(plan) {

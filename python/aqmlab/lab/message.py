@@ -1,8 +1,8 @@
 """The body of a request: checked before anything is done with it.
 
-    {"page": "5f3a90c2", "number": 7, "settings": {"queue.bottleneck.max_th": 45, "flow.tcp.count": 20}}
+    {"page": "5f3a90c2", "call": "read_toml", "request": "format = 1"}
 
-`page` tells one open page from another, `number` rises with each of its requests: the newest wins.
+`page` tells one open page from another. `call` is one of a session (`aqmlab.lab.sessions`), `request` its text.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 
 from aqmlab.lab.request_error import BAD_REQUEST, UNUSABLE, RequestError
 
-MOST_BYTES = 16_384
-MOST_NUMBER = 2**53
+MOST_BYTES = 1_000_000
+"""Longest body: a scenario of a few thousand links or flows, more than a page shows."""
+CALLS = ("check", "disciplines", "curve", "read_toml", "start", "advance", "finish", "columns")
 _PAGE = re.compile(r"[0-9a-f]{8,32}")
 
 
@@ -24,36 +25,34 @@ class Message:
     """A page's request."""
 
     page: str
-    number: int
-    settings: dict[str, object]
+    call: str
+    request: str
 
 
 def read(body: bytes) -> Message:
     """Read a message, or raise the error that answers it.
 
-    >>> read(b'{"page": "00ff00ff", "number": 1, "settings": {"seed": 2}}').settings
-    {'seed': 2}
-    >>> read(b'{"page": "00ff00ff", "number": 1, "settings": [1]}')
+    >>> read(b'{"page": "00ff00ff", "call": "advance", "request": ""}').call
+    'advance'
+    >>> read(b'{"page": "00ff00ff", "call": "exit", "request": ""}')
     Traceback (most recent call last):
     ...
-    aqmlab.lab.request_error.RequestError: 422 settings: is not an object
+    aqmlab.lab.request_error.RequestError: 422 call: is none of check, disciplines, curve, read_toml, start, advance, \
+finish, columns
     """
     data = _json(body)
     if not isinstance(data, dict):
         raise RequestError(UNUSABLE, "the message is not an object")
-    if data.keys() != {"page", "number", "settings"}:
-        raise RequestError(UNUSABLE, "the message has to have page, number and settings, and nothing else")
-    page, number, settings = data["page"], data["number"], data["settings"]
+    if data.keys() != {"page", "call", "request"}:
+        raise RequestError(UNUSABLE, "the message has to have page, call and request, and nothing else")
+    page, call, request = data["page"], data["call"], data["request"]
     if not isinstance(page, str) or not _PAGE.fullmatch(page):
         raise RequestError(UNUSABLE, "page: is not 8 to 32 hexadecimal digits")
-    if type(number) is not int or not 0 <= number < MOST_NUMBER:
-        raise RequestError(UNUSABLE, "number: is not a whole number from 0 on")
-    if not isinstance(settings, dict):
-        raise RequestError(UNUSABLE, "settings: is not an object")
-    for key, value in settings.items():
-        if type(value) not in (int, float, str, bool):
-            raise RequestError(UNUSABLE, f"settings.{key[:60]!a}: is not a number, a word, true or false")
-    return Message(page, number, settings)
+    if call not in CALLS:
+        raise RequestError(UNUSABLE, f"call: is none of {', '.join(CALLS)}")
+    if not isinstance(request, str):
+        raise RequestError(UNUSABLE, "request: is not a text")
+    return Message(page, call, request)
 
 
 def _json(body: bytes) -> object:

@@ -16,26 +16,23 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from aqmlab.lab import request_error
 from aqmlab.lab.message import MOST_BYTES
 from aqmlab.lab.request_error import RequestError
 
 LOOPBACK = "127.0.0.1"
-METHODS = {"": "GET", "lab.css": "GET", "page.css": "GET", "lab.js": "GET", "backend.js": "GET", "chart.js": "GET",
-           "panel.js": "GET", "queue_view.js": "GET", "address.js": "GET",
-           "watching.js": "GET", "uPlot.iife.min.js": "GET", "uPlot.min.css": "GET", "run": "POST"}  # fmt: skip
-"""Every path that is answered, and how it is asked for, where the server simulates."""
+METHODS = {"": "GET", "core": "POST"}
+"""Every path that is answered, and how it is asked for: the page, and its requests."""
 
 
 @dataclass(frozen=True)
 class RequestValidator:
-    """Validation of requests for the server on one port with one token, for these paths and their methods."""
+    """Validation of requests for the server on one port with one token."""
 
     port: int
     token: str
-    methods: Mapping[str, str] = field(default_factory=lambda: METHODS)
 
     @property
     def url(self) -> str:
@@ -60,11 +57,11 @@ class RequestValidator:
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
             text = "the address has to hold the token that `aqmlab lab` printed"
             raise RequestError(request_error.NO_TOKEN, text, {"WWW-Authenticate": "Token"})
-        if name not in self.methods or not target.startswith(f"/{self.token}/"):
+        if name not in METHODS or not target.startswith(f"/{self.token}/"):
             raise RequestError(request_error.NOT_FOUND, "there is nothing here")
-        if method != self.methods[name]:
+        if method != METHODS[name]:
             raise RequestError(
-                request_error.NOT_ALLOWED, f"only {self.methods[name]} is allowed here", {"Allow": self.methods[name]}
+                request_error.NOT_ALLOWED, f"only {METHODS[name]} is allowed here", {"Allow": METHODS[name]}
             )
         return name
 

@@ -1,5 +1,4 @@
-// What the page shows of runs in the browser: numbers and charts. The same as numbers.py and views.py, where the reasons
-// stand; tests/python/test_web_page.py compares both.
+// What the page shows of runs: numbers, as `aqmlab run` has them, and charts.
 
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";
@@ -18,7 +17,7 @@ const significant = (value, digits) => (Number.isNaN(value) ? "nan" : general(va
 const fixed = (value, digits) => (Number.isNaN(value) ? "nan" : value.toFixed(digits));
 
 // Returns the quantities of one run.
-export function numbers({ tables }, link) {
+export function numbers({ tables, applications }, link) {
   const { links, flows, delay_histogram: delays } = tables;
   const at = links.link.indexOf(link), of = (name) => Number(links[name][at]);
   const tcp = flows.transport.flatMap((name, i) => (name === "udp" ? [] : [flows.goodput_bps[i]]));
@@ -31,6 +30,7 @@ export function numbers({ tables }, link) {
     mean_delay_ms: of("mean_delay_s") * 1e3,
     delay_p95_ms: quantile(delays.link.flatMap((name, i) => (name === link ? [[delays.low_s[i], delays.high_s[i], Number(delays.count[i])]] : [])), 0.95) * 1e3,
     jain: jain(tables),
+    ...applications,
   };
 }
 

@@ -1,6 +1,6 @@
 """The server of the page.
 
-Python's own ``http.server``, since one page, its files and one question are all there is to answer: a framework
+Python's own ``http.server``, since one page and its requests are all there is to answer: a framework
 and its server (Starlette, uvicorn) would bring six packages for it, and `aqmlab lab` would not work without them. What
 the standard library leaves open is closed here: one request a connection, every error is one line of plain text, a
 request has to arrive within seconds, connections are counted, and a request is answered only if
@@ -10,20 +10,18 @@ request has to arrive within seconds, connections are counted, and a request is 
 from __future__ import annotations
 
 import io
-import json
 import socket
 import threading
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from http.client import responses
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from typing import Any
 
 from aqmlab.lab import message, request_error
 from aqmlab.lab.request_error import RequestError
-from aqmlab.lab.request_validation import LOOPBACK, METHODS, RequestValidator, body_length
-from aqmlab.lab.session import Session
+from aqmlab.lab.request_validation import LOOPBACK, RequestValidator, body_length
+from aqmlab.lab.sessions import Sessions
 
 ARRIVAL_S = 5.0
 """A request has to have arrived after so long."""
@@ -31,20 +29,8 @@ DRAIN_S = 0.5
 MOST_DRAINED = 1_000_000
 MOST_CONNECTIONS = 32
 MOST_LINE = 4096
-MOST_PAGES = 64
-KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-PLACES = {
-    "": "lab/page.html",
-    "page.css": "reporting/style.css",
-    "uPlot.iife.min.js": "lab/vendor/uplot/uPlot.iife.min.js",
-    "uPlot.min.css": "lab/vendor/uplot/uPlot.min.css",
-}
-"""Where the files are that do not lie beside this module under their own name; reports share the style sheet."""
-FRAMED_BY_NONE = "frame-ancestors 'none'"
-"""Of a page that simulates by itself: the rest of its policy is in the page."""
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    f"img-src data:; base-uri 'none'; form-action 'none'; {FRAMED_BY_NONE}",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # the rest of the policy is in the page
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -55,47 +41,19 @@ HEADERS = {
 }
 
 
-class Newest:
-    """The highest number that each page has asked with."""
-
-    def __init__(self) -> None:
-        self._numbers: OrderedDict[str, int] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def note(self, page: str, number: int) -> None:
-        """Note a request."""
-        with self._lock:
-            self._numbers[page] = max(number, self._numbers.pop(page, 0))
-            while len(self._numbers) > MOST_PAGES:
-                self._numbers.popitem(last=False)
-
-    def is_newer(self, page: str, number: int) -> bool:
-        """Whether a page has asked again since."""
-        return self._numbers.get(page, number) > number
-
-
 class LabServer(ThreadingHTTPServer):
-    """HTTP server on the loopback interface; with `port` 0 the system chooses a free port.
-
-    It serves a page that simulates by itself, or one whose runs a session does.
-    """
+    """HTTP server of a page and its requests, on the loopback interface; `port` 0 takes a free one."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, served: Session | str, *, token: str, port: int = 0) -> None:
-        self.session = None if isinstance(served, str) else served
-        self.newest = Newest()
-        if isinstance(served, str):
-            self.methods, self.headers = {"": "GET"}, {**HEADERS, "Content-Security-Policy": FRAMED_BY_NONE}
-            self.files = {"": (served.encode(), KINDS["html"])}
-        else:
-            self.methods, self.headers = METHODS, HEADERS
-            self.files = {name: _file(name) for name in METHODS if name != "run"}
+    def __init__(self, page: str, *, token: str, port: int = 0) -> None:
+        self.page = page.encode()
+        self.sessions = Sessions()
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
         super().__init__((LOOPBACK, port), _Handler)
-        self.validator = RequestValidator(int(self.server_address[1]), token, self.methods)
+        self.validator = RequestValidator(int(self.server_address[1]), token)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the base class
         """Answer in a new thread; close the connection if there are too many."""
@@ -167,10 +125,10 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.parse_request():
             return
         name = self.server.validator.validate(self.command, target, self._headers())
-        if name == "run" and self.server.session is not None:
-            self._run(self.server.session)
+        if name == "core":
+            self._answer_page()
         else:
-            self._send(200, *self.server.files[name])
+            self._send(200, self.server.page, "text/html; charset=utf-8")
 
     def _headers(self) -> dict[str, list[str]]:
         found = defaultdict(list)
@@ -180,21 +138,19 @@ class _Handler(BaseHTTPRequestHandler):
             found[name.lower()].append(value)
         return dict(found)
 
-    def _run(self, session: Session) -> None:
+    def _answer_page(self) -> None:
         length = body_length(self._headers())
         body = self.rfile.read(length)
         if len(body) < length:
             raise RequestError(request_error.BAD_REQUEST, "the body is shorter than it says")
         asked = message.read(body)
-        newest = self.server.newest
-        newest.note(asked.page, asked.number)
-        answer = session.answer(asked.settings, superseded=lambda: newest.is_newer(asked.page, asked.number))
-        answer["number"] = asked.number
-        self._send(200, json.dumps(answer, separators=(",", ":"), allow_nan=False).encode(), "application/json")
+        answer = self.server.sessions.answer(asked.page, asked.call, asked.request)
+        binary = asked.call == "columns"
+        self._send(200, answer, "application/octet-stream" if binary else "application/json; charset=utf-8")
 
     def _refuse(self, no: RequestError) -> None:
         try:
-            self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain", no.headers)
+            self._send(no.status, f"{no.text}\n".encode(errors="replace"), "text/plain; charset=utf-8", no.headers)
             self._drain()
         except OSError:
             self.close_connection = True
@@ -211,10 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, body: bytes, kind: str, extra: dict[str, str] | None = None) -> None:
         self.close_connection = True
         self.connection.settimeout(ARRIVAL_S)
-        own = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
-        head = "".join(
-            f"{name}: {value}\r\n" for name, value in {**own, **self.server.headers, **(extra or {})}.items()
-        )
+        own = {"Content-Type": kind, "Content-Length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**own, **HEADERS, **(extra or {})}.items())
         shown = b"" if self.command == "HEAD" else body
         self.wfile.write(f"HTTP/1.1 {status} {responses.get(status, 'Rejected')}\r\n{head}\r\n".encode() + shown)
 
@@ -224,9 +178,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Write no log."""
-
-
-def _file(name: str) -> tuple[bytes, str]:
-    """Return a file of the page and its kind."""
-    path = resources.files("aqmlab").joinpath(PLACES.get(name, f"lab/{name}"))
-    return path.read_bytes(), KINDS[path.name.rpartition(".")[2]]

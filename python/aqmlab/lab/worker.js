@@ -1,14 +1,14 @@
 // Runs a scenario beside the page, so that the page never waits. Messages from the page:
-//   { core, text, file, link, overrides }   bytes of aqmlab.wasm and the scenario, first of all and with another scenario
+//   { core, text, file, link, overrides }   simulator (see Core.load) and scenario, first of all and with another scenario
 //   { number, settings, from_s }            a question; an earlier one that is under way is dropped. With from_s it is for a
 //                                           recording of the queue from that time on
 // and to it: { number, answer }, { number, share }, { number } if it was dropped, and { number, line, problems, failed }:
-// failed if the simulator cannot go on, as without memory.
+// failed if the worker cannot go on, as without memory, or if the scenario could not be opened.
 
 import { Core } from "./core.js";
 import { Session } from "./local.js";
 
-let session = null, newest = 0;
+let session = null, isOpen = false, newest = 0;
 const turn = new MessageChannel();
 
 // Lets messages arrive that wait.
@@ -33,9 +33,9 @@ async function answer({ number, settings, from_s }) {
     postMessage({ number, answer: { ...await found, number } });
   } catch (error) {
     if (error === null) { postMessage({ number }); return; }
-    const failed = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
-    const line = failed ? "The simulator failed, perhaps for want of memory: lower the rate, the flows or the simulated time." : error.message;
-    postMessage({ number, line, problems: error.problems ?? [], failed });
+    const crashed = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+    const line = crashed ? "The simulator failed, perhaps for want of memory: lower the rate, the flows or the simulated time." : error.message;
+    postMessage({ number, line, problems: error.problems ?? [], failed: crashed || !isOpen });
   }
 }
 
@@ -43,7 +43,7 @@ self.onmessage = ({ data }) => {
   if (data.core) {
     const { core, text, file, link, overrides } = data;
     session = Core.load(core).then((loaded) => Session.open(loaded, text, file, { link, overrides }));
-    session.catch(() => {});  // reported with the first question
+    session.then(() => { isOpen = true; }, () => {});  // a failure is reported with the first question
   } else {
     answer(data);
   }

@@ -22,9 +22,17 @@ _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that give the subject of a verdict, with the word before them."""
 
 
-@command("aqmlab reproduce mred --quick --report report", long=True)
+@command(
+    "aqmlab reproduce mred --quick --report report",
+    "aqmlab reproduce my-paper --new",
+    "aqmlab reproduce my-paper --quick",
+    long=True,
+)
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: pc-red, mred, ddred, exred, adaptive-rio, or all.")],
+    paper: Annotated[
+        str, typer.Argument(help="pc-red, mred, ddred, exred, adaptive-rio, all, or the folder of another paper.")
+    ],
+    new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
     report: Annotated[
         Path | None,
@@ -38,8 +46,13 @@ def reproduce(
 ) -> None:
     """Reproduce papers: published and measured values, verdicts. Python: aqmlab.reproduce[_all]."""
     from aqmlab.papers import reproduction
-    from aqmlab.papers.common.claim_file import FORMS
+    from aqmlab.papers.common.claims import FORMS
 
+    if new:
+        for path in reproduction.begin(Path(paper)):
+            say(str(path))
+        say(f"Next: aqmlab reproduce {paper} --quick")
+        return
     effort: dict[str, Any] = {
         "quick": quick,
         "seeds": seeds,

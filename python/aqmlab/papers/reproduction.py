@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +17,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.papers.common import Paper
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.papers.overview import page_over
@@ -32,8 +36,7 @@ PAPERS = {
     "exred": "aqmlab.papers.exred",
     "adaptive-rio": "aqmlab.papers.adaptive_rio",
 }
-"""Key to package of every paper, in the order of the overview. A package has the names ``NAME``, ``CITATION``,
-``Effort`` and ``planned``."""
+"""Key to package of every paper, in the order of the overview. A package has its `Paper` as ``PAPER``."""
 RUNS, DRAWS = "aqmlab.runs.jobs", "aqmlab.reporting.plots"
 """Modules that worker processes need for runs and for figures."""
 ALL = "all"
@@ -48,26 +51,21 @@ class _PaperTask:
     effort: Any
     root: Path
 
-    @property
-    def module(self) -> Any:  # noqa: ANN401 - see `_module`
-        return _module(self.paper)
-
     def planned(self) -> Planned:
-        found: Planned = self.module.planned(self.effort, self.root)
-        return found
+        return paper_of(self.paper).planned(self.effort, self.root)
 
     def build(
         self, report: Path, *, planned: Planned | None = None, pictures: bool = True, workers: Workers | None = None
     ) -> Reproduction:
         """Build the page; `planned` may have read runs already, and `workers` may draw."""
-        built = (planned or self.planned()).build()
+        own, built = paper_of(self.paper), (planned or self.planned()).build()
         page = built.page.write(report, pictures=pictures, workers=workers)
         for name, table in {**built.tables, "claims": built.claims, "readings": built.readings}.items():
             folders.save(page.parent / f"{name}.csv", table.to_csv(index=False))
         return Reproduction(
             paper=self.paper,
-            name=self.module.NAME,
-            citation=self.module.CITATION,
+            name=own.name,
+            citation=own.citation,
             tables=built.tables,
             claims=built.claims,
             readings=built.readings,
@@ -126,7 +124,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        A key of `papers`, for example ``mred``.
+        A key of `papers`, for example ``mred``, or the folder of another paper, which has a ``paper.py``.
     quick
         Few seeds and a part of the readings: about a minute on two cores, or less. Verdicts are preliminary.
     seeds
@@ -237,26 +235,77 @@ def _run(
     return evaluation
 
 
+def paper_of(name: str) -> Paper:
+    """Return a paper by its key, or by its folder, which is not one of this package's.
+
+    Raises
+    ------
+    InputError
+        If there is no such paper, or the folder has no ``paper.py`` that defines ``PAPER``.
+    """
+    if name in papers():
+        found: Paper = importlib.import_module(PAPERS[name]).PAPER
+        return found
+    if not Path(name).is_dir():
+        raise InputError(unknown("paper", name, ["FOLDER", *papers(), ALL]))
+    return _in_folder(Path(name).resolve())
+
+
+def begin(folder: Path) -> list[Path]:
+    """Begin a paper: write a scenario, printed numbers, readings, and a ``paper.py`` with one claim into a new folder.
+
+    Raises
+    ------
+    InputError
+        If there is such a file or folder.
+    """
+    if folder.exists():
+        raise InputError(f"{folder}: is there already")
+    folders.guarded(folder, lambda: folder.mkdir(parents=True))
+    files = [one for one in resources.files("aqmlab.papers.common.template").iterdir() if one.is_file()]
+    kept = sorted((one for one in files if one.name != "__init__.py"), key=lambda one: one.name)
+    for one in kept:
+        folders.save(folder / one.name, one.read_text(encoding="utf-8"))
+    return [folder / one.name for one in kept]
+
+
+@cache
+def _in_folder(folder: Path) -> Paper:
+    """Run the ``paper.py`` of a folder, which may import other modules beside it."""
+    path = folder / "paper.py"
+    if not path.is_file():
+        raise InputError(f"{folder}: has no paper.py; begin a paper in a new folder: aqmlab reproduce FOLDER --new")
+    spec = importlib.util.spec_from_file_location(f"paper_in_{folder.name.replace('-', '_')}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    found = getattr(module, "PAPER", None)
+    if not isinstance(found, Paper):
+        raise InputError(f"{path}: defines no PAPER, which is an aqmlab.papers.common.Paper")
+    return found
+
+
 def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:
-    module = _module(paper)
+    found = paper_of(paper)
     if seeds is not None and seeds < 2:
         raise InputError("seeds: at least 2, since an interval needs them")
-    root = out / paper
+    root = out / found.files.key
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    return _PaperTask(paper, module.Effort.of(quick=quick, seeds=seeds), root)
+    name = paper if found.files.folder is None else str(found.files.folder)
+    return _PaperTask(name, found.effort.of(quick=quick, seeds=seeds), root)
 
 
 def _recorded(folder: Path) -> _PaperTask:
     record = folders.read_record(folder / REPRODUCTION, {"paper": str, "effort": dict})
-    module = _module(record["paper"])
+    paper = paper_of(record["paper"])
     try:
-        effort = module.Effort.from_json(record["effort"])
+        effort = paper.effort.from_json(record["effort"])
     except TypeError:  # other fields
         raise StorageError(f"{folder / REPRODUCTION}: is damaged; delete it and run the same command again") from None
     return _PaperTask(record["paper"], effort, folder)
-
-
-def _module(paper: str) -> Any:  # noqa: ANN401 - a paper's package is a module with the names that `PAPERS` tells
-    if paper not in papers():
-        raise InputError(unknown("paper", paper, [*papers(), ALL]))
-    return importlib.import_module(PAPERS[paper])

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from aqmlab.errors import InputError
-from aqmlab.lab.standalone import standalone_page
+from aqmlab.lab.page import standalone_page
 from aqmlab.reporting.page import Page
 from aqmlab.results import folders
 from aqmlab.runs import comparison

@@ -7,8 +7,5 @@ Simulated in ns-2 with the DiffServ module that Nortel Networks wrote.
 """
 
 from aqmlab.papers.adaptive_rio.paper import PAPER
-from aqmlab.papers.adaptive_rio.plan import Effort
 
-NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
-
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]
+__all__ = ["PAPER"]

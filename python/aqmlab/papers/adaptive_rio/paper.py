@@ -7,9 +7,10 @@ import pandas as pd
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.papers.adaptive_rio.measure import LINK, read_run
-from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, FILES, delays, setups
+from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, FILES, Effort, delays, setups
 from aqmlab.papers.adaptive_rio.rows import rows
-from aqmlab.papers.common.paper import Paper, Study
+from aqmlab.papers.common.page_file import toml_paper
+from aqmlab.papers.common.paper import Study
 from aqmlab.papers.common.tables import parameters
 from aqmlab.reporting.flowchart import FlowChart
 
@@ -39,4 +40,6 @@ def figures(_: Study) -> dict[str, FlowChart]:
     return {"figure-3": FIGURE_3}
 
 
-PAPER = Paper(FILES, setups, read_run, rows=rows, others=delays, sources=sources, tables=tables, figures=figures)
+PAPER = toml_paper(
+    FILES, Effort, setups, read_run, rows=rows, others=delays, sources=sources, tables=tables, figures=figures
+)

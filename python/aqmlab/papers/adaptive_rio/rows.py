@@ -22,7 +22,7 @@ def rows(study: Study) -> pd.DataFrame:
 
     Readings that strict forms also test are cases of their own under the chosen reading.
     """
-    runs = study.runs
+    runs = study.frame
     tables = [by_period(own).assign(reading=label) for label, own in runs.groupby("reading", sort=False)]
     for reading in FILES.readings():
         if basis := reading.options.get("basis"):

@@ -1,41 +1,31 @@
-"""Shared parts of the reproductions of all papers.
+"""Framework of the papers that are reproduced.
 
-A paper's package holds its data (scenario files, ``published.csv``, ``readings.toml``, ``claims.toml``) and defines the
-runs it needs (`Setup`, `Computation`), their measurements (`measure`), and its page's contents (`beside`, `summary`,
-`claims_in_detail` and so on). ``claims.toml`` states the claims and their tests as data (`claim_file` describes the
-format), which `execute_claims` runs on the table of runs, and the texts below the verdicts. The claims of all papers
-are data; `above`, `below`, `between`, `exact` and `judge` make parts and findings by hand, as tests do.
-It exports ``NAME``, ``CITATION``, ``Effort`` and ``planned`` (`planned.Planned`).
+A paper's folder holds its data (scenario files, ``published.csv``, ``readings.toml``) and Python: the runs that it
+needs (`Setup`, `Computation`), their measurements, its claims as functions (`Claims`), and the contents of its page
+(`Section`). All of it meets in its `Paper`. Claims, sentences, tables and figures speak of the runs in the same
+expressions (`Runs`, `Numbers`); `execute_claims` decides the tests.
 """
 
 from aqmlab.papers.common.cards import card, effort_words
+from aqmlab.papers.common.cells import SEEDS, Cells, Content, Count, Fit, P, Printed
+from aqmlab.papers.common.claim_functions import Claims, Tests
 from aqmlab.papers.common.claims import (
     Finding,
     Part,
-    above,
-    below,
-    between,
     by_claim,
     describe,
-    exact,
     findings_table,
-    judge,
     parts_table,
     verdicts_by_reading,
 )
-from aqmlab.papers.common.engine import execute_claims
-from aqmlab.papers.common.files import Cell, ClaimText, PaperFiles, Reading
-from aqmlab.papers.common.finding import PaperFinding, find
+from aqmlab.papers.common.contents import PROVENANCE, READINGS, Code, Figure, Network, Section, Table, Text
+from aqmlab.papers.common.engine import PaperFinding, execute_claims, find
+from aqmlab.papers.common.expressions import Numbers, Runs, literal, strict
+from aqmlab.papers.common.figures import Line
+from aqmlab.papers.common.files import Cell, PaperFiles, Reading
 from aqmlab.papers.common.gaps import gaps
-from aqmlab.papers.common.page import (
-    Built,
-    claims_in_detail,
-    command,
-    gaps_section,
-    provenance,
-    readings_chosen,
-    summary,
-)
+from aqmlab.papers.common.page import Built
+from aqmlab.papers.common.paper import Paper, Study
 from aqmlab.papers.common.quantities import Kind, difference, measured, quantity_interval
 from aqmlab.papers.common.runs import (
     BASE,
@@ -50,56 +40,73 @@ from aqmlab.papers.common.runs import (
     pick,
     values,
 )
-from aqmlab.papers.common.tables import beside, beside_text
+from aqmlab.papers.common.tables import beside, beside_text, parameters
+from aqmlab.papers.common.vocabulary import Column, Quantity, Range
 from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals
 
 __all__ = [
     "BASE",
+    "PROVENANCE",
+    "READINGS",
+    "SEEDS",
     "Batch",
     "Built",
     "Cell",
-    "ClaimText",
+    "Cells",
+    "Claims",
+    "Code",
+    "Column",
     "Computation",
+    "Content",
+    "Count",
     "Effort",
+    "Figure",
     "Finding",
+    "Fit",
     "Kind",
+    "Line",
+    "Network",
+    "Numbers",
+    "P",
+    "Paper",
     "PaperFiles",
     "PaperFinding",
     "Part",
+    "Printed",
+    "Quantity",
+    "Range",
     "Reading",
+    "Runs",
+    "Section",
     "Setup",
-    "above",
+    "Study",
+    "Table",
+    "Tests",
+    "Text",
     "answers_of",
     "batches",
-    "below",
     "beside",
     "beside_text",
-    "between",
     "by_claim",
     "card",
     "chosen",
-    "claims_in_detail",
-    "command",
     "describe",
     "difference",
     "effort_words",
-    "exact",
     "execute_claims",
     "find",
     "findings_table",
     "gaps",
-    "gaps_section",
     "intervals_table",
     "intervals_text",
-    "judge",
+    "literal",
     "measure",
     "measured",
+    "parameters",
     "parts_table",
     "pick",
-    "provenance",
     "quantity_interval",
-    "readings_chosen",
-    "summary",
+    "strict",
     "values",
     "verdicts_by_reading",
     "with_intervals",

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.papers.common.claim_file import FORMS
-from aqmlab.papers.common.claims import COUNTED, Finding, Part, findings_table, places
-from aqmlab.papers.common.finding import PaperFinding
+from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, findings_table, places
+from aqmlab.papers.common.engine import PaperFinding
 from aqmlab.papers.common.ideas import picture
 from aqmlab.papers.common.runs import Effort, Setup
 from aqmlab.reporting.fragments import ClaimMention, PaperCard, Tally, claim_anchor

@@ -1,31 +1,22 @@
 """Claims judged: each rests on parts, each part on a number with an interval or on one that is exact.
 
-`execute_claims` of `engine` makes parts and findings from ``claims.toml``; this module defines and describes them.
+`execute_claims` of `engine` makes parts and findings; this module defines and describes them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common.claim_file import FORMS, STRICT
-from aqmlab.papers.common.files import ClaimText
-from aqmlab.statistics import (
-    Difference,
-    Interval,
-    Verdict,
-    paired,
-    verdict_above,
-    verdict_all,
-    verdict_below,
-    verdict_between,
-)
+from aqmlab.statistics import Difference, Verdict, paired
 from aqmlab.statistics.intervals import UNBOUNDED, Bounds
 
+LITERAL, STRICT = FORMS = ("literal", "strict")
+"""Both forms of a claim: the authors' sentence, and our stronger form."""
 Values = Sequence[float] | np.ndarray
 At = Mapping[str, str | float]
 COUNTED = {
@@ -39,7 +30,6 @@ SINGLE_LINES = 3
 """More parts than these that name no place are listed by verdict."""
 MANY_PLACES = 8
 """From more places than these on, neighbours are written as a range."""
-Extra = Callable[[str, str, Verdict], list[str]]
 
 
 @dataclass(frozen=True)
@@ -119,71 +109,6 @@ class Finding:
     reasons: str = ""
     decided_by: str = ""
     seeds_needed: str = ""
-
-
-def above(
-    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
-    at: At | None = None, against: str = "", aspect: str = "",
-) -> Part:  # fmt: skip
-    """Claim that a is above b, paired by seed or against a bound; with `margin`, not below b by as much."""
-    found = part_difference(a, b, -margin)
-    return Part(claim, what, found, verdict_above(found.interval, -margin), case, at or {}, against, aspect)
-
-
-def below(
-    claim: str, what: str, a: Values, b: Values | float = 0.0, *, margin: float = 0.0, case: str = "",
-    at: At | None = None, against: str = "", aspect: str = "",
-) -> Part:  # fmt: skip
-    """Claim that a is below b, paired by seed or against a bound; with `margin`, not above b by as much."""
-    found = part_difference(a, b, margin)
-    return Part(claim, what, found, verdict_below(found.interval, margin), case, at or {}, against, aspect)
-
-
-def between(
-    claim: str, what: str, a: Values, low: float, high: float, *, case: str = "", at: At | None = None,
-    against: str = "", aspect: str = "",
-) -> Part:  # fmt: skip
-    """Claim that the mean of a lies between two bounds; p is that of the bound which is farther overstepped."""
-    overstepped = low if np.nanmean(np.asarray(a, dtype=float)) < (low + high) / 2 else high
-    found = part_difference(a, 0.0, overstepped)
-    return Part(claim, what, found, verdict_between(found.interval, low, high), case, at or {}, against, aspect)
-
-
-def exact(
-    claim: str, what: str, value: float, holds: bool | Verdict, *, case: str = "", at: At | None = None,
-    against: str = "", aspect: str = "",
-) -> Part:  # fmt: skip
-    """Claim decided by a number without chance, such as one of a model; `holds` says how."""
-    verdict = holds if isinstance(holds, Verdict) else Verdict.HOLDS if holds else Verdict.FAILS
-    found = Difference(Interval(value, 0.0, 1, value, value), 0.0 if verdict is Verdict.FAILS else math.nan)
-    return Part(claim, what, found, verdict, case, at or {}, against, aspect)
-
-
-def judge(parts: Iterable[Part], texts: Iterable[ClaimText], *, extra: Extra | None = None) -> list[Finding]:
-    """Put parts together: one finding per claim and baseline, in the order of the claims' texts.
-
-    Parameters
-    ----------
-    parts
-        All parts of all claims.
-    texts
-        The claims in words.
-    extra
-        Gives further lines on a claim: called with its id, the baseline and the verdict.
-    """
-    by_claim: dict[str, list[Part]] = {}
-    for part in parts:
-        by_claim.setdefault(part.claim, []).append(part)
-    findings = []
-    for text in texts:
-        of_claim = by_claim.get(text.id, [])
-        for against in dict.fromkeys(part.against for part in of_claim):
-            own = [part for part in of_claim if part.against == against]
-            overall = verdict_all([p.verdict for p in own], [p.difference.p for p in own])
-            lines = [describe(own), *(extra(text.id, against, overall) if extra else [])]
-            found = "\n".join(lines)
-            findings.append(Finding(text.id, text.title, against, overall, found, text.says, text.test, text.own))
-    return findings
 
 
 def describe(parts: Sequence[Part]) -> str:

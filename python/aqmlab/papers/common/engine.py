@@ -1,14 +1,15 @@
-"""Execute the tests of ``claims.toml`` on a table of runs, and on the printed numbers.
+"""Execute the tests of claims on a table of runs, and on the printed numbers.
 
-`claim_file` describes the format. For each claim, form and baseline there is one `Finding`:
+For each claim, form and baseline there is one `Finding`:
 
-* A test has a cell for each combination of the columns in `each`. Both sides of a cell are paired by seed.
+* A test has a cell for each combination of the columns in `Numbers.each`. Both sides of a cell are paired by seed.
 * A cell is **not engaged** if both sides have the same numbers in every seed (although their parameters differ), or if
-  the claim's `mechanism` did not act in its runs. Such cells are listed and left out. If all cells of a form are not
+  the claim's mechanism did not act in its runs. Such cells are listed and left out. If all cells of a form are not
   engaged, this is its verdict.
 * The verdict of a form follows from its cells as in `aqmlab.statistics.verdict_all`.
 * If a form is undecided, the finding says how many seeds would decide it.
 * The same test is applied to the printed numbers; if they contradict it, the finding names the cells.
+* Notes stand below the verdicts, and objections of the authors with their answers where a form fails.
 """
 
 from __future__ import annotations
@@ -20,24 +21,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common.claim_file import (
-    FORMS,
-    SEED,
-    Claim,
-    ClaimFile,
-    Other,
-    Test,
-    Value,
-    Where,
-)
-from aqmlab.papers.common.claim_prose import form_sentences, side
-from aqmlab.papers.common.claims import Finding, Part, describe, part_difference, places
+from aqmlab.papers.common.claim_functions import Claim, Claims, Note, called
+from aqmlab.papers.common.claims import FORMS, LITERAL, STRICT, Finding, Part, describe, part_difference, places
+from aqmlab.papers.common.expressions import MISSING, Numbers, Runs, Tables, Test, listed
 from aqmlab.papers.common.files import Cell
-from aqmlab.papers.common.notes import Experiments, note_lines
-from aqmlab.papers.common.pairs import Pair, pairs_of, table_of_printed, table_of_runs
+from aqmlab.papers.common.pairs import Pair
 from aqmlab.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
+from aqmlab.papers.common.prose import side, unit_of
 from aqmlab.papers.common.quantities import Kind, bounds_of, difference_of_bounds
-from aqmlab.papers.common.run_table import RunTable
+from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
+from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
 from aqmlab.statistics import (
     Difference,
     Interval,
@@ -48,6 +41,28 @@ from aqmlab.statistics import (
     verdict_between,
 )
 from aqmlab.statistics.intervals import Bounds
+
+
+@dataclass(frozen=True)
+class PaperFinding:
+    """The paper's idea and the one finding, in words.
+
+    Attributes
+    ----------
+    idea
+        The paper's idea in one sentence.
+    verdict
+        The verdict of the tests behind the finding.
+    says
+        The finding in one sentence, as the verdict has it.
+    shows
+        The numbers behind it, with 95 % intervals.
+    """
+
+    idea: str
+    verdict: Verdict
+    says: str
+    shows: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ class _Bound:
 
 
 def execute_claims(
-    file: ClaimFile,
+    claims: Claims,
     runs: pd.DataFrame,
     *,
     cells: Iterable[Cell] = (),
@@ -77,7 +92,7 @@ def execute_claims(
 
     Parameters
     ----------
-    file
+    claims
         The claims.
     runs
         A row per run of one reading: the declared columns, ``seed``, and the columns of the quantities.
@@ -89,145 +104,201 @@ def execute_claims(
         Runs of all readings, with the column ``reading``, from which notes and answers take their numbers; without
         them, only the runs of the reading that is judged.
     """
-    measured, printed = RunTable(table_of_runs(file, runs)), RunTable(table_of_printed(file, cells))
-    known = Experiments(measured, printed, experiments)
+    words = claims.words
+    tables = Tables(RunTable(table_of_runs(words, runs)), RunTable(table_of_printed(words, cells)), experiments)
     findings: list[Finding] = []
     parts: list[Part] = []
-    for claim in file.claims:
-        for against in dict.fromkeys(label for test in claim.tests for label, _ in test.baselines):
-            found = [_form(file, claim, form, against, measured, printed) for form in FORMS]
+    for claim in claims:
+        for baseline in claim.baselines:
+            found = [_form(claims, claim, form, baseline, tables) for form in FORMS]
             own = [one for one in found if one is not None]
-            verdicts = {finding.form: finding.verdict for finding, _ in own}
-            lines = note_lines(file, claim, against, verdicts, known, reading=reading)
-            findings += [replace(finding, reading=reading, reasons="\n".join(lines)) for finding, _ in own]
+            context = Runs(words, tables, verdicts={finding.form: finding.verdict for finding, _ in own})
+            reasons = "\n".join(_notes(claim, baseline, context, reading)) if own else ""
+            findings += [replace(finding, reading=reading, reasons=reasons) for finding, _ in own]
             parts += [replace(part, reading=reading) for _, of_form in own for part in of_form]
     return findings, parts
 
 
+def find(claims: Claims, runs: pd.DataFrame, *, cells: Iterable[Cell] = ()) -> PaperFinding | None:
+    """Fill in the paper's one finding from the runs; None without finding, or without runs of it.
+
+    Parameters
+    ----------
+    claims, cells
+        As for `execute_claims`.
+    runs
+        A row per run of all readings that the finding is about.
+    """
+    text, words = claims.found, claims.words
+    if text is None:
+        return None
+    tables = Tables(RunTable(table_of_runs(words, runs)), RunTable(table_of_printed(words, cells)))
+    context = Runs(words, tables)
+    parts = [part for test in text.function(context) for part in _parts(words, "finding", test, tables.runs)]
+    engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
+    if not engaged:
+        return None
+    verdict = _overall(engaged)
+    return PaperFinding(text.idea, verdict, text.says[str(verdict)], text.shows(context))
+
+
 def _form(
-    file: ClaimFile, claim: Claim, form: str, against: str, runs: RunTable, printed: RunTable
+    claims: Claims, claim: Claim[...], form: str, baseline: str, tables: Tables
 ) -> tuple[Finding, list[Part]] | None:
     """Judge one form of a claim against one baseline; None if there are no runs for it."""
-    tests = [test for test in claim.tests if test.form == form]
-    parts = [part for test in tests for part in parts_of(file, claim, test, against, runs)]
+    words = claims.words
+    tests = [test for test in claim.tests(Runs(words, tables), baseline) if test.form == form]
+    several = len({test.numbers.quantity for test in tests}) > 1
+    tests = [
+        test if test.name or not several else replace(test, name=words.quantity(test.numbers.quantity).title)
+        for test in tests
+    ]
+    parts = [part for test in tests for part in _parts(words, claim.id, test, tables.runs, against=baseline)]
     if not parts:
         return None
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
-    verdict = overall(claim, engaged) if engaged else Verdict.NOT_ENGAGED
+    verdict = _overall(engaged) if engaged else Verdict.NOT_ENGAGED
     lines = [describe(parts)]
     seeds = ""
     if verdict is Verdict.UNDECIDED:
         needed, way = seeds_to_decide(engaged)
         lines.append(seeds_words(needed, way))
         seeds = seeds_cell(needed, way)
-    on_paper = [part for test in tests for part in parts_of(file, claim, _on_paper(test), against, printed, paper=True)]
+    on_paper = [part for test in tests for part in _parts(words, claim.id, _on_paper(test), tables.printed, paper=True)]
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
         lines.append(f"The printed numbers contradict it{_where(contradicted, on_paper)}.")
-    text = form_sentences(file, claim, form)
     agree = all(part.verdict is Verdict.HOLDS for part in on_paper)
-    says = "" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide"
-    finding = Finding(claim.id, claim.title, against, verdict, "\n".join(lines), claim.says, text, claim.own)
-    by = decisive_words(decisive(parts, verdict))
-    return replace(finding, form=form, printed=says, decided_by=by, seeds_needed=seeds), parts
+    return Finding(
+        claim=claim.id,
+        title=claim.title,
+        against=baseline,
+        verdict=verdict,
+        found="\n".join(lines),
+        says=claim.quote,
+        test=claims.sentences(claim, form),
+        own=claim.own,
+        form=form,
+        printed="" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide",
+        decided_by=decisive_words(decisive(parts, verdict)),
+        seeds_needed=seeds,
+    ), parts
 
 
 def _on_paper(test: Test) -> Test:
     """Return the test that printed numbers can answer: without chance, mechanism and seeds."""
-    each = tuple(name for name in test.each if name != SEED)
-    return replace(test, statistic="exact", mechanism=None, each=each)
+    per = tuple(name for name in test.numbers.per if name != SEED)
+    return replace(test, by_chance=False, mechanism=None, numbers=replace(test.numbers, per=per))
 
 
-def overall(claim: Claim, parts: Sequence[Part]) -> Verdict:
-    """Return the verdict that follows from those of all cells."""
-    verdicts = [part.verdict for part in parts]
-    if claim.correction == "none" and Verdict.FAILS in verdicts:
-        return Verdict.FAILS
-    return verdict_all(verdicts, [part.difference.p for part in parts])
+def _overall(parts: Sequence[Part]) -> Verdict:
+    return verdict_all([part.verdict for part in parts], [part.difference.p for part in parts])
 
 
-def parts_of(
-    file: ClaimFile, claim: Claim, test: Test, against: str, runs: RunTable, *, paper: bool = False
+def _parts(
+    words: Vocabulary, claim: str, test: Test, runs: RunTable, *, against: str = "", paper: bool = False
 ) -> Iterator[Part]:
     """Judge every cell of a test; nothing where runs are missing."""
-    several = len({name for other in claim.tests if other.form == test.form for name in other.quantities}) > 1
-    for label, where in test.baselines:
-        for quantity in test.quantities if label == against else ():
-            aspect = test.name or (file.quantities[quantity].title if several else "")
-            place = f"claims.toml: claim {claim.id}, {test.form} form"
-            for pair in pairs_of(file, place, test, quantity, where, runs):
-                what = _what(file, test, quantity, where)
-                case, at = _place(file, pair.at)
-                for bound in _bounds(test, pair):
-                    question = ", ".join(word for word in (aspect, bound.aspect) if word)
-                    limits = _limits(test, quantity, pair, bound)
-                    difference, verdict = _judge(test, pair, bound, limits, paper=paper)
-                    yield Part(
-                        claim.id,
-                        what + bound.words,
-                        difference,
-                        verdict,
-                        case,
-                        at,
-                        against,
-                        question,
-                        test.form,
-                        bounds=(bound.low, bound.high),
-                    )
+    numbers = test.numbers
+    place = f"claim {claim}, {test.form} form"
+    for pair in numbers.pairs(runs, place=place, along=test.along, steps=test.steps):
+        case, at = _place(words, pair.at)
+        engaged = _acted(test, pair.at, runs) and not _identical(test, pair)
+        for bound in _bounds(test, pair):
+            difference, verdict = _judge(test, pair, bound, paper=paper, engaged=engaged)
+            yield Part(
+                claim,
+                _what(words, test) + bound.words,
+                difference,
+                verdict,
+                case,
+                at,
+                against,
+                ", ".join(word for word in (test.name, bound.aspect) if word),
+                test.form,
+                bounds=(bound.low, bound.high),
+            )
 
 
-def _place(file: ClaimFile, at: Mapping[str, Value]) -> tuple[str, dict[str, Value]]:
+def _identical(test: Test, pair: Pair) -> bool:
+    """Whether runs under different parameters are the same, in a test for which this is no answer."""
+    about_one = len(test.factor) == 2 and test.factor[0] <= 1 <= test.factor[1]
+    tolerant = test.compare == "equal" or about_one or test.margin > 0 or not test.by_chance
+    return pair.b is not None and not tolerant and len(pair.a) > 0 and np.array_equal(pair.a, pair.b, equal_nan=True)
+
+
+def _acted(test: Test, at: Mapping[str, Value], runs: RunTable) -> bool:
+    """Whether the mechanism of a claim acted in a cell."""
+    if test.mechanism is None:
+        return True
+    condition, numbers = test.mechanism.test, test.numbers
+    where = {**numbers.of, **condition.numbers.of}
+    cell = {name: (value,) for name, value in at.items() if name in numbers.per}
+    fits = runs.fits(where) & runs.fits(numbers.limits) & runs.fits(cell)
+    names = [name for name, values in where.items() if isinstance(values, tuple) and len(values) > 1]
+    groups = [dict(zip(names, key, strict=True)) for key in runs.places(fits, names)] if names else [{}]
+    values = runs[condition.numbers.quantity]
+
+    def met(group: Mapping[str, Value]) -> bool:
+        own = values[fits & runs.fits({name: (value,) for name, value in group.items()})]
+        found = np.array([np.nansum(own)]) if test.mechanism and test.mechanism.total else own
+        (bound,) = condition.bound
+        return bool((found > bound).any() if condition.compare == "above" else (found < bound).any())
+
+    return bool(fits.any()) and all(met(group) for group in groups)
+
+
+def _place(words: Vocabulary, at: Mapping[str, Value]) -> tuple[str, dict[str, Value]]:
     """Write where a cell is: the values of columns without a title as text, the others by name."""
-    titles = {name: file.column(name).title for name in at}
-    case = ", ".join(file.column(name).words(value) for name, value in at.items() if not titles[name])
+    titles = {name: words.column(name).title for name in at}
+    case = ", ".join(words.column(name).words(value) for name, value in at.items() if not titles[name])
     return case, {titles[name]: value for name, value in at.items() if titles[name]}
 
 
 def _bounds(test: Test, pair: Pair) -> list[_Bound]:
     """Return the comparisons of one cell."""
     zero = np.zeros(len(pair.a))
-    number = test.than if isinstance(test.than, float) else 0.0
-    b = zero + number if pair.b is None else pair.b
     if test.compare == "between":
-        if isinstance(test.than, tuple):
-            return [_Bound(zero, test.than[0], test.than[1])]
+        if test.bound:
+            return [_Bound(zero, test.bound[0], test.bound[1])]
+        b = zero if pair.b is None else pair.b
         least, most = test.factor
         return [
             _Bound(least * b, 0.0, math.inf, f", less {least:g} times", f"at least {least:g} times", least),
             _Bound(most * b, -math.inf, 0.0, f", less {most:g} times", f"at most {most:g} times", most),
         ]
+    b = zero + (test.bound[0] if test.bound else 0.0) if pair.b is None else pair.b
     if test.compare == "equal":
         return [_Bound(b, -test.within, test.within)]
-    times = f", less {test.factor[0]:g} times" if test.factor else ""
+    words = f", less {test.factor[0]:g} times" if test.factor else ""
     factor = test.factor[0] if test.factor else 1.0
-    b = factor * b
     if test.compare in ("above", "grows"):
-        return [_Bound(b, low=-test.margin, words=times, factor=factor)]
-    return [_Bound(b, high=test.margin, words=times, factor=factor)]
+        return [_Bound(factor * b, low=-test.margin, words=words, factor=factor)]
+    return [_Bound(factor * b, high=test.margin, words=words, factor=factor)]
 
 
-def _limits(test: Test, quantity: str, pair: Pair, bound: _Bound) -> Bounds:
+def _limits(test: Test, pair: Pair, bound: _Bound) -> Bounds:
     """Return the bounds of a cell's difference, given the bounds of the quantities."""
-    other = test.than.quantity if isinstance(test.than, Other) else ""
+    numbers = test.numbers
+    own = bounds_of(numbers.quantity)
     if pair.b is None:
         number = float(bound.b[0])
-        return difference_of_bounds(bounds_of(quantity), (number, number))
+        return difference_of_bounds(own, (number, number))
     if not test.along:
-        return difference_of_bounds(bounds_of(quantity), bounds_of(other or quantity), bound.factor)
-    compared = isinstance(test.than, Other) or any(where for _, where in test.baselines)
-    own = bounds_of(quantity, Kind.DIFFERENCE, other) if compared else bounds_of(quantity)
-    return difference_of_bounds(own, own, bound.factor)
+        return difference_of_bounds(own, bounds_of(numbers.other or numbers.quantity), bound.factor)
+    step = own if numbers.than is None else bounds_of(numbers.quantity, Kind.DIFFERENCE, numbers.other)
+    return difference_of_bounds(step, step, bound.factor)
 
 
-def _judge(test: Test, pair: Pair, bound: _Bound, limits: Bounds, *, paper: bool) -> tuple[Difference, Verdict]:
+def _judge(test: Test, pair: Pair, bound: _Bound, *, paper: bool, engaged: bool) -> tuple[Difference, Verdict]:
     mean = float(np.nanmean(pair.a - bound.b))
     finite = [side for side in (bound.low, bound.high) if math.isfinite(side)]
     nearest = min(finite, key=lambda side: abs(mean - side))
-    if test.statistic == "exact":
-        found = Difference(Interval(mean, 0.0, 1, mean, mean), math.nan)
+    if test.by_chance:
+        found = part_difference(pair.a, bound.b, nearest, _limits(test, pair, bound))
     else:
-        found = part_difference(pair.a, bound.b, nearest, limits)
-    if not pair.engaged:
+        found = Difference(Interval(mean, 0.0, 1, mean, mean), math.nan)
+    if not engaged:
         return found, Verdict.NOT_ENGAGED
     if not math.isfinite(bound.high):
         verdict = verdict_above(found.interval, bound.low)
@@ -235,31 +306,30 @@ def _judge(test: Test, pair: Pair, bound: _Bound, limits: Bounds, *, paper: bool
         verdict = verdict_below(found.interval, bound.high)
     else:
         verdict = verdict_between(found.interval, bound.low, bound.high)
-    if test.statistic == "exact" and not paper:
+    if not test.by_chance and not paper:
         verdict = Verdict.FAILS if verdict is Verdict.UNDECIDED else verdict
         found = replace(found, p=0.0 if verdict is Verdict.FAILS else math.nan)
     return found, verdict
 
 
-def _what(file: ClaimFile, test: Test, quantity: str, where: Where) -> str:
+def _what(words: Vocabulary, test: Test) -> str:
     """Return the name of the comparison, for the table of parts."""
-    one = file.quantities[quantity]
-    unit = f", {one.unit}" if one.unit not in ("", "1") else ""
+    numbers = test.numbers
+    title, unit = words.quantity(numbers.quantity).title, unit_of(words, numbers.quantity, ", ")
     who = ", ".join(
-        file.columns[name].words(values[0])
-        for name, values in test.of.items()
+        words.column(name).words(values[0])
+        for name, values in numbers.of.items()
         if isinstance(values, tuple) and len(values) == 1
     )
-    other = side(file, test, where)
+    named, other = f"{title}{f', {who}' if who else ''}", side(words, numbers)
     if test.along:
-        title = file.columns[test.along].title or test.along
-        less = f" - {other}" if other else ""
-        lower = f"the {'next lower' if test.steps == 'each' else 'lowest'} {title}"
-        return f"{one.title}{f', {who}' if who else ''}{less}, less that at {lower}{unit}"
+        along = words.column(test.along).title or test.along
+        lower = f"the {'next lower' if test.steps == 'each' else 'lowest'} {along}"
+        return f"{named}{f' - {other}' if other else ''}, less that at {lower}{unit}"
     if other:
-        return f"{one.title}, {who} - {other}{unit}"
-    than = f" less {test.than:g}" if isinstance(test.than, float) and test.than else ""
-    return f"{one.title}{f', {who}' if who else ''}{than}{unit}"
+        return f"{title}, {who} - {other}{unit}"
+    than = f" less {test.bound[0]:g}" if len(test.bound) == 1 and test.bound[0] else ""
+    return f"{named}{than}{unit}"
 
 
 def _where(found: Sequence[Part], everywhere: Sequence[Part]) -> str:
@@ -270,3 +340,24 @@ def _where(found: Sequence[Part], everywhere: Sequence[Part]) -> str:
         named = ", ".join(word for word in key if word)
         words.append(f"{f' for {named}' if named else ''}{places(own, every)}")
     return ";".join(words)
+
+
+def _notes(claim: Claim[...], baseline: str, context: Runs, reading: str) -> Iterator[str]:
+    """Yield a line for each note, and for each objection to a failed form, with its answer."""
+    failed = [form for form in FORMS if context.verdicts.get(form) is Verdict.FAILS]
+    shown = {"": True, "any": bool(failed), LITERAL: LITERAL in failed, STRICT: failed == [STRICT]}
+    for note in sorted(claim.notes, key=lambda note: bool(note.objection)):
+        about = (not note.against or baseline in note.against) and (not note.under or reading in note.under)
+        if shown[note.fails] and about:
+            yield from _line(note, baseline, replace(context, used=[]))
+
+
+def _line(note: Note[...], baseline: str, context: Runs) -> list[str]:
+    text = called(note.text, context, baseline)
+    used: Sequence[Numbers] = context.used
+    if used and all(str(numbers) == MISSING for numbers in list(used)):
+        readings = dict.fromkeys(numbers.reading for numbers in used if numbers.reading)
+        named = "; ".join(readings) or listed([numbers.quantity for numbers in used])
+        without = f"Objection: {note.objection} Not answered in these runs, which leave out: {named}."
+        return [without] if note.objection else []
+    return [f"Objection: {note.objection} Answer: {text}" if note.objection else text]

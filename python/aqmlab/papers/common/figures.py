@@ -1,128 +1,140 @@
-"""A paper's figures as ``page.toml`` states them: quantities against a column of the runs, or samples against time."""
+"""A paper's figures: quantities against a column of the runs, or samples against time."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.figures import MAX_POINTS
-from aqmlab.figures.chart import Chart, Series
-from aqmlab.papers.common.cells import Printed, by_seed, mean_of, select
-from aqmlab.papers.common.checks import one_of
-from aqmlab.papers.common.claim_file import SEED
-from aqmlab.papers.common.page_file import Figure, Numbers, PageFile
+from aqmlab.figures.chart import Mode
+from aqmlab.papers.common.cells import Cells, Printed, mean_at, numbers_of, pair_at, select
+from aqmlab.papers.common.expressions import Numbers
 from aqmlab.papers.common.run_table import RunTable
-from aqmlab.papers.common.runs import Setup, pick
+from aqmlab.papers.common.runs import Setup
+from aqmlab.papers.common.vocabulary import SEED, Value, Where
 from aqmlab.results import folders
-
-SAME = tuple({f.name for f in fields(Chart)} & {f.name for f in fields(Figure)} - {"alt", "caption"})
-"""Fields that a chart and a figure of ``page.toml`` share."""
 
 THROUGHPUT = "throughput"
 """The table of samples that is made of those of the flows."""
 
 
-def drawn(
-    name: str, page: PageFile, runs: pd.DataFrame, printed: Printed, setups: Sequence[Setup], root: Path
-) -> Chart:
-    """Return a figure of ``page.toml``.
+class Look(TypedDict, total=False):
+    """Labels, ranges and so on of a chart; see `aqmlab.figures.chart.Chart`."""
 
-    Parameters
+    x_label: str
+    y_label: str
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    x_log: bool
+    y_log: bool
+    panels: bool
+    levels: list[tuple[float, str]]
+    shades: list[tuple[float, float, str]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure.
+
+    Attributes
     ----------
-    name, page
-        Which one.
-    runs
-        The table of runs of the chosen reading.
-    printed
-        The printed numbers.
-    setups, root
-        All scenarios, and where their runs are: for samples against time.
+    content
+        Its quantity, numbers, or printed numbers.
+    mode, color
+        How it is drawn; without colour that of one of its runs' values, or of its position.
+    scale
+        Factor on its abscissa, or on its samples against time.
+    samples
+        The table of its samples against time, if it is not the figure's.
+    smooth
+        Samples over which it is averaged against time.
     """
-    figure, place = page.figures[name], f"{page.file}: figure {name}"
-    series, words, levels = [], [], []
-    for index, (title, numbers) in enumerate(figure.lines.items()):
-        at = f"{place}: line {title}"
-        if figure.x == SEED and numbers.printed:
-            levels.append((printed.number(numbers, {}) or math.nan, title))
-            continue
-        if figure.samples:
-            line, said = _against_time(figure, numbers, setups, root, at)
-        else:
-            line, said = _against(page, figure, numbers, runs, printed, at)
-        color = _color(numbers, page.colors, index)
-        x, y, *bounds = line
-        low, high = bounds or (None, None)
-        series.append(Series(title, x, y, low, high, numbers.mode, color))
-        words.append(f"{title} {said}")
-    alt = figure.alt or f"{figure.y_label} against {figure.x_label}: {{lines}}."
-    return Chart(name, "", alt.replace("{lines}", "; ".join(words)), "", "", series, levels=levels)
+
+    content: str | Numbers | Printed
+    mode: Mode = "line"
+    color: int | None = None
+    scale: float = 1.0
+    samples: str = ""
+    smooth: int = 1
 
 
-def dressed(name: str, chart: Chart, figure: Figure, colors: Mapping[str, int], caption: str) -> Chart:
-    """Return a chart with the title, labels and so on that ``page.toml`` states, and its colours."""
-    own = {key: value for key in SAME if (value := getattr(figure, key)) not in ("", None, False, [], ())}
-    if figure.alt and not figure.lines:
-        own["alt"] = figure.alt
-    series = chart.series if figure.lines else [replace(s, color=colors.get(s.name, s.color)) for s in chart.series]
-    return replace(chart, **own, key=name, series=series, caption=caption or chart.caption)
+class Named(Look, total=False):
+    """The same with name, title and description."""
+
+    key: str
+    title: str
+    alt: str
 
 
-def _against(
-    page: PageFile, figure: Figure, numbers: Numbers, runs: pd.DataFrame, printed: Printed, place: str
+Lines = Mapping[str, Line | str | Numbers | Printed]
+
+
+def lines_of(lines: Lines) -> dict[str, Line]:
+    """Return lines by their names."""
+    return {title: one if isinstance(one, Line) else Line(one) for title, one in lines.items()}
+
+
+def color_of(line: Line, of: Where, colors: Mapping[str, int], index: int) -> int:
+    """Return the stated colour, otherwise that of one of the runs' values, otherwise that of the line's position."""
+    if line.color is not None:
+        return line.color
+    values = [value for own in of.values() if isinstance(own, tuple) for value in own]
+    return next((colors[str(value)] for value in values if str(value) in colors), index)
+
+
+def against(
+    x: str, line: Line, of: Where, runs: pd.DataFrame, cells: Cells, labels: Mapping[Value, str], place: str
 ) -> tuple[tuple[np.ndarray, ...], str]:
     """Return abscissae, means and bounds of one line, and its points in words."""
-    if numbers.printed:
-        found = {float(key[figure.x]): value for key, value in printed.numbers(numbers, {})}
-        x, y = np.array(list(found)), np.array(list(found.values()))
-        return (numbers.scale * x, y), _points(x, y)
-    rows = select(runs, {**figure.of, **numbers.of}, place)
-    one_of(figure.x, [str(name) for name in runs], f"{place}: x", "column")
+    numbers = numbers_of(line.content, cells.runs)
+    shared = {name: values for name, values in of.items() if name != x}
+    if numbers is None or isinstance(line.content, Printed):
+        paper = line.content.paper if isinstance(line.content, Printed) else {}
+        printed = [] if numbers is None else cells.all_printed(numbers, shared, paper)
+        found = {float(key[x]): value for key, value in printed}
+        at, height = np.array(list(found)), np.array(list(found.values()))
+        return (line.scale * at, height), _points(at, height)
+    numbers = replace(numbers, of={**shared, **numbers.of})
+    rows = select(runs, {**of, **numbers.of}, place)
+    if x not in runs:
+        raise InputError(f"{place}: x: {unknown('column', x, [str(name) for name in runs])}")
     if numbers.quantity in rows:
         rows = rows[rows[numbers.quantity].notna()]
-    places = list(dict.fromkeys(rows[figure.x].tolist()))
-    if figure.x == SEED:
-        y = by_seed(numbers, RunTable(rows), {}, place)
-        return (np.array(sorted(places)), y), f"{np.mean(y):.5g} on average"
+    places = list(dict.fromkeys(rows[x].tolist()))
+    if x == SEED:
+        pair = pair_at(numbers, RunTable(rows), {}, place)
+        height = np.zeros(0) if pair is None else numbers.difference(pair)
+        return (np.array(sorted(places)), height), f"{np.mean(height):.5g} on average"
     every = RunTable(runs)
-    means = [mean_of(numbers, every, {figure.x: x}, place) for x in places]
-    x = (
-        np.array([page.label(figure.x, at) for at in places])
-        if isinstance(places[0], str)
-        else numbers.scale * np.array(places, dtype=float)
-    )
-    y, low, high = (np.array([getattr(one, key) for one in means]) for key in ("mean", "low", "high"))
-    return (x, y, low, high), _points(x, y)
+    means = [mean_at(numbers, every, {x: (own,)}, place) for own in places]
+    words = bool(places) and isinstance(places[0], str)
+    named = [labels.get(own, str(own)) for own in places]
+    at = np.array(named) if words else line.scale * np.array(places, dtype=float)
+    height, low, high = (np.array([getattr(one, key) for one in means]) for key in ("mean", "low", "high"))
+    return (at, height, low, high), _points(at, height)
 
 
 def _points(x: np.ndarray, y: np.ndarray) -> str:
     return ", ".join(f"{height:.4g} at {at}" for at, height in zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _against_time(
-    figure: Figure, numbers: Numbers, setups: Sequence[Setup], root: Path, place: str
-) -> tuple[tuple[np.ndarray, ...], str]:
-    """Return times and samples of one line, and their mean in words."""
-    of: dict[str, Any] = {name: values[0] for name, values in numbers.of.items()}
-    found = pick(setups, **of)
-    if len(found) != 1:
-        raise InputError(f"{place}: {len(found)} scenarios have {of}; it takes one")
-    setup: Setup = found[0]
-    seeds = range(1, setup.seeds + 1) if figure.seeds == 0 else (figure.seeds,)
-    runs = [
-        samples(setup.run_folder(root, seed), numbers.samples or figure.samples, numbers.quantity, figure.link)
-        for seed in seeds
-    ]
+def against_time(
+    line: Line, setup: Setup, root: Path, *, table: str, link: str, seed: int, time_range: tuple[float, float] | None
+) -> tuple[tuple[np.ndarray, np.ndarray], str]:
+    """Return times and samples of one line, and their mean in words; the mean of all runs if `seed` is 0."""
+    name = line.content if isinstance(line.content, str) else getattr(line.content, "quantity", "")
+    seeds = range(1, setup.seeds + 1) if seed == 0 else (seed,)
+    runs = [samples(setup.run_folder(root, one), line.samples or table, name, link) for one in seeds]
     time, first = runs[0]
-    y = numbers.scale * (np.nanmean([own for _, own in runs], axis=0) if len(runs) > 1 else first)
-    y = moving(y, numbers.smooth) if numbers.smooth > 1 else y
-    begin, end = figure.time_range or (time[0], np.inf)
+    y = line.scale * (np.nanmean([own for _, own in runs], axis=0) if len(runs) > 1 else first)
+    y = moving(y, line.smooth) if line.smooth > 1 else y
+    begin, end = time_range or (time[0], np.inf)
     here = (time >= begin) & (time < end)
     settled = y[time >= setup.plan.warmup_s]
     step = max(1, int(here.sum()) // MAX_POINTS)
@@ -187,11 +199,3 @@ def moving(values: np.ndarray, width: int) -> np.ndarray:
     begin = np.maximum(end - width, 0)
     found: np.ndarray = (total[end] - total[begin]) / (end - begin)
     return found
-
-
-def _color(numbers: Numbers, colors: Mapping[str, int], index: int) -> int:
-    """Return the stated colour, otherwise that of one of the line's values, otherwise that of its position."""
-    if numbers.color is not None:
-        return numbers.color
-    named = [colors[str(value)] for values in numbers.of.values() for value in values if str(value) in colors]
-    return named[0] if named else index

@@ -1,4 +1,4 @@
-"""Files of a paper's folder: scenario files, claims, readings, printed numbers."""
+"""Files of a paper's folder: scenario files, readings, printed numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from aqmlab.papers.common.claim_file import ClaimFile
-from aqmlab.papers.common.claim_prose import claim_text
-from aqmlab.papers.common.claim_reader import read_claims
-from aqmlab.papers.common.page_file import PageFile, read_page
+from aqmlab.errors import InputError
 from aqmlab.papers.scenarios import PREFIX
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
@@ -45,16 +43,14 @@ class Cell:
     note: str
     key: dict[str, str | int | float]
 
+    @property
+    def columns(self) -> dict[str, str | int | float]:
+        """All columns that identify it."""
+        return {"table": self.table, "quantity": self.quantity, "unit": self.unit, **self.key}
 
-@dataclass(frozen=True)
-class ClaimText:
-    """A claim of the paper (or, with `own`, of ours) in words: what it says, and how runs decide it."""
-
-    id: str
-    title: str
-    says: str
-    test: str
-    own: bool = False
+    def matches(self, where: Mapping[str, Any]) -> bool:
+        """Whether its columns have these values."""
+        return all(self.columns.get(name) == value for name, value in where.items())
 
 
 @dataclass(frozen=True)
@@ -99,19 +95,29 @@ class Reading:
 
 @dataclass(frozen=True)
 class PaperFiles:
-    """The data files of a paper's package.
+    """The data files of a paper.
 
     Attributes
     ----------
     key
-        The paper's name on the command line, for example ``pc-red``; its package is
-        ``aqmlab.papers.pc_red``.
+        The paper's name on the command line, for example ``pc-red``.
+    folder
+        Its folder; None for the package ``aqmlab.papers.pc_red``.
     """
 
     key: str
+    folder: Path | None = None
+
+    @classmethod
+    def beside(cls, module: str) -> PaperFiles:
+        """Return the files beside a module, whose folder's name is the key."""
+        folder = Path(module).resolve().parent
+        return cls(folder.name, folder)
 
     def text(self, name: str) -> str:
         """Return a file as text."""
+        if self.folder is not None:
+            return _text(self.folder / name)
         package = resources.files(f"aqmlab.papers.{self.key.replace('-', '_')}")
         return package.joinpath(name).read_text(encoding="utf-8")
 
@@ -124,28 +130,14 @@ class PaperFiles:
         return list(csv.DictReader(io.StringIO(self.text(name))))
 
     def scenario(self, name: str, overrides: Overrides = ()) -> Scenario:
-        """Return the scenario ``<name>.toml`` with overrides; messages name it ``paper:<key>/<name>.toml``."""
+        """Return the scenario ``<name>.toml`` with overrides."""
         return Scenario.from_text(self.text(f"{name}.toml"), filename=self.scenario_name(name), overrides=overrides)
 
     def scenario_name(self, name: str) -> str:
-        """Return the name of a scenario of this paper on the command line."""
+        """Return the name of a scenario of this paper on the command line, such as ``paper:mred/sole.toml``."""
+        if self.folder is not None:
+            return str(self.folder / f"{name}.toml")
         return f"{PREFIX}{self.key}/{name}.toml"
-
-    def claim_file(self) -> ClaimFile:
-        """Return the claims of ``claims.toml`` as data that can be executed."""
-        return read_claims(self.toml("claims.toml"), file=f"{self.key}/claims.toml")
-
-    def page(self) -> PageFile:
-        """Return the contents of ``page.toml``."""
-        return read_page(self.toml("page.toml"), file=f"{self.key}/page.toml")
-
-    def claims(self) -> list[ClaimText]:
-        """Return the claims of ``claims.toml`` in words, in order; the sentences on tests are made from the data."""
-        data = self.toml("claims.toml")
-        if "column" not in data:  # claims whose tests are still in Python
-            return [ClaimText(**entry) for entry in data["claim"]]
-        file = self.claim_file()
-        return [ClaimText(c.id, c.title, c.says, claim_text(file, c), c.own) for c in file.claims]
 
     def readings(self, *, quick: bool = False) -> list[Reading]:
         """Return the other readings of ``readings.toml``, in order; with `quick` only those marked so."""
@@ -174,15 +166,17 @@ class PaperFiles:
         >>> PaperFiles("mred").printed(table="1", n=5, discipline="MRED")
         9.682
         """
-        found = [cell for cell in self.cells() if _fits(cell, where)]
+        found = [cell for cell in self.cells() if cell.matches(where)]
         if len(found) != 1:
             raise KeyError(where)
         return found[0].value
 
 
-def _fits(cell: Cell, where: Mapping[str, str | float]) -> bool:
-    own = {"table": cell.table, "quantity": cell.quantity, "unit": cell.unit, **cell.key}
-    return all(own.get(column) == value for column, value in where.items())
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
 
 
 @cache

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common.claim_file import SEED, ClaimFile, Value
 from aqmlab.papers.common.files import Cell, PaperFiles
-from aqmlab.papers.common.pairs import table_of_runs
 from aqmlab.papers.common.quantities import quantity_interval
+from aqmlab.papers.common.run_table import table_of_runs
+from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
 from aqmlab.reporting.fragments import bounded
 from aqmlab.statistics import student_quantile
 
@@ -35,13 +35,13 @@ NAMED = 3
 """So many unexplained gaps are named in words."""
 
 
-def gaps(files: PaperFiles, runs: pd.DataFrame, readings: str = "readings.toml") -> pd.DataFrame:
+def gaps(words: Vocabulary, files: PaperFiles, runs: pd.DataFrame) -> pd.DataFrame:
     """Return a row per printed number of which there are runs, the largest gap first.
 
     Parameters
     ----------
-    files
-        The paper.
+    words, files
+        The paper's quantities and its files.
     runs
         A row per run of the chosen reading, as in `execute_claims`.
 
@@ -53,9 +53,8 @@ def gaps(files: PaperFiles, runs: pd.DataFrame, readings: str = "readings.toml")
         "yes" if no reading was chosen by it; ``explained``: why, or that the printed number lies where one further
         run would with 95 % probability, or that it is not explained.
     """
-    file, data = files.claim_file(), files.toml(readings)
-    table = table_of_runs(file, runs)
-    rows = [row for cell in files.cells() if (row := _row(file, table, cell, data)) is not None]
+    data, table = files.toml("readings.toml"), table_of_runs(words, runs)
+    rows = [row for cell in files.cells() if (row := _row(words, table, cell, data)) is not None]
     found = pd.DataFrame(rows, columns=COLUMNS)
     return found.sort_values("factor", ascending=False, kind="stable").reset_index(drop=True)
 
@@ -84,25 +83,23 @@ def _count(table: pd.DataFrame, what: str) -> str:
     return f"{len(table)} {what}, {inside} of them {IN_REACH}"
 
 
-def _row(file: ClaimFile, runs: pd.DataFrame, cell: Cell, data: Mapping[str, Any]) -> dict[str, object] | None:
-    own: dict[str, Value] = {"table": cell.table, "quantity": cell.quantity, "unit": cell.unit, **cell.key}
-    for name, quantity in file.quantities.items():
-        if not quantity.printed or math.isnan(cell.value):
-            continue
-        if any(own.get(key) != value for key, value in quantity.printed.items()):
+def _row(words: Vocabulary, runs: pd.DataFrame, cell: Cell, data: Mapping[str, Any]) -> dict[str, object] | None:
+    own = cell.columns
+    for name, quantity in words.quantities.items():
+        if not quantity.on_paper or math.isnan(cell.value) or not cell.matches(quantity.on_paper):
             continue
         fits = np.ones(len(runs), dtype=bool)
-        for column in file.columns:
+        for column in words.columns:
             if own.get(column, "") != "":
                 fits &= (runs[column] == own[column]).to_numpy()
         values = runs[fits].sort_values(SEED)[name].dropna().to_numpy(dtype=float)
         if len(values) > 1:
-            return _gap(file, cell, own, name, values, data)
+            return _gap(words, cell, own, name, values, data)
     return None
 
 
 def _gap(
-    file: ClaimFile, cell: Cell, own: Mapping[str, Value], name: str, values: np.ndarray, data: Mapping[str, Any]
+    words: Vocabulary, cell: Cell, own: Mapping[str, Value], name: str, values: np.ndarray, data: Mapping[str, Any]
 ) -> dict[str, object]:
     found = quantity_interval(values, name)
     least = _half_digit(cell.printed)
@@ -110,8 +107,8 @@ def _gap(
     reach = student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n)
     inside = abs(found.mean - cell.value) <= max(reach, least)
     reasons = [str(entry["why"]) for entry in data.get("explained", ()) if _among(own, entry["of"])]
-    quantity = file.quantities[name]
-    where = [file.columns[c].words(own[c]) for c in file.columns if own.get(c, "") != ""]
+    quantity = words.quantities[name]
+    where = [column.words(own[c]) for c, column in words.columns.items() if own.get(c, "") != ""]
     unit = f", {quantity.unit}" if quantity.unit not in ("", "1") else ""
     return {
         "cell": f"{_table(cell.table)}: {quantity.title}{unit}; {', '.join(where)}",

@@ -1,19 +1,24 @@
-"""Sections that the pages of all reproductions share: summary, claims in detail, readings, provenance."""
+"""The page of a paper: ``page.jinja``, which all papers share, with the verdicts and the paper's own sections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from typing import Any
 
+import jinja2
 import pandas as pd
 
 from aqmlab import _core
 from aqmlab.papers.common.cards import preliminary
-from aqmlab.papers.common.claim_file import FORMS
-from aqmlab.papers.common.claims import Finding, by_claim, findings_table, found_text, tally
+from aqmlab.papers.common.claims import FORMS, Finding, by_claim, findings_table, found_text, tally
+from aqmlab.papers.common.contents import PROVENANCE, READINGS, Block, Code, Figure, Network, Section, Table, Text
 from aqmlab.papers.common.files import PaperFiles
 from aqmlab.papers.common.gaps import IN_REACH, gaps_words, used_words
 from aqmlab.papers.common.runs import Effort, Setup
+from aqmlab.reporting.flowchart import FlowChart
 from aqmlab.reporting.fragments import PaperCard, claim_anchor
 from aqmlab.reporting.page import Page
 
@@ -29,112 +34,151 @@ class Built:
     paper: PaperCard
 
 
-def command(key: str, effort: Effort) -> str:
+def command(files: PaperFiles, effort: Effort) -> str:
     """Return the command that makes a report again."""
-    return f"aqmlab reproduce {key}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
+    name = files.key if files.folder is None else str(files.folder)
+    return f"aqmlab reproduce {name}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
 
 
-def summary(
-    page: Page, files: PaperFiles, findings: Iterable[Finding], *, paper: PaperCard, effort: Effort, quick_note: str
+def write(
+    page: Page,
+    files: PaperFiles,
+    *,
+    card: PaperCard,
+    findings: Sequence[Finding],
+    parts: pd.DataFrame,
+    sections: Sequence[Section],
+    gaps: pd.DataFrame | None,
+    effort: Effort,
+    setups: Sequence[Setup],
+    quick_note: str,
+    example: str,
+    scenarios: Sequence[str],
 ) -> None:
-    """Add the paper's card, the verdicts and how they came about; say above all if they are preliminary."""
-    findings = list(findings)
-    page.notice = preliminary(files.key, effort)
-    page.section("At a glance")
-    page.cards([paper])
-    page.section("Summary")
-    page.text(tally(findings_table(findings)))
-    page.verdicts(
-        [
-            (
-                [(str(f.verdict), f.form) for f in own],
-                f"{own[0].claim}  {own[0].title}{_about(own[0])}",
-                found_text(own),
-            )
-            for own in by_claim(findings)
-        ]
-    )
-    page.text(
-        "The literal form of a claim is the authors' sentence, the strict form our stronger one, mostly cell by cell. "
-        "A form holds if every part of it does: the 95 % interval of the paired difference lies wholly on the claimed "
-        "side. It fails if a part lies wholly on the other side and still does so after Holm's correction for the "
-        f"number of parts. Otherwise it is undecided with {effort.seeds} seeds. It is not engaged if what it is about "
-        "never happened in the runs.",
-        note=True,
-    )
-    if effort.quick:
-        page.text(quick_note, note=True)
-
-
-def gaps_section(page: Page, files: PaperFiles, table: pd.DataFrame) -> None:
-    """Add the gaps to printed numbers, largest first."""
-    page.section("Gaps to printed numbers")
-    page.text(gaps_words(table))
-    page.table(
-        table,
-        caption="Every printed number that the runs measure, under the chosen readings, largest gap first. The factor "
-        "is measured / printed or its inverse; less than half a unit of the last printed digit counts as that. Held "
-        f"out: no reading was chosen by it. {IN_REACH.capitalize()}: one further run would lie as far from the mean "
-        "with a probability of 5 % or more.",
-        digits=3,
-    )
-    for line in used_words(files.toml("readings.toml")):
-        page.text(f"Used to choose readings: {line}.", note=True)
-
-
-def claims_in_detail(page: Page, findings: Iterable[Finding], parts: pd.DataFrame) -> None:
-    """Add the paper's statements, the tests, and every part."""
-    page.section("Claims in detail")
-    of_claims: dict[str, list[Finding]] = {}
-    for finding in findings:
-        of_claims.setdefault(finding.claim, []).append(finding)
-    for own in of_claims.values():
-        first = own[0]
-        page.heading(f"{first.claim}: {first.title}", anchor=claim_anchor(first.claim))
-        page.text(f"{'Our own question' if first.own else 'The paper says'}: {first.says}")
-        tests = {finding.form: finding.test for finding in own}
-        for form in FORMS:
-            if form in tests:
-                page.text(
-                    f"{form.capitalize()}: {tests[form]}" if len(tests) > 1 else f"Tested: {tests[form]}", note=True
-                )
-        of_claim = parts[parts["claim"] == first.claim].drop(columns="claim")
-        empty = [column for column in of_claim.columns if (of_claim[column] == "").all()]
-        page.table(of_claim.drop(columns=empty), caption=f"Parts of {first.claim}.", digits=3)
-
-
-def readings_chosen(page: Page, files: PaperFiles) -> None:
-    """Begin the section on readings: open points of the paper, choices and reasons."""
-    page.section("Readings")
-    page.text("What the paper leaves open, what was chosen, and how much each other reading, taken alone, changes.")
-    page.table(pd.DataFrame(files.choices()), caption="Readings chosen.")
-
-
-def provenance(
-    page: Page, files: PaperFiles, setups: Sequence[Setup], effort: Effort, *, scenarios: Sequence[str], example: str
-) -> None:
-    """Add version, commands, scenario files and the hashes of all scenarios.
+    """Fill a page.
 
     Parameters
     ----------
-    page, files, effort
-        The page, the paper and how much was run.
-    setups
-        All scenarios that were run.
-    scenarios
-        Names of the paper's scenario files, without ``.toml``.
-    example
-        The command that makes one point again.
+    page, files
+        The page with its title, and the paper.
+    card, findings, parts
+        The paper's card, its verdicts, and what they rest on.
+    sections
+        The paper's own sections; that of the title `READINGS` follows the list of readings.
+    gaps
+        The gaps to printed numbers; None without any.
+    effort, setups
+        How much was run, and all scenarios.
+    quick_note, example, scenarios
+        The sentence on the quick version, a command for one point, and the names of the paper's scenario files.
     """
-    page.section("Provenance")
-    page.text(
-        f"aqmlab {_core.version()}. The whole report: `{command(files.key, effort)}`. One point of it, for example:"
-    )
-    page.code(example)
-    for name in scenarios:
-        page.code(files.text(f"{name}.toml"), fold=f"Scenario {files.scenario_name(name)}")
-    lines = [f"{s.plan.hash[:16]}  {_words(s)}  {s.reading}" for s in setups]
-    page.code("\n".join(lines), fold=f"Hashes of the {len(setups)} scenarios")
+    page.notice = preliminary(files.key, effort)
+    values = {
+        "card": card,
+        "tally": tally(findings_table(findings)),
+        "summary": [_summary(own) for own in by_claim(findings)],
+        "effort": effort,
+        "quick_note": quick_note,
+        "sections": [section for section in sections if section.title not in (READINGS, PROVENANCE)],
+        "gaps": gaps,
+        "gaps_words": "" if gaps is None else gaps_words(gaps),
+        "in_reach": IN_REACH.capitalize(),
+        "used": used_words(files.toml("readings.toml")),
+        "claims": [_claim(name, findings, parts) for name in dict.fromkeys(finding.claim for finding in findings)],
+        "choices": pd.DataFrame(files.choices()),
+        **{
+            title.lower(): [block for section in sections if section.title == title for block in section.blocks]
+            for title in (READINGS, PROVENANCE)
+        },
+        "version": _core.version(),
+        "command": command(files, effort),
+        "example": example,
+        "scenarios": [(files.scenario_name(name), files.text(f"{name}.toml")) for name in scenarios],
+        "hashes": [f"{setup.plan.hash[:16]}  {_words(setup)}  {setup.reading}" for setup in setups],
+    }
+    text = resources.files("aqmlab.papers.common").joinpath("page.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
+    functions = _functions(page, command(files, effort))
+    environment.globals |= functions
+    environment.filters |= {name: functions[name] for name in ("text", "note")}
+    environment.from_string(text).render(values)
+
+
+def _functions(page: Page, again: str) -> dict[str, Callable[..., str]]:
+    """Return the functions of the template: each adds to the page, and to its own text nothing."""
+
+    def adding(add: Callable[..., None]) -> Callable[..., str]:
+        def function(*values: Any, **options: Any) -> str:  # noqa: ANN401 - those of the page's method
+            add(*values, **options)
+            return ""
+
+        return function
+
+    def paragraph(text: str, *, note: bool = False) -> None:
+        page.text(" ".join(text.split()), note=note)
+
+    def table(numbers: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
+        page.table(numbers, caption=" ".join(caption.split()), digits=digits)
+
+    def show(blocks: Iterable[Block]) -> None:
+        for block in blocks:
+            _show(page, block, again)
+
+    found: dict[str, Callable[..., None]] = {
+        "section": page.section,
+        "heading": page.heading,
+        "cards": page.cards,
+        "verdicts": page.verdicts,
+        "code": page.code,
+        "text": paragraph,
+        "note": partial(paragraph, note=True),
+        "table": table,
+        "show": show,
+    }
+    return {name: adding(function) for name, function in found.items()}
+
+
+def _show(page: Page, block: Block, again: str) -> None:
+    """Add one of the paper's own blocks; a chart has the command `again` unless it states another."""
+    if isinstance(block, Text | Table) and block.heading and not (isinstance(block, Table) and block.kept_only):
+        page.heading(block.heading, listed=isinstance(block, Table) and block.listed)
+    if isinstance(block, Text) and block.says:
+        page.text(block.says, note=block.note)
+    elif isinstance(block, Table) and (shown := block.for_reading) is not None:
+        page.table(shown, caption=block.caption, digits=block.digits)
+    elif isinstance(block, Network):
+        page.topology(block.plan, key=block.name, title=block.title, caption=block.caption)
+    elif isinstance(block, Code):
+        page.code(block.text, fold=block.fold)
+    elif isinstance(block, Figure):
+        chart = block.chart
+        if isinstance(chart, FlowChart):
+            page.flowchart(chart, caption=block.caption)
+        else:
+            page.chart(chart, command=block.command or again)
+
+
+def _summary(own: Sequence[Finding]) -> tuple[list[tuple[str, str]], str, str]:
+    """Return an entry of the list of verdicts: each with its form, the claim, and what was found."""
+    verdicts = [(str(finding.verdict), finding.form) for finding in own]
+    return verdicts, f"{own[0].claim}  {own[0].title}{_about(own[0])}", found_text(own)
+
+
+def _claim(name: str, findings: Sequence[Finding], parts: pd.DataFrame) -> dict[str, Any]:
+    """Return a claim's statement, its tests by form, and its parts."""
+    own = [finding for finding in findings if finding.claim == name]
+    tests = {finding.form: finding.test for finding in own}
+    rows = parts[parts["claim"] == name].drop(columns="claim")
+    empty = [column for column in rows.columns if (rows[column] == "").all()]
+    return {
+        "id": name,
+        "title": own[0].title,
+        "says": own[0].says,
+        "own": own[0].own,
+        "anchor": claim_anchor(name),
+        "tests": [(form.capitalize(), tests[form]) for form in FORMS if form in tests],
+        "parts": rows.drop(columns=empty),
+    }
 
 
 def _about(finding: Finding) -> str:

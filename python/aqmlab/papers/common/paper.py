@@ -1,43 +1,52 @@
-"""A paper reproduced: what its folder states as data, what its own code adds, and the page that is made of both."""
+"""A paper reproduced: its runs, its claims, and the page that is made of both."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
 from aqmlab.errors import InputError
-from aqmlab.figures.chart import Chart
+from aqmlab.figures.chart import Chart, Series
 from aqmlab.papers.common import figures, page, tables
 from aqmlab.papers.common.cards import card, effort_words
-from aqmlab.papers.common.cells import Printed, select
-from aqmlab.papers.common.checks import one_of
-from aqmlab.papers.common.claim_file import SEED
+from aqmlab.papers.common.cells import Cells, Content, Printed, numbers_of, select
+from aqmlab.papers.common.claim_functions import Claims
 from aqmlab.papers.common.claims import Finding, Part, findings_table, parts_table, verdicts_by_reading
-from aqmlab.papers.common.engine import execute_claims
+from aqmlab.papers.common.contents import Figure, Network, Section, Table
+from aqmlab.papers.common.engine import execute_claims, find
+from aqmlab.papers.common.expressions import Numbers, Runs, Tables, one_of
 from aqmlab.papers.common.files import PaperFiles, Reading
-from aqmlab.papers.common.finding import find
 from aqmlab.papers.common.gaps import GAPS, gaps
 from aqmlab.papers.common.page import Built
-from aqmlab.papers.common.page_file import PageFile, Text
-from aqmlab.papers.common.pairs import table_of_runs
 from aqmlab.papers.common.planned import Planned
-from aqmlab.papers.common.runs import BASE, Effort, Reader, Runs, Setup, batches, chosen, pick
-from aqmlab.reporting.flowchart import FlowChart
+from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
+from aqmlab.papers.common.runs import BASE, Effort, Reader, Setup, batches, chosen, pick
+from aqmlab.papers.common.runs import Runs as Points
+from aqmlab.papers.common.vocabulary import SEED, Choice, Value, Where
+from aqmlab.reporting.intervals import intervals_table
 from aqmlab.reporting.page import Page
 
 CHOSEN = ("chosen", "all of those chosen")
 VERDICTS = "reading-verdicts"
 PARTS = "claim-parts"
+READINGS_TABLE = "readings"
+"""The table of readings that ``readings.csv`` holds; without it `VERDICTS`."""
+LEAD = (
+    "{seeds} seeds a point; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every "
+    "comparison paired by seed."
+)
+Readings = Mapping[tuple[str, str], pd.DataFrame]
 
 
 @dataclass(frozen=True)
 class Study:
-    """The runs of a reproduction, read.
+    """The runs of a reproduction, read; the functions of a paper's page make tables and figures of it.
 
     Attributes
     ----------
@@ -45,7 +54,7 @@ class Study:
         Which paper, how much of it was run, and where.
     setups
         All scenarios.
-    runs
+    frame
         The table that claims, tables and figures are about: a row per run of every reading.
     """
 
@@ -53,27 +62,24 @@ class Study:
     effort: Any
     root: Path
     setups: Sequence[Setup]
-    runs: pd.DataFrame
+    frame: pd.DataFrame
 
     @cached_property
     def base(self) -> pd.DataFrame:
         """The runs of the chosen reading."""
-        return chosen(self.runs)
+        return chosen(self.frame)
 
     @cached_property
-    def printed(self) -> Printed:
-        """The printed numbers."""
-        return Printed(self.paper.files.claim_file(), self.paper.files.cells())
-
-    @cached_property
-    def sources(self) -> Mapping[str, pd.DataFrame]:
-        """Other tables of runs, by name."""
-        return self.paper.sources(self)
+    def runs(self) -> Runs:
+        """The runs of the chosen reading, for numbers in texts, tables and figures."""
+        words = self.paper.claims.words
+        paper = RunTable(table_of_printed(words, self.paper.files.cells()))
+        return Runs(words, Tables(RunTable(self.base), paper, self.frame), declared=False)
 
     @cached_property
     def judged(self) -> tuple[list[Finding], list[Part]]:
         """The verdicts under every headline reading, and what they rest on."""
-        return self.paper.judge(self.runs)
+        return self.paper.judge(self.frame)
 
     @cached_property
     def readings(self) -> dict[tuple[str, str], pd.DataFrame]:
@@ -82,48 +88,258 @@ class Study:
 
     def under(self, readings: Iterable[Reading]) -> dict[tuple[str, str], pd.DataFrame]:
         """Return question and name of readings to their runs; the chosen one first, at the points of the others."""
-        stated = self.paper.page.readings
-        points_run = [*self.setups, *self.paper.others(self.effort)]
-        ran = {point.reading for point in points_run} - {BASE, *stated.headlines.values()}
-        others = self.runs[self.runs["reading"].isin(list(ran))]
-        place = [name for name in self.paper.files.claim_file().columns if name != "reading"]
+        paper = self.paper
+        points_run = [*self.setups, *paper.others(self.effort)]
+        ran = {point.reading for point in points_run} - {BASE, *paper.headlines.values()}
+        others = self.frame[self.frame["reading"].isin(list(ran))]
+        place = [name for name in paper.claims.words.columns if name != "reading"]
         points = pd.MultiIndex.from_frame(others[[*place, SEED]])
+        of = paper.claims.words.where(paper.compared_on, declared=False)
 
         def few(rows: pd.DataFrame) -> pd.DataFrame:
-            some = rows[pd.MultiIndex.from_frame(rows[[*place, SEED]]).isin(points)]
-            return select(some, stated.of, f"{self.paper.page.file}: readings: of")
+            return select(rows[pd.MultiIndex.from_frame(rows[[*place, SEED]]).isin(points)], of, "compared_on")
 
         base = few(self.base)
         found = {CHOSEN: base}
         for reading in readings:
-            own = few(chosen(self.runs, reading=reading.label))
+            own = few(chosen(self.frame, reading=reading.label))
             baseline = reading.options.get("baseline")
             if own.empty and baseline is not None:
                 own = few(in_place_of(self.base, "RED", baseline))
             if own.empty:
                 continue
-            if stated.fill:
+            if paper.fill:
                 known = pd.MultiIndex.from_frame(own[place])
                 own = pd.concat([own, base[~pd.MultiIndex.from_frame(base[place]).isin(known)]], ignore_index=True)
             found[reading.question, reading.name] = own
         return found
 
-    def made(self, name: str, readings: Mapping[tuple[str, str], pd.DataFrame] | None = None) -> pd.DataFrame:
-        """Return a table of ``page.toml`` in numbers; its rows may be other readings than those of `readings`."""
-        source = self.paper.page.tables[name].source
-        runs = self.source(source)
-        return tables.made(name, self.paper.page, runs, self.readings if readings is None else readings, self.printed)
-
-    def verdicts(self, readings: Mapping[tuple[str, str], pd.DataFrame]) -> pd.DataFrame:
+    def verdicts(self, readings: Readings) -> pd.DataFrame:
         """Return how the verdicts move with readings."""
         return verdicts_by_reading({key: self.paper.judge_reading(own) for key, own in readings.items()})
 
-    def source(self, name: str) -> pd.DataFrame:
-        """Return the runs that a table or figure is about."""
-        if not name:
-            return self.base
-        one_of(name, list(self.sources), f"{self.paper.page.file}: source", "source")
-        return self.sources[name]
+    def reading_verdicts(self, **look: Unpack[tables.Look]) -> Table:
+        """Return the table of how the verdicts move with every reading."""
+        found = self.verdicts(self.readings)
+        return Table(VERDICTS, found, **look)
+
+    def cells(self) -> Cells:
+        """Return the evaluation of contents."""
+        return Cells(self.runs, self.paper.files.cells())
+
+    def table(
+        self,
+        name: str,
+        columns: Mapping[str, Content],
+        *,
+        rows: Sequence[str] | Mapping[str, str],
+        of: Mapping[str, Choice] | None = None,
+        runs: pd.DataFrame | None = None,
+        beside: bool = False,
+        exact: bool = False,
+        labelled: bool = False,
+        **look: Unpack[tables.Look],
+    ) -> Table:
+        """Return a table with a row for each combination of some columns that was run.
+
+        Parameters
+        ----------
+        name
+            The name of its file.
+        columns
+            Title to content.
+        rows
+            The columns of the runs whose values make the rows, or these with their titles.
+        of
+            Which runs, and the order of the rows.
+        runs
+            Other runs than those of the chosen reading.
+        beside
+            Whether each column, which is then a quantity, is set beside the printed numbers.
+        exact
+            Whether its numbers are calculated, and so have no intervals.
+        labelled
+            Whether its file too has the words of values in the columns of the rows, as the page does.
+        look
+            Heading, caption and so on.
+        """
+        frame, place = self.base if runs is None else runs, f"table {name}"
+        titles = rows if isinstance(rows, Mapping) else {column: column for column in rows}
+        where = self.runs.where(of or {})
+        places = tables.places_of(list(titles), where, frame, place)
+        shared = {key: values for key, values in where.items() if key not in titles}
+        every, cells = RunTable(frame), self.cells()
+        lines: list[tables.Cellwise] = []
+        for at in places:
+            here = {**one_of(at), **shared}
+            found = tables.row_of(columns, cells, every, here, place, exact=exact)
+            words: dict[str, str | float] = {
+                title: self.label(key, at[key]) if labelled else at[key] for key, title in titles.items()
+            }
+            if beside:
+                paper = {title: cells.printed(content, here) for title, content in columns.items()}
+                lines.append(
+                    tables.beside_row(words, {k: (tables.measured_in(one), paper[k]) for k, one in found.items()})
+                )
+            else:
+                lines.append({**words, **found})
+        numbers = pd.DataFrame(lines) if beside else intervals_table(lines)
+        named = {
+            title: [self.label(key, value) for value in numbers[title]]
+            for key, title in titles.items()
+            if key in self.paper.words_of and not labelled
+        }
+        if beside:
+            shown = tables.beside_text(numbers, list(columns), keys=list(titles.values())).assign(**named)
+        else:
+            shown = tables.for_reading(numbers.assign(**named), columns)
+        return Table(name, numbers, shown, **look)
+
+    def by_reading(
+        self,
+        name: str,
+        columns: Mapping[str, Content],
+        *,
+        of: Mapping[str, Choice] | None = None,
+        readings: Readings | None = None,
+        **look: Unpack[tables.Look],
+    ) -> Table:
+        """Return a table with a row for each reading; arguments as for `table`."""
+        where, rows = self.runs.where(of or {}), []
+        for (question, reading), own in (self.readings if readings is None else readings).items():
+            some = select(own, where, f"table {name}")
+            if len(some):
+                found = tables.row_of(columns, self.cells(), RunTable(some), where, f"table {name}")
+                rows.append({"question": question, "reading": reading, **found})
+        numbers = intervals_table(rows)
+        return Table(name, numbers, tables.for_reading(numbers, columns), **look)
+
+    def chart(
+        self,
+        name: str,
+        title: str,
+        lines: figures.Lines,
+        *,
+        x: str,
+        of: Mapping[str, Choice] | None = None,
+        runs: pd.DataFrame | None = None,
+        alt: str = "",
+        caption: str = "",
+        command: str = "",
+        **look: Unpack[figures.Look],
+    ) -> Figure:
+        """Return a figure of quantities against a column of the runs.
+
+        Parameters
+        ----------
+        name, title
+            The name of its file, and its title.
+        lines
+            Name to content.
+        x
+            The column of the abscissa.
+        of
+            Which runs.
+        runs
+            Other runs than those of the chosen reading.
+        alt, caption, command
+            Description (``{lines}`` stands for the points), caption, and the command that makes it again.
+        look
+            Labels, ranges and so on.
+        """
+        frame, cells, where = self.base if runs is None else runs, self.cells(), self.runs.where(of or {})
+        series, words, levels = [], [], []
+        for index, (line_title, line) in enumerate(figures.lines_of(lines).items()):
+            if x == SEED and isinstance(line.content, Printed):
+                number = cells.printed(line.content, {key: own for key, own in where.items() if key != x})
+                levels.append((math.nan if number is None else number, line_title))
+                continue
+            place = f"figure {name}: line {line_title}"
+            (at, y, *bounds), said = figures.against(
+                x, line, where, frame, cells, self.paper.words_of.get(x, {}), place
+            )
+            low, high = bounds or (None, None)
+            series.append(Series(line_title, at, y, low, high, line.mode, self._color(line, where, index)))
+            words.append(f"{line_title} {said}")
+        return self._drawn(name, title, series, words, {"levels": levels, **look}, alt, caption, command)
+
+    def over_time(
+        self,
+        name: str,
+        title: str,
+        lines: figures.Lines,
+        *,
+        samples: str,
+        of: Mapping[str, Choice] | None = None,
+        link: str = "",
+        seed: int | Literal["all"] = 1,
+        time_range: tuple[float, float] | None = None,
+        alt: str = "",
+        caption: str = "",
+        command: str = "",
+        **look: Unpack[figures.Look],
+    ) -> Figure:
+        """Return a figure of samples against time, of one run or the mean of all; other arguments as for `chart`.
+
+        Parameters
+        ----------
+        samples, link
+            The table of samples, and the link whose samples they are ("" for all).
+        seed
+            The run.
+        time_range
+            The seconds that are drawn.
+        """
+        series, words = [], []
+        for index, (line_title, line) in enumerate(figures.lines_of(lines).items()):
+            numbers = line.content if isinstance(line.content, Numbers) else None
+            where = {**self.runs.where(of or {}), **(numbers.of if numbers else {})}
+            one: dict[str, Any] = {key: values[0] for key, values in where.items() if isinstance(values, tuple)}
+            found = pick(self.setups, **one)
+            if len(found) != 1:
+                raise InputError(f"figure {name}: line {line_title}: {len(found)} scenarios have {one}; it takes one")
+            (at, y), said = figures.against_time(
+                line, found[0], self.root, table=samples, link=link, seed=0 if seed == "all" else seed,
+                time_range=time_range,
+            )  # fmt: skip
+            series.append(Series(line_title, at, y, mode=line.mode, color=self._color(line, where, index)))
+            words.append(f"{line_title} {said}")
+        return self._drawn(name, title, series, words, {**look}, alt, caption, command)
+
+    def figure(self, chart: Chart, *, caption: str = "", command: str = "", **look: Unpack[figures.Named]) -> Figure:
+        """Return a chart of the paper's own code with another title and so on, and in the paper's colours."""
+        colors = self.paper.colors
+        series = [replace(one, color=colors.get(one.name, one.color)) for one in chart.series]
+        return Figure(replace(chart, series=series, caption=caption or chart.caption, **look), command=command)
+
+    def network(self, name: str, title: str, *, caption: str = "", **where: str | float) -> Network:
+        """Return the drawing of the network of the first scenario with these values."""
+        of: dict[str, Any] = {**where}
+        return Network(name, pick(self.setups, **of)[0].plan, title, caption)
+
+    def label(self, column: str, value: Value) -> Value:
+        """Return the words for a value of a column."""
+        return self.paper.words_of.get(column, {}).get(value, value)
+
+    def _color(self, line: figures.Line, where: Where, index: int) -> int:
+        numbers = numbers_of(line.content, self.runs)
+        return figures.color_of(line, {**where, **(numbers.of if numbers else {})}, self.paper.colors, index)
+
+    def _drawn(
+        self,
+        name: str,
+        title: str,
+        series: list[Series],
+        words: Sequence[str],
+        look: Any,  # noqa: ANN401 - fields of a chart
+        alt: str,
+        caption: str,
+        command: str,
+    ) -> Figure:
+        y, x = look.get("y_label", ""), look.get("x_label", "")
+        said = (alt or f"{y} against {x}: {{lines}}.").replace("{lines}", "; ".join(words))
+        chart = Chart(name, title, said, x, y, series, caption=caption)
+        return Figure(replace(chart, **look), command=command)
 
 
 def in_place_of(runs: pd.DataFrame, name: str, other: str) -> pd.DataFrame:
@@ -133,11 +349,7 @@ def in_place_of(runs: pd.DataFrame, name: str, other: str) -> pd.DataFrame:
 
 
 def _same(study: Study) -> pd.DataFrame:
-    return study.runs
-
-
-def _none(_: Study) -> dict[str, Any]:
-    return {}
+    return study.frame
 
 
 @dataclass(frozen=True)
@@ -146,57 +358,80 @@ class Paper:
 
     Attributes
     ----------
-    files
-        Its folder: ``page.toml`` (`page_file` describes it), ``claims.toml``, ``readings.toml``, ``published.csv`` and
-        scenario files.
-    setups
-        Its scenarios.
-    read
-        Gives the numbers of one run.
+    files, name, citation
+        Its folder, its short name, and its authors with its title.
+    claims
+        Its claims.
+    effort
+        How much to run: the paper's own `Effort`.
+    setups, measure
+        List its scenarios, and give the numbers of one run.
+    page
+        Makes the sections of its page.
     rows
         Makes of the numbers the table of runs that claims, tables and figures are about, if that is another.
     others
         Further runs, not those of scenarios.
-    sources, tables, shown, figures, words
-        Parts that ``page.toml`` names and the paper's own code makes: further tables of runs, tables in numbers, tables
-        for reading where they are others than those, charts and flow charts, and words in texts. A table that is None
-        is left out.
+    lead, quick_note, seeds, example
+        Sentence below the title, on the quick version, on the seeds ("" for the same at all points), and the command
+        for one point; ``{name}`` is a number of the effort.
+    scenarios
+        The names of its scenario files.
+    labels
+        Column to the words of its values on the page, if they are others than in claims.
+    colors
+        Value to its colour in all figures.
+    headlines
+        Name to label of the readings under which all claims are judged; empty for the chosen one alone.
+    compared_on, compared, fill
+        Readings are compared on these runs, by these claims (all if empty); whether points that a reading does not run
+        come from the chosen reading.
     """
 
     files: PaperFiles
+    name: str
+    citation: str
+    claims: Claims
+    effort: type[Effort]
     setups: Callable[[Any], list[Setup]]
-    read: Callable[[Setup, Path], Mapping[str, float]]
+    measure: Callable[[Setup, Path], Mapping[str, float]]
+    page: Callable[[Study], Iterable[Section]]
     rows: Callable[[Study], pd.DataFrame] = _same
-    others: Callable[[Any], Sequence[Runs]] = field(default=lambda _: [])
-    sources: Callable[[Study], Mapping[str, pd.DataFrame]] = _none
-    tables: Callable[[Study], Mapping[str, pd.DataFrame | None]] = _none
-    shown: Callable[[Study], Mapping[str, pd.DataFrame]] = _none
-    figures: Callable[[Study], Mapping[str, Chart | FlowChart]] = _none
-    words: Callable[[Study], Mapping[str, str]] = _none
+    others: Callable[[Any], Sequence[Points]] = field(default=lambda _: [])
+    lead: str = LEAD
+    quick_note: str = ""
+    seeds: str = ""
+    example: str = ""
+    scenarios: Sequence[str] = ()
+    labels: Mapping[str, Mapping[Value, str]] = field(default_factory=dict)
+    colors: Mapping[str, int] = field(default_factory=dict)
+    headlines: Mapping[str, str] = field(default_factory=dict)
+    compared_on: Mapping[str, Choice] = field(default_factory=dict)
+    compared: Sequence[str] = ()
+    fill: bool = False
 
     @cached_property
-    def page(self) -> PageFile:
-        """The contents of its page."""
-        return self.files.page()
+    def words_of(self) -> Mapping[str, Mapping[Value, str]]:
+        """Column to the words of its values on the page."""
+        return {name: one.labels for name, one in self.claims.words.columns.items() if one.labels} | dict(self.labels)
 
     def planned(self, effort: Effort, root: Path) -> Planned:
         """Plan the runs and the page."""
-        reader = Reader(self.setups(effort), root, self.read)
+        reader = Reader(self.setups(effort), root, self.measure)
         return Planned(
             batches=lambda: batches([*self.others(effort), *reader.points], root),
-            build=lambda: _Report(self._study(effort, root, reader)).build(),
+            build=lambda: self._build(self._study(effort, root, reader)),
             finished=reader.finished,
         )
 
     def _study(self, effort: Effort, root: Path, reader: Reader) -> Study:
         found = Study(self, effort, root, reader.points, reader.table())
-        return replace(found, runs=self.complete(self.rows(found)))
+        return replace(found, frame=self.complete(self.rows(found)))
 
     def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Add the quantities of ``claims.toml`` that are formulas, or columns of another name."""
-        file = self.files.claim_file()
-        known = table_of_runs(file, rows)
-        return rows.assign(**{name: known[name] for name in file.quantities if name not in rows})
+        """Add the quantities that are formulas, or columns of another name."""
+        known = table_of_runs(self.claims.words, rows)
+        return rows.assign(**{name: known[name] for name in self.claims.words.quantities if name not in rows})
 
     def judge(self, runs: pd.DataFrame, *, experiments: bool = True) -> tuple[list[Finding], list[Part]]:
         """Judge all claims under every headline reading, or under the chosen one without headline readings.
@@ -208,137 +443,58 @@ class Paper:
         experiments
             Whether runs of other readings may answer objections.
         """
-        file, cells = self.files.claim_file(), self.files.cells()
         findings: list[Finding] = []
         parts: list[Part] = []
-        for name, label in (self.page.readings.headlines or {"": BASE}).items():
-            own = execute_claims(
-                file, chosen(runs, reading=label), cells=cells, reading=name, experiments=runs if experiments else None
+        for name, label in (self.headlines or {"": BASE}).items():
+            found, rests_on = execute_claims(
+                self.claims,
+                chosen(runs, reading=label),
+                cells=self.files.cells(),
+                reading=name,
+                experiments=runs if experiments else None,
             )
-            findings, parts = findings + own[0], parts + own[1]
-        order = [claim.id for claim in file.claims]
+            findings, parts = findings + found, parts + rests_on
+        order = [claim.id for claim in self.claims]
         return sorted(findings, key=lambda finding: order.index(finding.claim)), parts
 
     def judge_reading(self, runs: pd.DataFrame) -> list[Finding]:
         """Judge the claims that readings are compared by, on the runs of one of them."""
-        only = self.page.readings.claims
-        found, _ = execute_claims(self.files.claim_file(), runs, cells=self.files.cells())
-        return [finding for finding in found if not only or finding.claim in only]
+        found, _ = execute_claims(self.claims, runs, cells=self.files.cells())
+        return [finding for finding in found if not self.compared or finding.claim in self.compared]
 
-
-@dataclass(frozen=True)
-class _Report:
-    """A page in the making."""
-
-    study: Study
-
-    def build(self) -> Built:
-        study, paper, stated = self.study, self.study.paper, self.study.paper.page
+    def _build(self, study: Study) -> Built:
+        effort, numbers = study.effort, study.effort.to_json()
         findings, parts = study.judged
-        found = self.tables
-        view = Page(
-            f"{stated.name} reproduced: published beside measured", f"{stated.citation}. {self.filled(stated.lead)}"
+
+        def filled(text: str) -> str:
+            return text.format(**numbers)
+
+        heads = list(self.headlines.values()) or [BASE]
+        finding = find(self.claims, study.frame[study.frame["reading"].isin(heads)], cells=self.files.cells())
+        run = effort_words(effort, study.setups, seeds=filled(self.seeds))
+        own = card(self.name, findings, parts, finding, run=run)
+        sections = list(self.page(study))
+        blocks = [block for section in sections for block in section.blocks]
+        found = {one.name: one.numbers for one in blocks if isinstance(one, Table) and one.numbers is not None}
+        found[PARTS] = parts_table(parts)
+        gap = gaps(self.claims.words, self.files, study.base)
+        found |= {GAPS: gap} if len(gap) else {}
+        view = Page(f"{self.name} reproduced: published beside measured", f"{self.citation}. {filled(self.lead)}")
+        page.write(
+            view,
+            self.files,
+            card=own,
+            findings=findings,
+            parts=found[PARTS],
+            sections=sections,
+            gaps=found.get(GAPS),
+            effort=effort,
+            setups=study.setups,
+            quick_note=filled(self.quick_note),
+            example=filled(self.example),
+            scenarios=self.scenarios,
         )
-        heads = stated.readings.headlines.values() or [BASE]
-        finding = find(
-            paper.files.claim_file(), study.runs[study.runs["reading"].isin(list(heads))], cells=paper.files.cells()
-        )
-        run = effort_words(study.effort, study.setups, seeds=self.filled(stated.seeds))
-        own = card(stated.name, findings, parts, finding, run=run)
-        page.summary(
-            view, paper.files, findings, paper=own, effort=study.effort, quick_note=self.filled(stated.quick_note)
-        )
-        for section in stated.sections:
-            view.section(section.title)
-            self.show(view, section.show)
-        if GAPS in found:
-            page.gaps_section(view, paper.files, found[GAPS])
-        page.claims_in_detail(view, findings, found[PARTS])
-        page.readings_chosen(view, paper.files)
-        self.show(view, stated.readings.show)
-        example = self.filled(stated.example)
-        page.provenance(view, paper.files, study.setups, study.effort, scenarios=stated.scenarios, example=example)
-        readings = found[VERDICTS] if stated.readings.table == VERDICTS else found.pop(stated.readings.table)
+        if VERDICTS not in found:
+            found[VERDICTS] = study.verdicts(study.readings)
+        readings = found.pop(READINGS_TABLE) if READINGS_TABLE in found else found[VERDICTS]
         return Built(view, found, findings_table(findings), readings, own)
-
-    @cached_property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """All tables by name."""
-        study, paper = self.study, self.study.paper
-        found = {name: study.made(name) for name, table in paper.page.tables.items() if table.columns}
-        own = paper.tables(study)
-        found = {name: table for name, table in {**found, **own}.items() if table is not None}
-        found[PARTS] = parts_table(study.judged[1])
-        found[VERDICTS] = study.verdicts(study.readings)
-        gap = gaps(paper.files, study.base)
-        return found | ({GAPS: gap} if len(gap) else {})
-
-    @cached_property
-    def shown(self) -> Mapping[str, pd.DataFrame]:
-        """Tables for reading that the paper's own code makes."""
-        return self.study.paper.shown(self.study)
-
-    @cached_property
-    def figures(self) -> Mapping[str, Chart | FlowChart]:
-        """The figures of the paper's own code."""
-        return self.study.paper.figures(self.study)
-
-    @cached_property
-    def words(self) -> dict[str, Any]:
-        """Values that texts may name: numbers of the effort, and the paper's own words."""
-        effort = {
-            name: ", ".join(map(str, value)) if isinstance(value, list) else value
-            for name, value in self.study.effort.to_json().items()
-        }
-        return {**effort, **self.study.paper.words(self.study)}
-
-    def filled(self, text: str) -> str:
-        """Return a text with its words."""
-        try:
-            return text.format(**self.words)
-        except (KeyError, IndexError, ValueError) as error:
-            allowed = ", ".join(self.words)
-            raise InputError(f"{self.study.paper.page.file}: {text[:40]!r}: {error} (allowed: {allowed})") from None
-
-    def show(self, view: Page, items: Iterable[tuple[str, str]]) -> None:
-        for kind, name in items:
-            getattr(self, f"show_{kind}")(view, name)
-
-    def show_text(self, view: Page, name: str) -> None:
-        stated = self.study.paper.page.texts.get(name) or Text(f"{{{name}}}")
-        if stated.heading:
-            view.heading(stated.heading)
-        says = self.filled(stated.says)
-        if says:
-            view.text(says, note=stated.note)
-
-    def show_table(self, view: Page, name: str) -> None:
-        if name not in self.tables and name not in self.shown:
-            return
-        stated = self.study.paper.page.tables[name]
-        if stated.heading:
-            view.heading(stated.heading, listed=stated.listed)
-        own = self.shown.get(name)
-        shown = tables.shown(name, self.study.paper.page, self.tables[name]) if own is None else own
-        view.table(shown, caption=self.filled(stated.caption), digits=stated.digits)
-
-    def show_figure(self, view: Page, name: str) -> None:
-        study, stated = self.study, self.study.paper.page.figures.get(name)
-        own = self.figures.get(name)
-        caption = self.filled(stated.caption) if stated else ""
-        if isinstance(own, FlowChart):
-            view.flowchart(own, caption=caption)
-        elif stated is not None and stated.network is not None:
-            of: dict[str, Any] = {key: value for key, (value, *_) in stated.network.items()}
-            (first, *_) = pick(study.setups, **of)
-            view.topology(first.plan, key=name, title=stated.title, caption=caption)
-        else:
-            again = self.filled(stated.command) if stated and stated.command else ""
-            if own is None and stated is not None:
-                runs = study.source(stated.source)
-                own = figures.drawn(name, study.paper.page, runs, study.printed, study.setups, study.root)
-            if own is None:
-                raise InputError(f"{study.paper.page.file}: show: {name} is no figure")
-            if stated is not None:
-                own = figures.dressed(name, own, stated, study.paper.page.colors, caption)
-            view.chart(own, command=again or page.command(study.paper.files.key, study.effort))

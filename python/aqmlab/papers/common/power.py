@@ -59,8 +59,10 @@ def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
 def decisive_words(part: Part) -> str:
     """Return a part as text: the comparison, its place, its mean with the 95 % interval, and the claimed range.
 
-    >>> from aqmlab.papers.common.claims import above
-    >>> decisive_words(above("X", "rate, NEW - RED, Mb/s", [1.0, 2.0], case="TCP alone", at={"n": 5}))
+    >>> from aqmlab.statistics import Difference, Interval
+    >>> found = Difference(Interval(1.5, 0.7, 2, -4.9, 7.9), 0.2)
+    >>> part = Part("X", "rate, NEW - RED, Mb/s", found, Verdict.UNDECIDED, "TCP alone", {"n": 5}, bounds=(0, math.inf))
+    >>> decisive_words(part)
     'rate, NEW - RED, Mb/s; TCP alone; n = 5: 1.5 ± 6.4 (claimed: above 0)'
     """
     where = [part.case, places([part.at], [part.at]).removeprefix(" at ")]

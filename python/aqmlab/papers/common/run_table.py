@@ -1,17 +1,20 @@
-"""A table of runs as arrays, for the many small selections that claims, tables and figures make.
+"""The table of runs and the printed numbers, as arrays for the many small selections of claims, tables and figures.
 
-pandas takes about a hundred times as long for one of them: it checks its arguments and makes frames and indexes.
+pandas takes about a hundred times as long for a selection: it checks its arguments and makes frames and indexes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common.claim_file import SEED, Range, Value, Where
+from aqmlab.errors import InputError, unknown
+from aqmlab.papers.common.files import Cell
+from aqmlab.papers.common.vocabulary import SEED, Range, Value, Vocabulary, Where
 
 Key = tuple[Value, ...]
 
@@ -106,3 +109,43 @@ class RunTable:
         if np.count_nonzero(~np.isnan(values)) < len(rows):
             return None
         return BySeed(seeds, keys, values)
+
+
+def table_of_runs(vocabulary: Vocabulary, runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the declared columns, the seed and every quantity under its own name."""
+    for name in [*vocabulary.columns, SEED]:
+        _has(runs, name, "column")
+    table = runs[[*vocabulary.columns, SEED]].copy()
+    for name, quantity in vocabulary.quantities.items():
+        if quantity.column:
+            _has(runs, quantity.column, f"quantity {name}: column")
+            table[name] = runs[quantity.column].to_numpy(dtype=float)
+    return _with_formulas(vocabulary, table)
+
+
+def table_of_printed(vocabulary: Vocabulary, cells: Iterable[Cell]) -> pd.DataFrame:
+    """Return the printed numbers in the form of `table_of_runs`, as one seed; "" where a column is not printed."""
+    rows: dict[tuple[Value, ...], dict[str, Value]] = {}
+    cells, columns = list(cells), vocabulary.columns
+    for name, quantity in vocabulary.quantities.items():
+        for cell in cells if quantity.on_paper else ():
+            if cell.matches(quantity.on_paper) and not math.isnan(cell.value):
+                key = tuple(cell.columns.get(column, "") for column in columns)
+                rows.setdefault(key, dict(zip(columns, key, strict=True)))[name] = cell.value
+    table = pd.DataFrame(list(rows.values()), columns=[*columns, *vocabulary.quantities]).assign(**{SEED: 1})
+    return _with_formulas(vocabulary, table)
+
+
+def _with_formulas(vocabulary: Vocabulary, table: pd.DataFrame) -> pd.DataFrame:
+    for name, quantity in vocabulary.quantities.items():
+        if quantity.formula:
+            try:
+                table[name] = table.eval(quantity.formula) if len(table) else math.nan
+            except (NameError, SyntaxError, ValueError) as error:
+                raise InputError(f"quantity {name}: formula {quantity.formula!r}: {error}") from None
+    return table
+
+
+def _has(runs: pd.DataFrame, name: str, kind: str) -> None:
+    if name not in runs:
+        raise InputError(f"claims and the table of runs: {unknown(kind, name, [str(c) for c in runs.columns])}")

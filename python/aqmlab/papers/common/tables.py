@@ -1,107 +1,73 @@
-"""A paper's tables as ``page.toml`` states them: as numbers for files, and as text for reading."""
+"""A paper's tables, as numbers for files and as text for reading."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypedDict
 
 import pandas as pd
 
-from aqmlab.errors import InputError
-from aqmlab.papers.common.cells import Content, Printed, content, select
-from aqmlab.papers.common.checks import one_of
+from aqmlab.errors import InputError, unknown
+from aqmlab.papers.common.cells import Cells, Content, P, Printed, select
+from aqmlab.papers.common.expressions import Numbers
 from aqmlab.papers.common.files import Cell
-from aqmlab.papers.common.page_file import PageFile, Table
 from aqmlab.papers.common.run_table import RunTable
-from aqmlab.reporting.intervals import intervals_table, intervals_text, with_intervals
+from aqmlab.papers.common.vocabulary import Where
+from aqmlab.reporting.intervals import intervals_text, with_intervals
 from aqmlab.statistics import Interval
 
 Row = Mapping[str, str | float]
+Cellwise = Mapping[str, str | float | Interval]
+"""A row whose numbers may have intervals."""
 
 
-def made(
-    name: str, page: PageFile, runs: pd.DataFrame, readings: Mapping[tuple[str, str], pd.DataFrame], printed: Printed
-) -> pd.DataFrame:
-    """Return a table of ``page.toml`` in numbers.
+class Look(TypedDict, total=False):
+    """Heading, caption and so on of a table; see `Table`."""
 
-    Parameters
-    ----------
-    name, page
-        Which one.
-    runs
-        The table of runs of the chosen reading.
-    readings
-        Question and name of every reading to its runs.
-    printed
-        The printed numbers.
-    """
-    table, place = page.tables[name], f"{page.file}: table {name}"
-
-    def cells(own: RunTable, at: Row) -> dict[str, Content]:
-        found = {
-            title: content(numbers, own, at, printed, f"{place}: column {title}")
-            for title, numbers in table.columns.items()
-        }
-        exact = {title: one.mean for title, one in found.items() if isinstance(one, Interval) and table.exact}
-        return {**found, **exact}
-
-    if table.rows is None:
-        some = {key: select(own, table.of, place) for key, own in readings.items()}
-        rows = [
-            {"question": key[0], "reading": key[1], **cells(RunTable(own), {})} for key, own in some.items() if len(own)
-        ]
-        return intervals_table(rows)
-    titles, places, every = table.rows, _places(table, runs, place), RunTable(runs)
-    words = [
-        {title: page.label(column, at[column]) if table.labelled else at[column] for column, title in titles.items()}
-        for at in places
-    ]
-    if not table.beside:
-        return intervals_table([{**word, **cells(every, at)} for word, at in zip(words, places, strict=True)])
-    lines = []
-    for word, at in zip(words, places, strict=True):
-        paper = {title: printed.number(numbers, at) for title, numbers in table.columns.items()}
-        found = {title: (_measured(one), paper[title]) for title, one in cells(every, at).items()}
-        lines.append(beside_row(word, found))
-    return pd.DataFrame(lines)
+    heading: str
+    listed: bool
+    caption: str
+    digits: int
 
 
-def shown(name: str, page: PageFile, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of ``page.toml`` for reading: each mean with its interval in one cell, values in words."""
-    stated = page.tables.get(name, Table())
-    rows = stated.rows or {}
-    words = {
-        title: [page.labels[column].get(value, value) for value in table[title]]
-        for column, title in rows.items()
-        if column in page.labels and not stated.labelled
+def places_of(rows: Sequence[str], of: Where, runs: pd.DataFrame, place: str) -> list[dict[str, str | float]]:
+    """Return the combinations of some columns, in the order of the values of `of`, or else of the runs."""
+    for column in rows:
+        if column not in runs:
+            raise InputError(f"{place}: {unknown('column', column, [str(name) for name in runs])}")
+    found = select(runs, of, place)[list(rows)].drop_duplicates()
+    order = {
+        name: list(values if isinstance(values := of.get(name), tuple) else dict.fromkeys(found[name].tolist()))
+        for name in rows
     }
-    if stated.beside:
-        return beside_text(table, list(stated.columns), keys=list(rows.values())).assign(**words)
-    signed = [title for title, numbers in stated.columns.items() if numbers.signed]
-    found = intervals_text(table.assign(**words), signed=signed)
-    formats = {
-        title: ".2g" if numbers.p else "+.4g"
-        for title, numbers in stated.columns.items()
-        if numbers.p or (numbers.printed and numbers.signed)
-    }
-    return found.assign(**{title: [f"{value:{form}}" for value in table[title]] for title, form in formats.items()})
-
-
-def _places(table: Table, runs: pd.DataFrame, place: str) -> list[dict[str, str | float]]:
-    """Return the combinations of the columns in `rows`, in the order of `of`, or else of the runs."""
-    columns = list(table.rows or ())
-    for column in columns:
-        one_of(column, [str(name) for name in runs], place, "column")
-    found = select(runs, table.of, place)[columns].drop_duplicates()
-    order = {name: list(table.of.get(name, dict.fromkeys(found[name].tolist()))) for name in columns}
     places = [{str(key): value for key, value in at.items()} for at in found.to_dict("records")]
-    return sorted(places, key=lambda at: [order[name].index(at[name]) for name in columns])
+    return sorted(places, key=lambda at: [order[name].index(at[name]) for name in rows])
 
 
-def _measured(found: Content) -> Interval:
+def row_of(
+    columns: Mapping[str, Content], cells: Cells, table: RunTable, at: Where, place: str, *, exact: bool = False
+) -> dict[str, str | float | Interval]:
+    """Return the contents of a row; exact numbers have no intervals."""
+    found = {title: cells.value(one, table, at, f"{place}: column {title}") for title, one in columns.items()}
+    return {title: one.mean if isinstance(one, Interval) and exact else one for title, one in found.items()}
+
+
+def measured_in(found: str | float | Interval) -> Interval:
+    """Return the measured number of a column beside printed ones."""
     if not isinstance(found, Interval):
         raise InputError(f"a column beside printed numbers is a quantity, not {found!r}")
     return found
+
+
+def for_reading(table: pd.DataFrame, columns: Mapping[str, Content]) -> pd.DataFrame:
+    """Return a table of numbers for reading: each mean with its interval in one cell."""
+    numbers = {title: one.numbers if isinstance(one, P | Printed) else one for title, one in columns.items()}
+    signed = [title for title, one in numbers.items() if isinstance(one, Numbers) and one.signed]
+    found = intervals_text(table, signed=signed)
+    formats = {title: ".2g" for title, one in columns.items() if isinstance(one, P)}
+    formats |= {title: "+.4g" for title, one in columns.items() if isinstance(one, Printed) and title in signed}
+    return found.assign(**{title: [f"{value:{form}}" for value in table[title]] for title, form in formats.items()})
 
 
 def beside(

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers import common
-from aqmlab.papers.common import Kind, Setup, quantity_interval
+from aqmlab.papers.common import Setup
 from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results import folders
 from aqmlab.results.metrics import ratio
-from aqmlab.statistics import Interval
 
 BIN_S = 0.5
 """Length of the bins in which the rates of the two flows are compared, in s."""
@@ -27,8 +24,6 @@ LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
 EVEN_S = 0.5
 """A transfer whose time changes by no more than this, in s, is neither better nor worse (reading D-13)."""
-GAINS = ("better", "worse", "even", "gained", "lost", "all_better", "all_worse")
-"""The columns of `gains`."""
 
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
@@ -82,12 +77,7 @@ def shares_of(folder: Path, *, seconds: float, lead: bool) -> dict[str, float]:
     """Throughput of the two flows in KB/s (1000 B, headers counted), and how they share."""
     arrived = table_of(folder, "flows").set_index("flow")["arrived_bytes"] / seconds / 1000
     far, near = float(arrived["PCs1"]), float(arrived["PCs2"])
-    values = {
-        "PCs1": far,
-        "PCs2": near,
-        "total": far + near,
-        "fairness": min(far, near) / max(far, near),
-    }
+    values = {"PCs1": far, "PCs2": near, "fairness": min(far, near) / max(far, near)}
     return values | (lead_of(folder) if lead else {})
 
 
@@ -111,21 +101,6 @@ def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarr
     return edges[:-1], rates
 
 
-def gains(red: Setup, ddred: Setup, root: Path) -> pd.DataFrame:
-    """Return the gains of the transfers by DDRED, a row per seed: how many are better and worse, and by how much.
-
-    Raises
-    ------
-    ValueError
-        If the two disciplines did not have the same transfers.
-    """
-    rows = []
-    for seed in range(1, min(red.seeds, ddred.seeds) + 1):
-        gained = gains_of(red.run_folder(root, seed), ddred.run_folder(root, seed))
-        rows.append({"seed": seed, **sums_of(gained)})
-    return pd.DataFrame(rows)
-
-
 def sums_of(gained: np.ndarray) -> dict[str, float]:
     """Count the transfers that are better, worse and even, and sum the seconds; ``all_`` counts even ones too.
 
@@ -133,11 +108,15 @@ def sums_of(gained: np.ndarray) -> dict[str, float]:
     (1, 2)
     """
     better, worse = gained[gained > EVEN_S], gained[gained < -EVEN_S]
-    numbers = (
-        len(better), len(worse), len(gained) - len(better) - len(worse), float(better.sum()), float(-worse.sum()),
-        int(np.count_nonzero(gained > 0)), int(np.count_nonzero(gained < 0)),
-    )  # fmt: skip
-    return dict(zip(GAINS, numbers, strict=True))
+    return {
+        "better": len(better),
+        "worse": len(worse),
+        "even": len(gained) - len(better) - len(worse),
+        "gained": float(better.sum()),
+        "lost": float(-worse.sum()),
+        "all_better": int(np.count_nonzero(gained > 0)),
+        "all_worse": int(np.count_nonzero(gained < 0)),
+    }
 
 
 def gains_of(red: Path, ddred: Path) -> np.ndarray:
@@ -150,13 +129,6 @@ def gains_of(red: Path, ddred: Path) -> np.ndarray:
     return found
 
 
-def change(runs: pd.DataFrame, case: str, quantity: str) -> Interval:
-    """Return DDRED / RED - 1 in %, seed by seed."""
-    ddred = values(runs, quantity, case=case, discipline="DDRED")
-    relative = 100 * (ddred / values(runs, quantity, case=case, discipline="RED") - 1)
-    return quantity_interval(relative, quantity, Kind.PERCENT)
-
-
 def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:
     """Return the latency in ms where the mean log ratio of the two flows passes 0 downwards; NaN if nowhere."""
     rows = runs[(runs["case"] == "pair") & (runs["discipline"] == discipline)]
@@ -166,8 +138,3 @@ def crossing(runs: pd.DataFrame, *, discipline: str = "DDRED") -> float:
         if y[i] > 0 >= y[i + 1]:
             return float(np.exp(x[i] + (x[i + 1] - x[i]) * y[i] / (y[i] - y[i + 1])))
     return float("nan")
-
-
-def values(runs: pd.DataFrame, quantity: str, **where: Any) -> np.ndarray:  # noqa: ANN401 - words and numbers
-    """Return one quantity of one scenario, by seed; `latency` is 0 in scenarios without one."""
-    return common.values(runs, quantity, **{"latency": 0, **where})

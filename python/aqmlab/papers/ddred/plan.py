@@ -60,13 +60,26 @@ def readings(effort: Effort) -> list[Reading]:
 
 
 def forms(effort: Effort) -> list[Reading]:
-    """List the forms that the paper describes but did not run, in the order of ``forms.toml``."""
+    """List the forms that the paper describes but did not run, each against its own baseline."""
+    ecn, share = (
+        ("form", "ECN (section IV-B): the nearest packet is marked", "", "", "DDRED with ECN against RED with ECN"),
+        ("form", "Method 2 (section IV-A): the share of the route instead of the distance", "", "",
+         "DDRED by share of the route against RED"),
+    )  # fmt: skip
     found = [
-        Reading("form", entry["title"], "", "", one["name"], one.get("set", {}), one.get("quick", False), one)
-        for entry in FILES.toml("forms.toml")["form"]
-        for one in entry["kind"]
+        Reading(*ecn, {"queue.router.ecn": True}, quick=True, options={"flow": {"tcp.ecn": True}}),
+        *map(_on_tail_drop, (1, 5, 50)),
+        Reading(*share, quick=True, options={"DDRED": {"queue.router.distance": "fraction"}}),
     ]
     return [form for form in found if form.quick or not effort.quick]
+
+
+def _on_tail_drop(n: int) -> Reading:
+    tail = {"aqm": "drop-tail", "limit": "50p"}
+    title = "Tail drop (section IV-B): the arriving packet is compared with the last N"
+    name = f"N = {n}{' (the whole queue)' if n == 50 else ''} against tail drop"
+    options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": {**tail, "aqm": "ddred-tail", "last_n": n}}}
+    return Reading("form", title, "", "", name, quick=n != 5, options=options)
 
 
 def cases_of(reading: Reading) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,7 +53,8 @@ class Choice:
 
 def axes() -> dict[str, dict[str, dict[str, Value]]]:
     """Return axis to value to overrides; the first value of each is the chosen reading."""
-    return {entry["name"]: entry["values"] for entry in FILES.toml("sweep.toml")["axis"]}
+    found: dict[str, dict[str, dict[str, Value]]] = FILES.toml("sweep.toml")["axis"]
+    return found
 
 
 @cache
@@ -156,21 +157,11 @@ def score(runs: np.ndarray, discipline: str) -> dict[str, Any]:
     """Set runs (seeds by cells) beside the printed row: means, error, and prediction intervals."""
     paper = printed(discipline)
     mean = runs.mean(axis=0)
-    found: dict[str, Any] = {f"{discipline} error": rms_log_ratio(mean, paper)}
+    found: dict[str, Any] = {f"{discipline} error": float(np.sqrt(np.mean(np.log(mean / paper) ** 2)))}
     found[f"{discipline} cells inside"] = int(inside(runs, paper, LEVEL).sum())
     found[f"{discipline} row inside"] = bool(inside(runs, paper, 1 - (1 - LEVEL) / len(paper)).all())
     names = [f"{discipline} {latency} ms {name}" for latency in TABLE_LATENCIES for name in FLOWS]
     return found | {name: float(value) for name, value in zip(names, mean, strict=True)}
-
-
-def rms_log_ratio(measured: Sequence[float] | np.ndarray, paper: Sequence[float] | np.ndarray) -> float:
-    """Root mean square of log(measured / printed).
-
-    >>> round(rms_log_ratio([2.0, 0.5], [1.0, 1.0]), 4)
-    0.6931
-    """
-    ratio = np.log(np.asarray(measured, dtype=float) / np.asarray(paper, dtype=float))
-    return float(np.sqrt(np.mean(np.square(ratio))))
 
 
 def inside(runs: np.ndarray, paper: np.ndarray, level: float) -> np.ndarray:

@@ -7,17 +7,6 @@ sentences that runs can decide. `open-loop.toml` is the paper's loop as a scenar
 TCP.
 """
 
-from functools import partial
-from pathlib import Path
+from aqmlab.papers.exred.paper import PAPER
 
-from aqmlab.papers.common.planned import Planned
-from aqmlab.papers.exred.page import CITATION, NAME, build
-from aqmlab.papers.exred.plan import Effort, jobs
-
-
-def planned(effort: Effort, root: Path) -> Planned:
-    """Plan the runs and the page."""
-    return Planned(batches=partial(jobs, effort, root), build=partial(build, effort, root))
-
-
-__all__ = ["CITATION", "NAME", "Effort", "planned"]
+__all__ = ["PAPER"]

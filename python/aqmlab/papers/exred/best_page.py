@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from aqmlab.papers.common import command, with_intervals
+from aqmlab.papers.common import with_intervals
 from aqmlab.papers.common.open_loop import Averaged
+from aqmlab.papers.common.page import command
 from aqmlab.papers.exred import best
 from aqmlab.papers.exred.plan import CAPACITY, FILES, Effort
-from aqmlab.reporting.page import Page
 from aqmlab.theory.queueing.best_curve import TIE, best_map, describe
 from aqmlab.theory.queueing.frontier import SLIGHT, excess_loss
 
@@ -69,7 +70,7 @@ def _shortest(table: pd.DataFrame) -> str:
     return "; ".join(words)
 
 
-def section(page: Page, loops: pd.DataFrame, averaged: Averaged, effort: Effort, root: Path) -> dict[str, pd.DataFrame]:
+def section(page: Any, loops: pd.DataFrame, averaged: Averaged, effort: Effort, root: Path) -> dict[str, pd.DataFrame]:  # noqa: ANN401
     """Add the section to the page; return its tables."""
     table = best.settings_table(effort, root)
     found = {
@@ -87,7 +88,7 @@ def section(page: Page, loops: pd.DataFrame, averaged: Averaged, effort: Effort,
     for sentence in words(averaged, table):
         page.text(sentence)
     for chart in [*best.charts(averaged, table), *best.averaging_charts(effort, root)]:
-        page.chart(chart, command=command(FILES.key, effort))
+        page.chart(chart, command=command(FILES, effort))
     page.table(
         found["best-curve-switches"],
         caption="Which curve is best from which price on, w = 0.02, ties not regarded: the corners of the hull of "

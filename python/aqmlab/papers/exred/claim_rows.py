@@ -8,7 +8,7 @@ import pandas as pd
 
 from aqmlab.papers.common.open_loop import LONGEST, Averaged
 from aqmlab.papers.exred.chain import chain, longer
-from aqmlab.papers.exred.plan import CAPACITY, EXRED, FILES, LOADS, RED, RUN_LOADS, SCHEMES
+from aqmlab.papers.exred.plan import CAPACITY, CLAIMS, EXRED, LOADS, RED, RUN_LOADS, SCHEMES
 
 Row = dict[str, str | float | None]
 
@@ -22,7 +22,7 @@ def claim_rows(loops: pd.DataFrame | None, tcp: pd.DataFrame | None, theory: Ave
         tables.append(pd.DataFrame([*_chain_rows(theory), *_equation_rows()]).assign(seed=1))
     if tcp is not None:
         tables.append(tcp.rename(columns={"n": "flows"}).assign(model="TCP"))
-    file = FILES.claim_file()
+    file = CLAIMS.words
     columns = [*file.columns, "seed", *(quantity.column for quantity in file.quantities.values() if quantity.column)]
     integers = {"longer_than": int, "flows": int}
     table = pd.concat(tables).reindex(columns=columns)

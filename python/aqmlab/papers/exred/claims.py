@@ -8,7 +8,7 @@ from aqmlab.papers import common
 from aqmlab.papers.common import BASE, Finding, Part, chosen
 from aqmlab.papers.common.open_loop import Averaged
 from aqmlab.papers.exred.claim_rows import claim_rows
-from aqmlab.papers.exred.plan import FILES
+from aqmlab.papers.exred.plan import CLAIMS
 
 
 def judge(
@@ -31,7 +31,7 @@ def judge(
         The rows of all readings, for the answers to objections.
     """
     rows = claim_rows(loops, tcp, theory)
-    return common.execute_claims(FILES.claim_file(), rows, experiments=experiments)
+    return common.execute_claims(CLAIMS, rows, experiments=experiments)
 
 
 def experiment_rows(loops: pd.DataFrame, tcp: pd.DataFrame, theory: Averaged) -> pd.DataFrame:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from aqmlab.papers import common
 from aqmlab.papers.common import Built, chosen, findings_table, intervals_text, parts_table
 from aqmlab.papers.common.open_loop import Averaged
+from aqmlab.papers.common.page import command, write
 from aqmlab.papers.exred import best_page, figures, sensitivity, tables
 from aqmlab.papers.exred.algorithm import FIGURE_1
 from aqmlab.papers.exred.chain import averaged as averaged_chain
 from aqmlab.papers.exred.claim_rows import claim_rows
 from aqmlab.papers.exred.claims import experiment_rows, judge
 from aqmlab.papers.exred.measure import measure_loops, measure_tcp
-from aqmlab.papers.exred.plan import FILES, RUN_LOADS, SCHEMES, Effort, loops, tcps
+from aqmlab.papers.exred.plan import CLAIMS, FILES, RUN_LOADS, SCHEMES, Effort, loops, tcps
 from aqmlab.reporting.page import Page
 
 NAME = "ExRED"
@@ -46,35 +48,41 @@ def build(effort: Effort, root: Path) -> Built:
         "reading-numbers": sensitivity.numbers(all_loops, all_tcp, effort),
     }
     readings = found["reading-verdicts"] = sensitivity.verdicts(all_loops, all_tcp, effort)
-    page = Page(
+    view = Page(
         f"{NAME} reproduced: published beside measured",
         f"{CITATION}. {effort.seeds} seeds a point, {effort.arrivals:,} arrivals each; every mean with its 95 % "
         "interval (Student's, or Hall's if the runs are skewed), every comparison paired by seed.",
     )
-    finding = common.find(FILES.claim_file(), claim_rows(base, tcp, averaged))
+    finding = common.find(CLAIMS, claim_rows(base, tcp, averaged))
     seeds = f"{effort.seeds} seeds a point, {effort.arrivals:,} arrivals each"
     run = common.effort_words(effort, setups, seeds=seeds)
     paper = common.card(NAME, findings, parts, finding, run=run)
-    common.summary(
-        page,
+    own = Recorder()
+    _figures(own, base, averaged, effort)
+    _tables(own, found)
+    found |= best_page.section(own, base, averaged, effort, root)
+    _tcp(own, tcp, found, effort)
+    own.section("Readings")
+    _readings(own, readings, found["reading-numbers"], effort)
+    own.section("Provenance")
+    queues = "\n\n".join(f"# {point.key['scheme']}\n{point.arguments['queue']}" for point in points[: len(SCHEMES)])
+    own.add(common.Code(queues, fold="Queues of the open loop"))
+    write(
+        view,
         FILES,
-        findings,
-        paper=paper,
+        card=paper,
+        findings=findings,
+        parts=found["claim-parts"],
+        sections=own.sections,
+        gaps=None,
         effort=effort,
+        setups=setups,
         quick_note="This is the quick version, with few and short runs and a part of the readings. "
         "`aqmlab reproduce exred` runs 10 seeds of 2,000,000 arrivals and all readings.",
+        example=f"aqmlab run {FILES.scenario_name('tcp')} --set flow.tcp.count=20 --seeds {effort.seeds}",
+        scenarios=["tcp"],
     )
-    _figures(page, base, averaged, effort)
-    _tables(page, found)
-    found |= best_page.section(page, base, averaged, effort, root)
-    _tcp(page, tcp, found, effort)
-    common.claims_in_detail(page, findings, found["claim-parts"])
-    _readings(page, readings, found["reading-numbers"], effort)
-    example = f"aqmlab run {FILES.scenario_name('tcp')} --set flow.tcp.count=20 --seeds {effort.seeds}"
-    common.provenance(page, FILES, setups, effort, scenarios=["tcp"], example=example)
-    queues = "\n\n".join(f"# {point.key['scheme']}\n{point.arguments['queue']}" for point in points[: len(SCHEMES)])
-    page.code(queues, fold="Queues of the open loop")
-    return Built(page, found, findings_table(findings), readings, paper)
+    return Built(view, found, findings_table(findings), readings, paper)
 
 
 JUDGED_FROM = 1.0
@@ -82,8 +90,45 @@ JUDGED_FROM = 1.0
 _NAMES = {"p_drop": "drops", "throughput": "throughput", "mean_run": "drops-in-a-row", "wait_ms": "wait"}
 
 
-def _figures(page: Page, base: pd.DataFrame, averaged: Averaged, effort: Effort) -> None:
-    again = common.command(FILES.key, effort)
+class Recorder:
+    """Collects the sections of the page."""
+
+    def __init__(self) -> None:
+        self.sections: list[common.Section] = []
+        self._blocks: list[Any] = []
+
+    def section(self, title: str) -> None:
+        """Begin a section."""
+        self._blocks = []
+        self.sections.append(common.Section(title, self._blocks))
+
+    def add(self, block: Any) -> None:  # noqa: ANN401
+        """Add a block."""
+        self._blocks.append(block)
+
+    def text(self, text: str) -> None:
+        """Add a paragraph."""
+        self.add(common.Text(text))
+
+    def heading(self, text: str, *, listed: bool) -> None:
+        """Add a heading."""
+        self.add(common.Table("", None, None, heading=text, listed=listed))
+
+    def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
+        """Add a table."""
+        self.add(common.Table("", None, table, caption=caption, digits=digits))
+
+    def chart(self, chart: Any, *, command: str) -> None:  # noqa: ANN401
+        """Add a chart."""
+        self.add(common.Figure(chart, command=command))
+
+    def flowchart(self, chart: Any, *, caption: str) -> None:  # noqa: ANN401
+        """Add a flow chart."""
+        self.add(common.Figure(chart, caption=caption))
+
+
+def _figures(page: Recorder, base: pd.DataFrame, averaged: Averaged, effort: Effort) -> None:
+    again = command(FILES, effort)
     page.section("Figures 1 to 8")
     page.text(
         "Poisson arrivals, exponential service at 1000 packets/s, at most 100 packets in the system: an open loop, in "
@@ -113,7 +158,7 @@ def _figures(page: Page, base: pd.DataFrame, averaged: Averaged, effort: Effort)
         page.chart(chart, command=again)
 
 
-def _tables(page: Page, found: dict[str, pd.DataFrame]) -> None:
+def _tables(page: Recorder, found: dict[str, pd.DataFrame]) -> None:
     page.section("Numbers")
     page.heading("Parameters", listed=True)
     page.table(found["parameters"], caption="Printed parameters beside those of the runs.")
@@ -145,7 +190,7 @@ def _gap_words(table: pd.DataFrame) -> str:
     return f"Largest gap of the simulation, at loads from {JUDGED_FROM} on, to the {'; to the '.join(sentences)}."
 
 
-def _tcp(page: Page, tcp: pd.DataFrame, found: dict[str, pd.DataFrame], effort: Effort) -> None:
+def _tcp(page: Recorder, tcp: pd.DataFrame, found: dict[str, pd.DataFrame], effort: Effort) -> None:
     page.section("What the paper left unmeasured: TCP")
     page.text(
         "The paper argues from TCP: consecutive drops make it slow down and leave the link idle. It measured no TCP. "
@@ -153,7 +198,7 @@ def _tcp(page: Page, tcp: pd.DataFrame, found: dict[str, pd.DataFrame], effort: 
         "no step at k_h, is there too. Figures, tables and the claims D-g to D-i of this section are ours."
     )
     for key, (title, label) in TCP_FIGURES.items():
-        page.chart(figures.under_tcp(tcp, key, title, label), command=common.command(FILES.key, effort))
+        page.chart(figures.under_tcp(tcp, key, title, label), command=command(FILES, effort))
     page.heading("Under TCP: all quantities", listed=True)
     page.table(intervals_text(found["tcp"]), caption="Means over the seeds with 95 % intervals.", digits=4)
     page.heading("Under TCP: ExRED less the others", listed=True)
@@ -165,8 +210,7 @@ def _tcp(page: Page, tcp: pd.DataFrame, found: dict[str, pd.DataFrame], effort: 
     )
 
 
-def _readings(page: Page, readings: pd.DataFrame, numbers: pd.DataFrame, effort: Effort) -> None:
-    common.readings_chosen(page, FILES)
+def _readings(page: Recorder, readings: pd.DataFrame, numbers: pd.DataFrame, effort: Effort) -> None:
     page.table(
         readings,
         caption=f"How the verdicts move from reading to reading, at some loads and {effort.reading_seeds} seeds; what "

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 from aqmlab.papers import common
 from aqmlab.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
+from aqmlab.papers.common.claim_reader import read_claims
 from aqmlab.papers.common.open_loop import SECONDS_AN_ARRIVAL, Queue, open_loop
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.frontier import Setting, best_settings
 
 FILES = PaperFiles("exred")
+CLAIMS = read_claims(FILES.toml("claims.toml"))
 TAIL, RED, GENTLE, EXRED = "drop-tail", "RED", "gentle RED", "ExRED"
 SCHEMES = {TAIL: "drop-tail", RED: "red", EXRED: "exred"}
 """The schemes of the paper's figures."""

@@ -1,14 +1,11 @@
 """PC-RED: Li and Yang, "PC-RED for IPv6: Algorithm and Performance Analysis" (simulated in ns-2).
 
-`published.csv` holds the printed tables, `readings.toml` the open points of the paper and the choices made,
-`claims.toml` its claims as sentences that runs can decide, `page.toml` its page's contents. The equations of its model
-are in `aqmlab.theory.control`; `loops.py` and `channels.py` set them beside the runs, for which `replay.py` keeps the
+`published.csv` holds the printed tables, `readings.toml` the open points of the paper and the choices made; `plan`
+lists the runs, `measure` reads them, `claims` has the claims as functions, and `paper` makes the page. The equations of
+the model are in `aqmlab.theory.control`; `loops` and `channels` set them beside the runs, for which `replay` keeps the
 priority list again.
 """
 
 from aqmlab.papers.pc_red.paper import PAPER
-from aqmlab.papers.pc_red.plan import Effort
 
-NAME, CITATION, planned = PAPER.page.name, PAPER.page.citation, PAPER.planned
-
-__all__ = ["CITATION", "NAME", "PAPER", "Effort", "planned"]
+__all__ = ["PAPER"]

@@ -34,27 +34,14 @@ def figure_1() -> FlowChart:
             Box("end", "drop it; last drop = now", 1, 10, "end"),
         ],
         arrows=[
-            Arrow("arrive", "known"),
-            Arrow("known", "enter", "no"),
-            Arrow("known", "status", "yes"),
-            Arrow("enter", "average", via="below"),
-            Arrow("status", "alert", "yes"),
-            Arrow("status", "average", "no"),
-            Arrow("alert", "average", via="below"),
-            Arrow("average", "drop"),
-            Arrow("drop", "queue", "no"),
-            Arrow("drop", "pick", "yes"),
-            Arrow("pick", "bit"),
-            Arrow("bit", "next", "yes"),
-            Arrow("next", "bit"),
-            Arrow("bit", "loss", "no"),
-            Arrow("loss", "limit"),
-            Arrow("limit", "high", "yes"),
-            Arrow("limit", "low", "no"),
-            Arrow("high", "end", via="below"),
-            Arrow("low", "end", via="below"),
+            Arrow("arrive", "known"), Arrow("known", "enter", "no"), Arrow("known", "status", "yes"),
+            Arrow("enter", "average", via="below"), Arrow("status", "alert", "yes"), Arrow("status", "average", "no"),
+            Arrow("alert", "average", via="below"), Arrow("average", "drop"), Arrow("drop", "queue", "no"),
+            Arrow("drop", "pick", "yes"), Arrow("pick", "bit"), Arrow("bit", "next", "yes"), Arrow("next", "bit"),
+            Arrow("bit", "loss", "no"), Arrow("loss", "limit"), Arrow("limit", "high", "yes"),
+            Arrow("limit", "low", "no"), Arrow("high", "end", via="below"), Arrow("low", "end", via="below"),
         ],
-    )
+    )  # fmt: skip
 
 
 def figure_2() -> FlowChart:
@@ -77,15 +64,8 @@ def figure_2() -> FlowChart:
             Box("delay", "round trip: e^(-sR)", 1, 5),
         ],
         arrows=[
-            Arrow("windows", "queue"),
-            Arrow("queue", "average"),
-            Arrow("average", "plus"),
-            Arrow("average", "minus"),
-            Arrow("average", "non"),
-            Arrow("plus", "sum", via="below"),
-            Arrow("minus", "sum"),
-            Arrow("non", "sum", via="below"),
-            Arrow("sum", "delay"),
-            Arrow("delay", "windows", via="right"),
+            Arrow("windows", "queue"), Arrow("queue", "average"), Arrow("average", "plus"), Arrow("average", "minus"),
+            Arrow("average", "non"), Arrow("plus", "sum", via="below"), Arrow("minus", "sum"),
+            Arrow("non", "sum", via="below"), Arrow("sum", "delay"), Arrow("delay", "windows", via="right"),
         ],
-    )
+    )  # fmt: skip

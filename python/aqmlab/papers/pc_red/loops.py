@@ -34,7 +34,8 @@ SIMULATED = "as simulated"
 """The round trip of the scenario, whose bottleneck has the printed delay one way."""
 SHARES = (0.05, 0.1, 0.3)
 """r_p of Experiments 1 to 3."""
-FORMS: tuple[PcRedForm, ...] = ("printed", "rederived", "hollot")
+PC_RED_FORMS: dict[PcRedForm, str] = {"printed": "as printed", "rederived": "as derived"}
+FORMS: tuple[PcRedForm, ...] = (*PC_RED_FORMS, "hollot")
 SETTLED_S, SWING_S = 100.0, 300.0
 """The seconds of the fluid that are left out, and those whose swings are looked at."""
 BYTES = 500.0
@@ -113,21 +114,15 @@ def conditions_table() -> pd.DataFrame:
         phase = float(loop(rtt, share, "printed").phase(slow))
         rows.append(
             {
-                "R": f"{rtt:.4g} s, {name}",
-                "r_p": share,
-                "(5): R C/2N": bound.right,
-                "(5)": _holds(bound.holds),
-                "(6) left, printed": printed.left,
-                "left, with r_p N": derived.left,
-                "right, w_g/K": printed.right,
-                "(6), printed": _holds(printed.holds),
-                "(6), with r_p N": _holds(derived.holds),
+                "R": f"{rtt:.4g} s, {name}", "r_p": share, "(5): R C/2N": bound.right, "(5)": _holds(bound.holds),
+                "(6) left, printed": printed.left, "left, with r_p N": derived.left, "right, w_g/K": printed.right,
+                "(6), printed": _holds(printed.holds), "(6), with r_p N": _holds(derived.holds),
                 "sufficient": _holds(enough.holds),
                 "(6) needs r_p above": smallest_share(**own, rtt=rtt, queue=QUEUE, form="rederived"),
                 "phase at w_g, printed": printed_phase_bound(slow, w_q=own["w_q"], capacity=own["capacity"], rtt=rtt),
                 "phase at w_g": phase,
             }
-        )
+        )  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -164,16 +159,11 @@ def operating_points() -> pd.DataFrame:
         rest = fluid(propagation).operating_point()
         rows.append(
             {
-                "R": f"{rtt:.4g} s, {name}",
-                "W0 = R C/N, packets": window,
-                "p0 = 2/W0^2": 2 / window**2,
-                "p_max": own["max_p"],
-                "fluid: queue": rest.queue,
-                "fluid: window": rest.windows[0],
-                "fluid: p": rest.p,
-                "what the fluid model says": "; ".join(rest.notes),
+                "R": f"{rtt:.4g} s, {name}", "W0 = R C/N, packets": window, "p0 = 2/W0^2": 2 / window**2,
+                "p_max": own["max_p"], "fluid: queue": rest.queue, "fluid: window": rest.windows[0],
+                "fluid: p": rest.p, "what the fluid model says": "; ".join(rest.notes),
             }
-        )
+        )  # fmt: skip
     return pd.DataFrame(rows).drop_duplicates(["W0 = R C/N, packets"])
 
 

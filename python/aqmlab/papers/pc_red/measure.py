@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from aqmlab.errors import StorageError
 from aqmlab.papers.common import Setup, chosen
+from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.pc_red.plan import BURSTS, SWING_CASES
 from aqmlab.results import folders
 from aqmlab.results.metrics import ratio
@@ -141,8 +139,7 @@ def rates(
     """
     kept = (time >= since) & (time <= until)
     step = round(width / (time[1] - time[0]))
-    found: np.ndarray = np.diff(count[kept][::step], axis=0) / width / 1000
-    return found
+    return np.asarray(np.diff(count[kept][::step], axis=0) / width / 1000)
 
 
 def with_bins(runs: pd.DataFrame, width: float) -> pd.DataFrame:
@@ -172,10 +169,8 @@ def losses_of(folder: Path, since: float) -> dict[str, float]:
     numbers["high_a_d_crossed_sd"] = float(np.std(after))
     begin = int(np.searchsorted(time, since))
     for kind in KINDS:
-        drops, arrivals = (
-            gauges[f"{what}_{kind}"][-1] - gauges[f"{what}_{kind}"][begin] for what in ("drops", "arrivals")
-        )
-        numbers[f"p_{kind}"] = ratio(drops, arrivals)
+        counts = (gauges[f"{name}_{kind}"] for name in ("drops", "arrivals"))
+        numbers[f"p_{kind}"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
     plus, minus = (float(np.sum(gauges[f"n_p_{sign}"][begin:])) for sign in ("plus", "minus"))
     numbers["share_plus"] = ratio(plus, plus + minus)
     numbers["r_p"] = float(gauges["r_p"][-1])
@@ -197,29 +192,27 @@ def rate_of_loss(since: float, time: np.ndarray, a_d: np.ndarray, group: str) ->
 
 def flow_samples(folder: Path) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
     """Flows, times in s, and bytes delivered in order and arrived at all so far: a row per time, a column per flow."""
-    table = _table(folder, "flow_samples")
+    table = table_of(folder, "flow_samples")
     names, time, order = _grid(table, "flow")
-    delivered, arrived = (
-        table.column(f"{what}_bytes").to_numpy()[order].astype(float) for what in ("delivered", "arrived")
-    )
-    return names, time, delivered, arrived
+    delivered, arrived = (table[f"{name}_bytes"].to_numpy()[order] for name in ("delivered", "arrived"))
+    return names, time, delivered.astype(float), arrived.astype(float)
 
 
 def discipline_samples(folder: Path) -> dict[str, np.ndarray]:
     """Return the gauges of the discipline at the observed link: name to row of values; and ``t_s``."""
-    table = folders.read_table(folder, "discipline_samples")
-    if table is None or not table.num_rows:
+    found = folders.read_table(folder, "discipline_samples")
+    if found is None or not found.num_rows:
         return {}
+    table = found.to_pandas()
     names, time, order = _grid(table, "name")
-    values = table.column("value").to_numpy()[order]
+    values = table["value"].to_numpy()[order]
     return {"t_s": time, **{name: values[:, i] for i, name in enumerate(names)}}
 
 
 def bursts_of(folder: Path, since: float) -> dict[str, float]:
     """Drops and different flows hit in a burst: at least `BURST` drops with no gap above `BURST_GAP_S`."""
-    table = _table(folder, "events")
-    drops = table.filter(pc.equal(table["kind"], "d")).select(["t_ps", "flow"]).to_pandas()
-    drops = drops[drops["t_ps"] >= since * PER_S]
+    events = table_of(folder, "events")
+    drops = events[(events["kind"] == "d") & (events["t_ps"] >= since * PER_S)]
     number = (drops["t_ps"].diff() > BURST_GAP_S * PER_S).cumsum()
     found = drops.groupby(number)["flow"].agg(["size", "nunique"])
     large = found[found["size"] >= BURST]
@@ -243,16 +236,9 @@ def half_range(values: np.ndarray) -> float:
     return float(np.max(values) - np.min(values)) / 2
 
 
-def _table(folder: Path, name: str) -> pa.Table:
-    table = folders.read_table(folder, name)
-    if table is None:
-        raise StorageError(f"{folder}: holds no table {name}")
-    return table
-
-
-def _grid(table: pa.Table, column: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _grid(table: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Names in `column`, times, and the place of each row: a row per time, a column per name; each has every time."""
-    codes, names = pd.factorize(table.column(column).to_pandas())
-    time = table.column("t_s").to_numpy()
+    codes, names = pd.factorize(table[column])
+    time = table["t_s"].to_numpy()
     order = np.lexsort((codes, time)).reshape(-1, len(names))
     return [str(name) for name in names], time[order[:, 0]], order

@@ -1,15 +1,14 @@
-"""The table of claims, tables and figures: the runs, and the results of the paper's model."""
+"""The table of runs that claims, tables and figures are about: the runs, and the results of the paper's model."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.papers.common import BASE
-from aqmlab.papers.common.paper import Study
+from aqmlab.papers.common import BASE, Study
 from aqmlab.papers.pc_red import loops
+from aqmlab.papers.pc_red.claims import CLAIMS
 from aqmlab.papers.pc_red.measure import with_bins, with_bursts
 from aqmlab.papers.pc_red.plan import BURSTS, FILES
-from aqmlab.theory.control.loop import PcRedForm
 from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
 
 DURATION_S = 3000.0
@@ -21,25 +20,26 @@ ANSWERS = (50, 100)
 
 def rows(study: Study) -> pd.DataFrame:
     """Return the runs of all readings, those with other bins among them, and the calculated rows."""
-    base = with_bursts(study.runs)
-    others = [measured_rows(study.runs[~study.runs["reading"].isin([BASE, BURSTS])])]
+    base = with_bursts(study.frame)
+    found = [claim_rows(base).assign(reading=BASE)]
+    found.append(measured_rows(study.frame[~study.frame["reading"].isin([BASE, BURSTS])]))
     for reading in FILES.readings():
         if width := reading.options.get("bins_s"):
-            others.append(measured_rows(with_bins(base, width)).assign(reading=reading.label))
-    return pd.concat([claim_rows(base).assign(reading=BASE), *others], ignore_index=True)
+            found.append(measured_rows(with_bins(base, width)).assign(reading=reading.label))
+    return pd.concat(found, ignore_index=True)
 
 
 def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of ``claims.toml``: the runs, and the calculated rows."""
+    """Return runs of one reading and the calculated rows."""
     return pd.concat([measured_rows(runs), model_rows()], ignore_index=True)
 
 
 def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs in the form that ``claims.toml`` is about."""
+    """Return runs with all columns of claims."""
     crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
-    quantities = [quantity.column for quantity in FILES.claim_file().quantities.values() if quantity.column]
     found = runs.assign(crossing=crossing, point="")
-    return found.reindex(columns=[*found, *(name for name in quantities if name not in found)])
+    missing = [one.column for one in CLAIMS.words.quantities.values() if one.column and one.column not in found]
+    return found.reindex(columns=[*found, *missing])
 
 
 def model_rows() -> pd.DataFrame:
@@ -48,7 +48,6 @@ def model_rows() -> pd.DataFrame:
         {"point": f"w = {w:g}", "intervals": float(intervals_to_cross(w))} for w in ANSWER_WEIGHTS
     ]
     rows += [{"point": f"{n} intervals", "weight": weight_to_cross(n)} for n in ANSWERS]
-    forms: dict[PcRedForm, str] = {"printed": "as printed", "rederived": "as derived"}
     for name, rtt in loops.printed_round_trips().items():
         five = loops.five(rtt, 0.3)
         few, many = (loops.six(rtt, r_p, "printed") for r_p in (0.1, 0.3))
@@ -56,11 +55,11 @@ def model_rows() -> pd.DataFrame:
         shares = {"five_share": five.left / five.right, "five_bound": five.right, "six_ratio": six}
         rows.append({"point": f"R {name}", **shares})
         for r_p in loops.SHARES:
-            hold = loops.five(rtt, r_p).holds + loops.six(rtt, r_p, "printed").holds
-            for form, title in forms.items():
-                stable = float(loops.loop(rtt, r_p, form).margins().stable)
+            hold = float(loops.five(rtt, r_p).holds + loops.six(rtt, r_p, "printed").holds)
+            for form, title in loops.PC_RED_FORMS.items():
                 point = f"R {name}, r_p = {100 * r_p:g} %, {title}"
-                rows.append({"point": point, "conditions": float(hold), "stable": stable})
+                stable = float(loops.loop(rtt, r_p, form).margins().stable)
+                rows.append({"point": point, "conditions": hold, "stable": stable})
     gains = [loops.loop(rtt, share, "rederived").dc_gain for _, rtt, share in loops.points()]
     rows.append({"point": "largest gain", "largest_gain": max(gains)})
     return pd.DataFrame(rows).assign(case="model", seed=1)

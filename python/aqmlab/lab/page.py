@@ -1,7 +1,8 @@
-"""The laboratory as one file: page, simulator and scenario, which open from disk in any browser.
+"""The laboratory's page: one HTML file with its scripts, its styles and its scenario.
 
-The simulator is `aqmlab.wasm`, which ``make web`` builds of ``crates/web``. The page asks no server: a content security
-policy names its own scripts and styles by their hashes and allows nothing else.
+A content security policy names its own scripts and styles by their hashes and allows nothing else. A standalone page
+also holds the simulator, `aqmlab.wasm`, which ``make web`` builds of ``crates/web``, and asks no server. A served
+page sends the same requests to its server.
 """
 
 from __future__ import annotations
@@ -17,18 +18,22 @@ from pathlib import Path
 
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE
-from aqmlab.lab.numbers import NUMBERS, SELDOM, described
-from aqmlab.lab.session import BUILT_IN
-from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.results.metrics import metric
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline
 
+BUILT_IN = "lab:dumbbell.toml"
 CORE = "lab/aqmlab.wasm"
 STYLES = ("reporting/style.css", "lab/vendor/uplot/uPlot.min.css", "lab/lab.css")
 CHARTS = "lab/vendor/uplot/uPlot.iife.min.js"
 PAGE = ("address", "backend", "chart", "panel", "queue_view", "watching", "lab")
 WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
+
+NUMBERS = ("goodput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_delay_ms", "delay_p95_ms", "jain", "mos",
+           "page_load_s", "stalled")  # fmt: skip
+SELDOM = ("marks", "mos", "page_load_s", "stalled")
+"""Quantities that are left out where no run has them."""
 
 PRESETS = {
     "MRED, TCP flows": "paper:mred/sole.toml",
@@ -59,51 +64,59 @@ def standalone_page(scenario: str | Path | None = None, *, link: str | None = No
     Error
         If the simulator for browsers is not built.
     """
-    plan = Scenario.load(str(scenario or BUILT_IN), overrides=overrides)
-    chosen = plan.link(link).name if link is not None else None
+    plan = _loaded(scenario, overrides)
     for name, queue in plan.queues.items():
         if discipline(queue["aqm"]).foreign:
             raise InputError(
                 f"{plan.filename}: queue.{name}.aqm: {queue['aqm']} is written in Python, which a page cannot run "
                 "(allowed: aqmlab lab without --out)"
             )
-    presets = [{"name": name, "file": file, "text": read_text(Path(file))} for name, file in PRESETS.items()]
+    simulator = _inert("core", "text/plain", _core())
+    return _page(_setup(plan, link, served=False), simulator, "script-src {scripts} 'wasm-unsafe-eval'")
+
+
+def served_page(scenario: str | Path | None = None, *, link: str | None = None, overrides: Overrides = ()) -> str:
+    """Return the laboratory as `standalone_page`, without the simulator: it asks ``core`` beside it."""
+    setup = _setup(_loaded(scenario, overrides), link, served=True)
+    return _page(setup, "", "script-src {scripts}; connect-src 'self'")
+
+
+def _loaded(scenario: str | Path | None, overrides: Overrides) -> Scenario:
+    return Scenario.load(str(scenario or BUILT_IN), overrides=overrides)
+
+
+def _setup(plan: Scenario, link: str | None, *, served: bool) -> str:
+    """Return what the page opens with, as an element."""
     setup = {
+        "served": served,
         "text": plan.text,
         "file": plan.filename,
-        "link": chosen,
+        "link": plan.link(link).name if link is not None else None,
         "overrides": plan.overrides,
-        "presets": presets,
+        "presets": [{"name": name, "file": file, "text": read_text(Path(file))} for name, file in PRESETS.items()],
     }
-    return _page(_json(setup), _core())
-
-
-def is_built() -> bool:
-    """Whether the simulator for browsers is there."""
-    return resources.files("aqmlab").joinpath(CORE).is_file()
+    return _inert("setup", "application/json", _json(setup))
 
 
 def _core() -> str:
-    if not is_built():
+    path = resources.files("aqmlab").joinpath(CORE)
+    if not path.is_file():
         raise Error("the simulator for browsers is not built: run `make web` in a checkout of aqmlab first")
-    content = resources.files("aqmlab").joinpath(CORE).read_bytes()
-    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode()
 
 
-def _page(setup: str, core: str) -> str:
-    """Put everything in place of the links of the page that the server sends."""
+def _page(setup: str, simulator: str, sources: str) -> str:
+    """Put everything into the page. `sources` are the directives of its policy that differ."""
     style = "\n".join(_text(name) for name in STYLES)
     scripts = [_text(CHARTS), bundle(PAGE)]
-    hashes = " ".join(_hash(script) for script in scripts)
+    sources = sources.format(scripts=" ".join(map(_hash, scripts)))
     policy = (
-        f"default-src 'none'; script-src {hashes} 'wasm-unsafe-eval'; style-src {_hash(style)}; worker-src blob:; "
+        f"default-src 'none'; {sources}; style-src {_hash(style)}; worker-src blob:; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     head, body = _text("lab/page.html").split("</head>")
-    head = re.sub(r"<(link rel=\"stylesheet\"|script) .*\n", "", head)
     head = head.replace("<title>", f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<title>')
-    inert = _inert("setup", "application/json", setup) + _inert("worker", "text/plain", bundle(WORKER))
-    inert += _inert("core", "text/plain", core)
+    inert = setup + _inert("worker", "text/plain", bundle(WORKER)) + simulator
     run = "".join(f"<script>{script}</script>\n" for script in scripts)
     return f"{head}<style>{style}</style>\n</head>{body.replace('</body>', f'{inert}{run}</body>')}"
 
@@ -125,15 +138,21 @@ def bundle(modules: Sequence[str]) -> str:
 
 
 def _facts() -> str:
-    """Return the module with quantities and colours as Python has them, without what applications see."""
+    """Return the module with quantities and colours as Python has them."""
     known = {
-        "numbers": [described(key) for key in NUMBERS if key not in APPLICATIONS],
+        "numbers": [_described(key) for key in NUMBERS],
         "seldom": SELDOM,
         "palette": PALETTE,
         "grey": GREY,
         "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
     }
     return f"export const FACTS = {_json(known)};\n"
+
+
+def _described(key: str) -> dict[str, str | int]:
+    what = metric(key)
+    unit = "" if what.unit == "1" else what.unit
+    return {"key": key, "title": what.title, "unit": unit, "digits": what.digits, "doc": what.doc}
 
 
 def _json(value: object) -> str:

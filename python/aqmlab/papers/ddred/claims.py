@@ -1,0 +1,353 @@
+"""The claims of the paper. Each run is one draw of transfers, which RED and DDRED share.
+
+So the strict forms about bus and flower ask for the claimed sign in each run too.
+"""
+
+from __future__ import annotations
+
+from aqmlab.papers.common import Claims, Column, Numbers, Quantity, Range, Runs, Tests, literal, strict
+from aqmlab.papers.common.claim_functions import Claim
+from aqmlab.papers.common.expressions import Test
+from aqmlab.papers.ddred.plan import DISCIPLINES, FIGURE_LATENCY, LATENCIES, TABLE_LATENCIES
+
+CLAIMS = Claims(
+    columns={
+        "case": Column(values={"bus": "the bus", "flower": "the flower", "pair": "the two flows"}),
+        "latency": Column("latency in ms"),
+        "discipline": Column(values=tuple(DISCIPLINES)),
+    },
+    quantities={
+        "L": Quantity("number of lost data packets L", printed="L"),
+        "S": Quantity("sum S of the distances of the losses", "slots", printed="S"),
+        "d": Quantity("mean distance S/L of the losses", "routers", formula="S / L"),
+        "T": Quantity("sum T of the transfer times", "s", printed="T"),
+        "better": Quantity("number of better transfers (faster than under RED by more than 0.5 s)", printed="better"),
+        "worse": Quantity("number of worse transfers (slower by more than 0.5 s)", printed="worse"),
+        "gained": Quantity("time gained by better transfers", "s", printed="gained"),
+        "lost": Quantity("time lost by worse transfers", "s", printed="lost"),
+        "all_better": Quantity("number of transfers that are faster at all"),
+        "all_worse": Quantity("number of transfers that are slower at all"),
+        "even_better": Quantity(
+            "number of faster transfers that change by at most 0.5 s", formula="all_better - better"
+        ),
+        "even_worse": Quantity("number of slower transfers that change by at most 0.5 s", formula="all_worse - worse"),
+        "PCs1": Quantity("throughput of PCs1", "KB/s", printed="PCs1"),
+        "PCs2": Quantity("throughput of PCs2", "KB/s", printed="PCs2"),
+        "total": Quantity("sum of both throughputs", "KB/s", formula="PCs1 + PCs2"),
+        "fairness": Quantity("min/max of the throughputs", formula="exp(-abs(log(PCs1 / PCs2)))"),
+        "near_share": Quantity("share of PCs2", formula="PCs2 / (PCs1 + PCs2)"),
+        "second_lead": Quantity("share of the bins of 0.5 s from 1 s on led by the flow that leads less often"),
+        "changes": Quantity("number of changes of the lead, in bins of 0.5 s from 1 s on"),
+    },
+)
+SMALL = (1, 2, 5)
+"""The latencies below 10 ms."""
+
+
+def by_ddred(runs: Runs, case: str, quantity: str) -> Numbers:
+    """Return a quantity under DDRED."""
+    return runs.of(quantity, case=case, discipline="DDRED")
+
+
+def changed(runs: Runs, case: str, quantity: str) -> Numbers:
+    """Return a quantity under DDRED less that under RED."""
+    return by_ddred(runs, case, quantity).less("RED")
+
+
+def about_averages(claim: Claim[[]], case: str, quantity: str, title: str) -> None:
+    """Add a note on the change of a mean, and the authors' objection to a question about each run."""
+
+    @claim.objection("The text speaks of averages.", fails="strict")
+    def _(runs: Runs) -> str:
+        change = changed(runs, case, quantity).percent()
+        return (
+            f"The literal form, which judges the mean, {runs.literal}: {change} % (printed: {change.on_paper}). The "
+            "strict form asks for each run, since Figures 3 to 10 show them singly."
+        )
+
+    @claim.note()
+    def _(runs: Runs) -> str:
+        change = changed(runs, case, quantity).percent()
+        return f"{title} changes by {change} % (printed: {change.on_paper} %)."
+
+
+def claim_on_average(case: str, quantity: str, id: str, title: str, quote: str, *, rises: bool = False) -> None:
+    """Declare the claim that a mean falls (or rises) under DDRED; its strict form is about each run too."""
+
+    def sign(change: Numbers) -> Test:
+        return change > 0 if rises else change < 0
+
+    @CLAIMS.claim(id, title, quote=quote)
+    def claim(runs: Runs) -> Tests:
+        change = changed(runs, case, quantity)
+        yield literal(sign(change))
+        yield strict(sign(change), name="mean")
+        yield strict(sign(change.each("seed")).exact(), name="each run")
+
+    about_averages(claim, case, quantity, "S/L" if quantity == "d" else quantity)
+
+
+claim_on_average(
+    "bus", "L", "C1a", "Bus: DDRED loses more packets than RED",
+    "The average number of lost packets is 2724 with RED and 3160 with DDRED: there are more losses with DDRED "
+    "(Figure 3).",
+    rises=True,
+)  # fmt: skip
+claim_on_average(
+    "bus", "d", "C1b", "Bus: losses move towards the source",
+    "DDRED's lost packets are drawn nearer to the source of the transfer (Figure 4); by the printed means S/L is 1.03 "
+    "against 1.99.",
+)  # fmt: skip
+claim_on_average(
+    "bus", "S", "C1c", "Bus: losses weighted by distance fall",
+    "The average number of consumed slots S is reduced from 5418 to 3259 (Figure 5).",
+)  # fmt: skip
+claim_on_average(
+    "bus", "T", "C1d", "Bus: transfers are shorter on average",
+    "Generally T is smaller, and shows on average a profit of 2.5 % (Figure 6: 3196 s and 3125 s, which is 2.2 %).",
+)  # fmt: skip
+
+
+@CLAIMS.claim(
+    "C2a",
+    "Flower: DDRED loses fewer packets",
+    quote="Fewer packets are lost, approximately 22 % (Figure 8: 48083 and 37402).",
+)
+def flower_losses(runs: Runs) -> Tests:
+    """Compare lost packets on the flower, within half of the stated change to either side."""
+    lost, under_red = (runs.of("L", case="flower", discipline=name) for name in ("DDRED", "RED"))
+    fewer = lost.between(0.67, 0.89, times=under_red)
+    yield literal(
+        fewer,
+        why="Approximately 22 % fewer is read as 11 to 33 % fewer, half of it to either side: the sentence contrasts "
+        "the flower with the bus, where more is lost.",
+    )
+    yield strict(fewer, name="mean")
+    yield strict((lost.each("seed") < under_red).exact(), name="each run")
+
+
+@CLAIMS.claim(
+    "C2b",
+    "Flower: losses weighted by distance fall",
+    quote="S is 152595 on average with RED and 78683 with DDRED (Figure 9); the saved slots can grow up to 50 %.",
+)
+def flower_slots(runs: Runs) -> Tests:
+    """Compare wasted slots on the flower, and the mean distance of losses."""
+    slots, distance = (changed(runs, "flower", quantity) for quantity in ("S", "d"))
+    yield literal(slots < 0)
+    yield strict(slots < 0, name="mean S")
+    yield strict((slots.each("seed") < 0).exact(), name="S in each run")
+    yield strict((distance.each("seed") < 0).exact(), name="S/L in each run")
+
+
+about_averages(flower_losses, "flower", "L", "L")
+about_averages(flower_slots, "flower", "S", "S")
+claim_on_average(
+    "flower", "T", "C2c", "Flower: transfers are shorter on average",
+    "T is on average 6 % smaller (Figure 10: 41383 s and 38945 s).",
+)  # fmt: skip
+
+
+@CLAIMS.claim(
+    "C2d",
+    "Flower: more transfers gain than lose, and gain more in all",
+    quote="In one run 237 flows are better and 214 worse (Figure 11), of 500; the better gain 11362 s, the worse lose "
+    "8142 s.",
+)
+def flower_gains(runs: Runs) -> Tests:
+    """Compare better and worse transfers; strictly, all of them, and in each run."""
+    better, worse, gained, lost, all_better, all_worse = (
+        by_ddred(runs, "flower", quantity)
+        for quantity in ("better", "worse", "gained", "lost", "all_better", "all_worse")
+    )
+    yield literal(better > worse, name="number")
+    yield literal(gained > lost, name="time")
+    yield strict(better > worse, name="mean number")
+    yield strict(gained > lost, name="mean time")
+    yield strict((all_better.each("seed") > all_worse).exact(), name="number of all transfers in each run")
+    yield strict((gained.each("seed") > lost).exact(), name="time in each run")
+
+
+@flower_gains.objection("Transfers that hardly change are neither better nor worse.", fails="strict")
+def _(runs: Runs) -> str:
+    slower, faster, better, worse = (
+        by_ddred(runs, "flower", quantity) for quantity in ("even_worse", "even_better", "all_better", "all_worse")
+    )
+    return (
+        f"The literal form leaves out those that change by at most 0.5 s, and {runs.literal}. Of these, {slower} are "
+        f"slower and {faster} faster, so that of all transfers {better} are better and {worse} worse."
+    )
+
+
+@flower_gains.note()
+def _(runs: Runs) -> str:
+    better, worse, gained, lost = (by_ddred(runs, "flower", key) for key in ("better", "worse", "gained", "lost"))
+    return (
+        f"{better} transfers better and {worse} worse (printed: {better.on_paper} and {worse.on_paper} of 500); "
+        f"{gained} s gained and {lost} s lost (printed: {gained.on_paper} and {lost.on_paper})."
+    )
+
+
+@CLAIMS.claim(
+    "C3a",
+    "Latencies below 10 ms: RED is fairer, DDRED favours the far sender but leaves the near one 15 %",
+    quote="Below 10 ms RED has a ratio nearer to 1 (Figure 13). Small differences of RTT are favorable to PCs1, but "
+    "PCs2 can still gain 15 % of bandwidth.",
+)
+def small_latencies(runs: Runs) -> Tests:
+    """Compare fairness, both throughputs, and the share of PCs2 below 10 ms."""
+    fairness = changed(runs, "pair", "fairness").at(latency=SMALL)
+    far, near, share = (by_ddred(runs, "pair", quantity) for quantity in ("PCs1", "PCs2", "near_share"))
+    yield literal(fairness.mean_over("latency") < 0, name="fairness")
+    yield literal(far.at(latency=1) > near, name="PCs1 ahead")
+    yield literal(
+        share.at(latency=1).above(0.15, margin=0.02),
+        name="PCs2 keeps 15 %",
+        why="The text's 15 % is a round number: its own Table I has 16.2 %, so that 13 to 17 % would be called 15 too.",
+    )
+    yield strict(fairness.each("latency") < 0, name="fairness")
+    yield strict(far.at(latency=SMALL).each("latency") > near, name="PCs1 ahead")
+    yield strict(share.at(latency=1).each("latency") > 0.15, name="PCs2 keeps 15 %")
+
+
+@small_latencies.objection("Table I has one run of each cell, and 15 % is a round number.")
+def _(runs: Runs) -> str:
+    share = runs.of("near_share", "DDRED", case="pair", latency=1)
+    fairness = changed(runs, "pair", "fairness").at(latency=SMALL).each("latency")
+    return (
+        f"At 1 ms the share of PCs2 is {share} (printed: {share.on_paper}); min/max of the throughputs less RED's at "
+        f"{fairness.cells} ms: {fairness}."
+    )
+
+
+@CLAIMS.claim(
+    "C3b",
+    "Latencies from 10 ms on: DDRED is fairer",
+    quote="Between 10 and 100 ms DDRED has a ratio nearer to 1 (Figure 13). Above 50 ms the fairness of both is over, "
+    "even if DDRED has a better value.",
+)
+def large_latencies(runs: Runs) -> Tests:
+    """Compare fairness from 10 ms on."""
+    gain = changed(runs, "pair", "fairness")
+    yield literal(gain.at(latency=Range(10, 100)).mean_over("latency") > 0, name="10 to 100 ms")
+    yield literal(gain.at(latency=Range(51, 200)).mean_over("latency") > 0, name="above 50 ms")
+    yield strict(gain.at(latency=Range(10, 200)).each("latency") > 0)
+
+
+@large_latencies.objection("Figure 13 is meant as a whole curve.", fails="strict")
+def _(runs: Runs) -> str:
+    gain = changed(runs, "pair", "fairness").at(latency=[x for x in LATENCIES if x not in SMALL]).each("latency")
+    return (
+        f"The literal form, which takes means over latencies, {runs.literal}. Min/max less RED's at {gain.cells} ms: "
+        f"{gain}."
+    )
+
+
+@CLAIMS.claim(
+    "C3c",
+    "DDRED favours PCs1 at small latencies and PCs2 at large ones",
+    quote="A small difference of RTT is favorable to PCs1; at a high one PCs2 sends even more than PCs1 (section "
+    "VI-B). Table I: 1024/198 at 1 ms, 577/625 at 20 ms, 449/686 and 128/1076.",
+)
+def favoured(runs: Runs) -> Tests:
+    """Compare both throughputs at small and at large latencies."""
+    far, near = (by_ddred(runs, "pair", name) for name in ("PCs1", "PCs2"))
+    yield literal(far.at(latency=Range(1, 10)).mean_over("latency") > near, name="small latencies")
+    yield literal(far.at(latency=Range(30, 200)).mean_over("latency") < near, name="large latencies")
+    yield strict(far.at(latency=1).each("latency") > near, name="PCs1 ahead as in Table I")
+    yield strict(far.at(latency=(20, 50, 100)).each("latency") < near, name="PCs2 ahead as in Table I")
+
+
+@favoured.objection("Table I has one run of each cell, and 577/625 at 20 ms is nearly equal.", fails="strict")
+def _(runs: Runs) -> str:
+    far, near = (by_ddred(runs, "pair", name).at(latency=20) for name in ("PCs1", "PCs2"))
+    lead = far.less(quantity="PCs2")
+    early = lead.under("D-3: is the queue searched when every packet must go (average too high, buffer full): only at "
+                       "early drops")  # fmt: skip
+    return (
+        f"The mean is {far}/{near} KB/s there, PCs1 ahead by {lead}; with DDRED's search at early drops only, which "
+        f"the letter of section IV-B allows, by {early}."
+    )
+
+
+@favoured.note()
+def _(runs: Runs) -> str:
+    lead = by_ddred(runs, "pair", "PCs1").less(quantity="PCs2").at(latency=TABLE_LATENCIES).each("latency")
+    return f"PCs1 less PCs2 at {lead.cells} ms: {lead} KB/s (printed: {lead.on_paper})."
+
+
+@CLAIMS.claim(
+    "C3d",
+    "DDRED has the higher throughput",
+    quote="DDRED is not only fairer than RED, but also has a higher throughput (last paragraph of section VI).",
+)
+def throughput(runs: Runs) -> Tests:
+    """Compare the sum of both throughputs."""
+    gain = changed(runs, "pair", "total")
+    yield literal(gain.mean_over("latency") > 0)
+    yield strict(gain.each("latency") > 0)
+
+
+@throughput.objection("The sentence means the favoured flow.")
+def _(runs: Runs) -> str:
+    far, near, total = (changed(runs, "pair", key).mean_over("latency") for key in ("PCs1", "PCs2", "total"))
+    return (
+        f"Averaged over the latencies PCs1 changes by {far} KB/s and PCs2 by {near}; the conclusion speaks of a higher "
+        f"global bandwidth, which is the sum: {total}."
+    )
+
+
+@throughput.objection("10 s are short.")
+def _(runs: Runs) -> str:
+    longer = changed(runs, "pair", "total").mean_over("latency")
+    longer = longer.under("D-14: time over which the two flows are counted: 0 to 100 s")
+    return f"Over 100 s the sum changes by {longer} KB/s, averaged over the latencies."
+
+
+@CLAIMS.claim(
+    "C3e",
+    "At 20 ms the two flows take turns in the lead",
+    quote="Intervals in which PCs1 is ahead and intervals in which PCs2 is ahead alternate under DDRED (Figure 12).",
+)
+def turns(runs: Runs) -> Tests:
+    """Count the changes of the lead at 20 ms."""
+    changes, second = (
+        runs.of(quantity, case="pair", latency=FIGURE_LATENCY, discipline="DDRED")
+        for quantity in ("changes", "second_lead")
+    )
+    yield literal(changes > 2, why="With two changes or fewer, only one flow leads twice.")
+    yield strict(second > 0.2, name="both lead", why="One fifth of the time.")
+    yield strict(changes.less("RED") > 0, name="changes")
+
+
+@turns.objection("Figure 12 shows one run.")
+def _(runs: Runs) -> str:
+    changes, red = (runs.of("changes", name, case="pair", latency=FIGURE_LATENCY) for name in ("DDRED", "RED"))
+    second = runs.of("second_lead", "DDRED", case="pair", latency=FIGURE_LATENCY)
+    return (
+        f"The lead changes {changes} times in 10 s under DDRED and {red} times under RED; the flow that leads less "
+        f"often leads in {second} of the bins."
+    )
+
+
+@CLAIMS.finding(
+    "RED that drops the queued packet with the shortest way behind it, so that a loss wastes little of the network's "
+    "work.",
+    holds="Two flows together get less under DDRED than under RED, against the paper's conclusion that throughput is "
+    "higher.",
+    fails="Two flows together get more under DDRED than under RED, as the paper concludes.",
+    undecided="Whether two flows together get more or less under DDRED than under RED is undecided in these runs.",
+)
+def finding(runs: Runs) -> Tests:
+    """Compare the sum of both throughputs."""
+    yield literal(changed(runs, "pair", "total").mean_over("latency") < 0)
+
+
+@finding.text
+def _(runs: Runs) -> str:
+    total = changed(runs, "pair", "total").mean_over("latency").percent()
+    wasted, times = (changed(runs, "flower", quantity).percent() for quantity in ("S", "T"))
+    return (
+        f"Sum of both throughputs {total} %, mean over the latencies. What DDRED changes on the flower: work wasted by "
+        f"losses {wasted} %, transfer times {times} % (printed: {wasted.on_paper} and {times.on_paper})."
+    )

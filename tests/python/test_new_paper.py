@@ -1,0 +1,40 @@
+"""A paper of a user's own: begun from the template, changed, and reproduced."""
+
+from __future__ import annotations
+
+import pytest
+
+import aqmlab
+from aqmlab.errors import InputError
+from aqmlab.papers import reproduction
+
+
+@pytest.mark.slow
+def test_a_paper_is_begun_and_reproduced(shell):
+    answer = shell("reproduce", "own-paper", "--new")
+    assert answer.code == 0, answer.err
+    assert {path.name for path in (shell.folder / "own-paper").iterdir()} == {
+        "dumbbell.toml", "paper.py", "published.csv", "readings.toml"
+    }  # fmt: skip
+    answer = shell("reproduce", "own-paper", "--quick", "--seeds", "2", "--report", "page")
+    assert answer.code == 0, answer.err
+    assert "Gentle RED loses fewer packets" in answer.out
+    names = {path.name for path in (shell.folder / "page").iterdir()}
+    assert {"report.html", "claims.csv", "readings.csv", "table-1.csv", "queue.csv", "gaps.csv"} <= names
+    assert "Report: results/own-paper/report.html" in shell("report", "results/own-paper").out
+
+
+def test_an_existing_folder_is_kept(tmp_path):
+    reproduction.begin(tmp_path / "own")
+    with pytest.raises(InputError, match="own: is there already"):
+        reproduction.begin(tmp_path / "own")
+
+
+def test_a_folder_without_a_paper_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"has no paper\.py; begin a paper in a new folder"):
+        aqmlab.reproduce(str(tmp_path))
+    (tmp_path / "paper.py").write_text("PAPER = 3\n")
+    with pytest.raises(InputError, match=r"paper\.py: defines no PAPER"):
+        aqmlab.reproduce(str(tmp_path))
+    with pytest.raises(InputError, match=r'unknown paper "mrde" .*did you mean mred'):
+        aqmlab.reproduce("mrde")
