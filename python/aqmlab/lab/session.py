@@ -17,7 +17,7 @@ from aqmlab.lab.queue_controls import NO_OTHER, discipline_controls, exchanged, 
 from aqmlab.lab.request_error import BUSY, UNUSABLE, RequestError
 from aqmlab.lab.simulation import BUDGET_S, Side, Simulator, Wanted, busiest
 from aqmlab.lab.views import charts
-from aqmlab.runs.pool import available_cores
+from aqmlab.runs.executors import available_cores
 from aqmlab.scenario.file import Overrides, Scenario
 
 BUILT_IN = "lab:dumbbell.toml"

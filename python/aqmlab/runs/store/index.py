@@ -12,12 +12,14 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from aqmlab.errors import InputError, StorageError
 from aqmlab.results.folders import guarded
@@ -96,21 +98,38 @@ class PointRow:
 
 
 class Index:
-    """Opens, reads and changes the index. An error of SQLite becomes one clear line."""
+    """Opens, reads and changes the index. An error of SQLite becomes one clear line.
 
-    def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
-        self.path = root / INDEX
-        if not create and not self.path.exists():
-            lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
-            raise InputError(f"{root}: {lacks}")
-        self._connection = self._guard(lambda: self._open(create=create, threads=threads))
+    Threads may share it. It is closed when it is deleted, if not before.
 
-    def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
+    Parameters
+    ----------
+    root
+        The store's folder; None for an index in memory.
+    create
+        Make it if it is not there; without this a missing index is an error.
+    """
+
+    def __init__(self, root: Path | None, *, create: bool) -> None:
+        self.path = (root or Path("memory")) / INDEX
+        self._lock = threading.RLock()
+        if root is None:
+            self._connection = self._prepared(
+                sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            )
+        else:
+            if not create and not self.path.exists():
+                lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
+                raise InputError(f"{root}: {lacks}")
+            self._connection = self._guard(lambda: self._open(create=create))
+        weakref.finalize(self, self._connection.close)
+
+    def _open(self, *, create: bool) -> sqlite3.Connection:
         if self.path.exists() and not _is_writable(self.path):
-            return self._open_read_only(threads=threads)
-        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw", threads=threads))
+            return self._open_read_only()
+        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw"))
 
-    def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
+    def _open_read_only(self) -> sqlite3.Connection:
         """Open an index that this process may not write, on a medium that is read-only or of another user.
 
         SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
@@ -120,16 +139,16 @@ class Index:
         ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "mode=ro&immutable=1"]
         for way in ways:
             with contextlib.suppress(sqlite3.OperationalError):
-                connection = _connected(self.path, way, threads=threads)
+                connection = _connected(self.path, way)
                 if _format(connection):
                     return self._prepared(connection)
                 connection.close()
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=not threads)
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         with tempfile.TemporaryDirectory(prefix="aqmlab-index-") as folder:
             for path in (self.path, log):
                 if path.exists():
                     shutil.copyfile(path, Path(folder) / path.name)
-            with contextlib.closing(_connected(Path(folder) / INDEX, "mode=rw", threads=threads)) as copy:
+            with contextlib.closing(_connected(Path(folder) / INDEX, "mode=rw")) as copy:
                 copy.backup(memory)
         return self._prepared(memory)
 
@@ -158,29 +177,26 @@ class Index:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Change several rows or none; others wait meanwhile."""
-        self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
-        try:
-            yield self._connection
-            self._guard(lambda: self._connection.execute("COMMIT"))
-        except BaseException as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise StorageError(self._explain(error)) from None
-            raise
+        with self._lock:
+            self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield self._connection
+                self._guard(lambda: self._connection.execute("COMMIT"))
+            except BaseException as error:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise StorageError(self._explain(error)) from None
+                raise
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """Answer a question."""
-        return self._guard(lambda: self._connection.execute(query, values).fetchall())
+        with self._lock:
+            return self._guard(lambda: self._connection.execute(query, values).fetchall())
 
     def has_runs(self, names: Iterable[str]) -> set[str]:
         """Return those of the runs that are stored."""
-        ask = "SELECT 1 FROM runs WHERE run = ?"
-
-        def work() -> set[str]:
-            return {name for name in names if self._connection.execute(ask, (name,)).fetchone()}
-
-        return self._guard(work)
+        return {name for name in names if self.rows("SELECT 1 FROM runs WHERE run = ?", (name,))}
 
     def add_block(self, block: str, files: Files, rows: Iterable[RunRow], scenarios: Iterable[tuple[str, str]]) -> None:
         """Put a block's rows in, inside a transaction; a run that is stored stays where it is."""
@@ -193,6 +209,12 @@ class Index:
         ]
         add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
         add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
+
+    def drop_blocks(self, blocks: Iterable[str]) -> None:
+        """Take blocks and their runs out, inside a transaction."""
+        for block in blocks:
+            self._connection.execute("DELETE FROM runs WHERE block = ?", (block,))
+            self._connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
 
     def runs(self, where: str, values: Sequence[object]) -> list[tuple[RunRow, str]]:
         """Return runs and their blocks; the table of runs is ``r`` in the end of the question, `where`.
@@ -278,26 +300,14 @@ class Index:
     def files(self, block: str) -> Files:
         """Return size and digest of every file of a block."""
         ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
-        files = self.json(text)
-        if not isinstance(files, dict) or not all(
-            FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()
-        ):
+        files = self.table(text)
+        if not all(FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()):
             raise self._damaged()
         return {name: (size, digest) for name, (size, digest) in files.items()}
 
-    def json(self, text: object) -> Any:  # noqa: ANN401 - whatever was written
-        """Read JSON of the index; it is damaged if there is something else."""
-        try:
-            return json.loads(text) if isinstance(text, str) else self._raise_damaged()
-        except (ValueError, RecursionError):
-            raise self._damaged() from None
-
     def table(self, text: object) -> dict[str, Any]:
         """Read a table in JSON of the index."""
-        found = self.json(text)
-        if not isinstance(found, dict):
-            raise self._damaged()
-        return found
+        return self._json(text, dict)
 
     def numbers(self, text: object) -> dict[str, float | None]:
         """Read the metrics of a run."""
@@ -307,10 +317,7 @@ class Index:
         return found
 
     def _list(self, text: object) -> tuple[Any, ...]:
-        found = self.json(text)
-        if not isinstance(found, list):
-            raise self._damaged()
-        return tuple(found)
+        return tuple(self._json(text, list))
 
     def _shape(self, text: object) -> tuple[tuple[str, ...], ...]:
         found = self._list(text)
@@ -318,8 +325,15 @@ class Index:
             raise self._damaged()
         return tuple(tuple(values) for values in found)
 
-    def _raise_damaged(self) -> NoReturn:
-        raise self._damaged()
+    def _json(self, text: object, kind: type[_T]) -> _T:
+        """Read JSON of the index; it is damaged if there is something else."""
+        try:
+            found = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, kind):
+            raise self._damaged()
+        return found
 
     def _damaged(self) -> StorageError:
         return StorageError(f"{self.path}: is damaged; move it away, and it is made again from the files of the runs")
@@ -353,14 +367,9 @@ def store_root(folder: Path) -> Path:
     return next(found, folder)
 
 
-def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
-        uri=True,
-        timeout=BUSY_S,
-        isolation_level=None,
-        check_same_thread=not threads,
-    )
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    place = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(place, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:

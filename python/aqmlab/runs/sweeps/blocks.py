@@ -1,0 +1,186 @@
+"""The points of a sweep, checked, and their runs, cut into blocks.
+
+A block is the unit of storage, so its runs depend on the sweep alone, not on how fast they are. Runs of one point are
+neighbours, and a block takes about as long as is worth a few files. Workers need neither the store nor a shared disk:
+a block has the texts of its scenarios, and its result is bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from aqmlab import _core
+from aqmlab.errors import InputError, Problem, ScenarioError, WorkerError
+from aqmlab.results.evaluation import Evaluated
+from aqmlab.results.keys import RunKey, study_name
+from aqmlab.runs.jobs import Simulation, cost_of
+from aqmlab.runs.portions import Work
+from aqmlab.runs.store.block import BlockBuilder, EncodedBlock
+from aqmlab.runs.store.index import PointRow, StudyRow
+from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.sweeps.design import Design
+from aqmlab.scenario.file import PINNED_SEEDS, Scenario
+
+LONGEST_BLOCK_S = 2.0
+SHORTEST_BLOCK_S = 0.25
+PARTS = 32
+"""A sweep is cut into at least so many blocks, unless they would be shorter than `SHORTEST_BLOCK_S`."""
+MOST_RUNS_IN_BLOCK = 512
+SHORT_S = 0.5
+"""After a run that was shorter the next one does not report its progress, which would take a hundredth of its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scenario of a study.
+
+    Attributes
+    ----------
+    values
+        Its values of the sweep's keys.
+    scenario
+        Hash of the scenario without its seeds.
+    text
+        The scenario, with everything applied.
+    cost
+        About how long a run takes, in seconds of one core.
+    """
+
+    values: tuple[str, ...]
+    scenario: str
+    text: str
+    cost: float
+
+
+def check_points(base: Scenario, design: Design, warnings: set[str], progress: Callable[[float], None]) -> list[Point]:
+    """Check the scenario at all points of a design, and return the points; `warnings` gets probable mistakes.
+
+    `progress` is called with the share that is checked, 0 to 1.
+    """
+    if PINNED_SEEDS[0] in design.keys:
+        raise InputError(f"{PINNED_SEEDS[0]}: cannot be swept; say --seeds, every point gets them all")
+    checked = []
+    for number, values in enumerate(design.points()):
+        progress(number / design.size)
+        pairs = [*base.overrides, *zip(design.keys, values, strict=True), PINNED_SEEDS]
+        answer = json.loads(_core.check(base.text, base.filename, pairs, whole=False))
+        if not answer["ok"]:
+            raise ScenarioError([Problem.from_json(problem) for problem in answer["errors"]])
+        warnings.update(str(Problem.from_json(warning)) for warning in answer.get("warnings") or ())
+        found = answer["scenario"]
+        cost = cost_of(float(found["managed_bps"]), float(found["slowest_bps"] or 0), float(found["duration_s"]))
+        checked.append(Point(values, found["hash"], found["normalized"], cost))
+    return checked
+
+
+def sweep_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
+    """Describe a sweep for the index."""
+    pairs = [(point.scenario, point.values) for point in points]
+    study = study_name(name, version, design.keys, tuple(seeds), design.shape, pairs)
+    return StudyRow(study, name, version, design.keys, tuple(seeds), design.shape)
+
+
+def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:
+    """Describe the points of a sweep for the index."""
+    return (PointRow(number, point.scenario, point.values) for number, point in enumerate(points))
+
+
+@dataclass
+class BlockDone:
+    """The result of a block: its files, how its runs were evaluated, and warnings about probable mistakes."""
+
+    block: EncodedBlock
+    evaluated: list[Evaluated]
+    warnings: set[str]
+
+
+@dataclass(frozen=True)
+class Block(Work[BlockDone]):
+    """Runs that are done and stored together.
+
+    Attributes
+    ----------
+    keys
+        The runs.
+    texts
+        Hash to text of their scenarios.
+    engine
+        The engine to evaluate them with.
+    """
+
+    keys: tuple[RunKey, ...]
+    texts: Mapping[str, str] = field(repr=False)
+    engine: str = "auto"
+
+    def only(self, names: Collection[str]) -> Block:
+        """Return the part of the block that has the runs with these names."""
+        keys = tuple(key for key in self.keys if key.name in names)
+        return replace(self, keys=keys, runs=len(keys), cost=self.cost * len(keys) / len(self.keys))
+
+    def compute(self, progress: Callable[[float], None]) -> BlockDone:
+        """Do all runs. `progress` is called with the share that is done, 0 to 1."""
+        builder, evaluated, warnings = BlockBuilder(), list[Evaluated](), set[str]()
+        last_s = math.inf
+        for number, key in enumerate(self.keys):
+            if key.version != _core.version():
+                raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {key.version}")
+            progress(number / len(self.keys))
+            report = None if last_s < SHORT_S else _part(progress, number, len(self.keys))
+            output = self._source(key).output(key.seed, report)
+            builder.add(key, self.texts[key.scenario], output)
+            warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
+            if output.evaluated is not None:
+                evaluated.append(output.evaluated)
+                last_s = output.evaluated.core_s
+        return BlockDone(builder.encode(), evaluated, warnings)
+
+    def stored(self, store: ResultStore) -> EncodedBlock | None:
+        """Return those runs as a block that are in folders of a store, but in no block; None if there are none."""
+        builder = BlockBuilder()
+        there = store.index.has_runs(key.name for key in self.keys)
+        for key in (key for key in self.keys if key.name not in there):
+            found = self._source(key).stored(store, key)
+            if found is not None:
+                builder.add(key, self.texts[key.scenario], found)
+        return builder.encode() if builder.count else None
+
+    def _source(self, key: RunKey) -> Simulation:
+        return Simulation(self.texts[key.scenario], "<study>", engine=self.engine)
+
+
+def _part(progress: Callable[[float], None], before: int, count: int) -> Callable[[float], None]:
+    """Report the progress of a run as a part of that of its block."""
+    return lambda share: progress((before + share) / count)
+
+
+def cut(
+    points: Sequence[Point], seeds: Sequence[int], version: str, *, engine: str = "auto", place: Path | None = None
+) -> list[Block]:
+    """Cut the runs of a sweep into blocks; a run that several points share is in the first only."""
+    distinct = {point.scenario: point for point in points}
+    total = sum(point.cost for point in distinct.values()) * len(seeds)
+    longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)
+    blocks: list[Block] = []
+    keys: list[RunKey] = []
+    cost = 0.0
+
+    def add() -> None:
+        texts = {key.scenario: distinct[key.scenario].text for key in keys}
+        cores = Simulation("", "", engine=engine).cores
+        found = Block(tuple(keys), texts, engine, place=place, cost=cost, in_python=True, cores=cores, runs=len(keys))
+        blocks.append(found)
+
+    for point in distinct.values():
+        for seed in seeds:
+            if keys and (cost + point.cost > longest or len(keys) == MOST_RUNS_IN_BLOCK):
+                add()
+                keys, cost = [], 0.0
+            keys.append(RunKey(version, point.scenario, seed))
+            cost += point.cost
+    if keys:
+        add()
+    return blocks
