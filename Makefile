@@ -14,7 +14,7 @@ PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/co
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 
-.PHONY: help check demo test test-rust test-python lint format simulate web bench instructions validate figures docs wheel clean
+.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -45,6 +45,10 @@ test: test-rust test-python ## all tests (8 min on a built tree)
 test-rust:
 	cargo test --workspace --locked --quiet
 
+# Debug builds of all tests, so that a gate can make them beside release builds, whose last step takes one core.
+rust-tests: lint-rust
+	cargo test --workspace --locked --quiet --no-run
+
 test-python: $(CORE) web
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
 
@@ -52,11 +56,15 @@ check: lint ## lints and the fast tests of both languages (1.5 min on a built tr
 	cargo test --workspace --locked --quiet --lib
 	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
 
-lint: $(CORE) ## formatting, clippy, ruff, mypy, language, layers (1.5 min)
+lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, language, layers (1.5 min)
+
+lint-rust:
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(PARTS)
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
+
+lint-python: $(CORE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -69,7 +77,7 @@ format: $(CORE) ## format all sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-simulate:
+simulate: $(CORE)
 	cargo build --release --locked --quiet --package aqmlab-scenario --example simulate
 
 bench: $(CORE) simulate ## speed against ns-2 (needs the command ns); options in BENCH, see benches/JOURNAL.md

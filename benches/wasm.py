@@ -87,7 +87,7 @@ def in_browser(browser: Browser, text: str, core: str) -> Measured:
 def native(text: str) -> tuple[float, int]:
     """Run a scenario with the compiled core."""
     before = time.thread_time()
-    output = _core.run(text, "bench.toml", 1, [], None)
+    output = _core.Scenario(text, "bench.toml").run(1)
     return time.thread_time() - before, int(output["summary"]["packet_hops"])
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import ScenarioError
-from aqmlab.reporting.fragments import plus_minus
+from aqmlab.reporting.fragments import bounded
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
 from aqmlab.runs.jobs import jobs_for
@@ -204,7 +204,7 @@ def _line(words: list[str], rows: pd.DataFrame) -> str:
     cells = []
     for key in MEASURES:
         found = interval(np.asarray(rows[key], dtype=float))
-        cells.append(plus_minus(found.mean, found.half_width))
+        cells.append(bounded(found.mean, found.low, found.high))
     return f"| {' | '.join([*words, *cells])} |"
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
+from aqmlab.errors import InputError
 from aqmlab.papers.reproduction import PAPERS
 from aqmlab.runs.jobs import Job, Simulation
 
@@ -58,11 +59,11 @@ def _first_row(table: Table, against: Table) -> str:
     return f"{len(rows)} rows and {len(others)}, or other columns"
 
 
-def run_in_parallel(text: str, filename: str, seed: int, overrides: Sequence[tuple[str, str]] = ()) -> Any:
+def run_in_parallel(scenario: _core.Scenario, seed: int) -> Any:
     """Return the core's result with windows on two threads; `None` where the stations cannot be divided."""
     try:
-        return _core.run(text, filename, seed, list(overrides), engine="parallel")
-    except ValueError as error:
+        return scenario.run(seed, engine="parallel")
+    except InputError as error:
         if "cannot be evaluated in parallel" not in str(error):
             raise
         return None
@@ -87,9 +88,9 @@ def compared(paper: str, job: Job) -> Compared:
     """Run it in all engines."""
     source = job.source
     assert isinstance(source, Simulation)
-    words = (source.text, source.filename, job.key.seed, list(source.overrides))
-    events, auto = _core.run(*words, engine="events"), _core.run(*words)
-    parallel = run_in_parallel(*words)
+    core, seed = source.scenario.core, job.key.seed
+    events, auto = core.run(seed, engine="events"), core.run(seed)
+    parallel = run_in_parallel(core, seed)
     plan = source.summary["scenario"]
     return Compared(
         paper,

@@ -41,7 +41,7 @@ class Runs:
         key = hashlib.sha256(json.dumps([text, given, seed]).encode()).hexdigest()[:24]
         path = self.folder / f"{key}.json"
         if not path.exists():
-            tables = _core.run(text, "joint readings", seed, given, None)["tables"]
+            tables = _core.Scenario(text, "joint readings", given).run(seed)["tables"]
             path.write_text(json.dumps(numbers_of(tables, self.bins_s)), encoding="utf-8")
         found: Numbers = json.loads(path.read_text(encoding="utf-8"))
         return found

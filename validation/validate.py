@@ -94,7 +94,7 @@ class Section:
 
 def event_rows(path: Path) -> list[golden_events.Row]:
     """The events of a scenario's bottleneck."""
-    events = _core.run(path.read_text(), str(path), 1)["tables"]["events"]
+    events = _core.Scenario(path.read_text(), str(path)).run(1)["tables"]["events"]
     numbers = [column(events, name).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
     return [
         golden_events.Row(t, kind, flow, seq, size)
@@ -159,7 +159,7 @@ def red_run(job: tuple[str, bool, int, int]) -> dict[str, Any]:
     """One run of MRED's network, measured as ns-2's were."""
     curve, udp, flows, seed = job
     path = DATA / "ns2" / "distribution" / f"{curve}{'-udp' if udp else ''}.toml"
-    result = _core.run(path.read_text(), str(path), seed, [("flow.tcp.count", str(flows))])
+    result = _core.Scenario(path.read_text(), str(path), [("flow.tcp.count", str(flows))]).run(seed)
     links = result["tables"]["links"]
     row = links["link"].index("bottleneck")
     drops = column(links, "drops")[row]

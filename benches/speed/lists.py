@@ -25,7 +25,7 @@ def write(scenario: Path, folder: Path) -> list[str]:
     text = scenario.read_text()
     file = tomllib.loads(text)
     last_start = max(group["start"]["uniform"][1] for group in file["flow"])
-    tables = _core.run(text, scenario.name, SEED, [("run.duration", last_start)])["tables"]
+    tables = _core.Scenario(text, scenario.name, [("run.duration", last_start)]).run(SEED)["tables"]
     return [
         f"links={rows(folder / 'links.csv', 'from,to,rate,delay,queue,limit', links(file, tables))}",
         f"transfers={rows(folder / 'transfers.csv', 'from,to,packets,start', transfers(tables))}",

@@ -15,9 +15,9 @@ FOLDER = "reference/python"
 PRIVATE = ("aqmlab.papers", "aqmlab.cli")
 """Packages that are no interface: reproductions are run by `aqmlab.reproduce`, commands from the shell."""
 MODULES = (
-    "aqmlab.axes",
+    "aqmlab.reporting.axes",
     "aqmlab.figures",
-    "aqmlab.reports",
+    "aqmlab.reporting.reports",
     "aqmlab.figures.chart",
     "aqmlab.reporting.charts",
     "aqmlab.scenario.plugins",
@@ -36,7 +36,7 @@ def pages() -> list[Page]:
 
 
 def packages() -> list[str]:
-    """Return the packages below `aqmlab` whose ``__all__`` lists their public names."""
+    """Return the packages below `aqmlab` that list their public names, in a stub or in ``__all__``."""
     found = {".".join(("aqmlab", *path.parent.relative_to(ROOT).parts)): path for path in ROOT.rglob("__init__.py")}
     return sorted(
         name for name, path in found.items() if name != "aqmlab" and not name.startswith(PRIVATE) and _offers(path)
@@ -44,6 +44,11 @@ def packages() -> list[str]:
 
 
 def _offers(path: Path) -> list[str]:
+    stub = path.with_suffix(".pyi")
+    if stub.is_file():
+        body = ast.parse(stub.read_text(encoding="utf-8")).body
+        imports = [one for one in body if isinstance(one, ast.ImportFrom) and one.module]
+        return [alias.name for one in imports for alias in one.names]
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == "__all__":
             return list(ast.literal_eval(statement.value))
@@ -55,7 +60,7 @@ def _of_package() -> str:
         "# aqmlab",
         "What `import aqmlab` offers. Most commands of the shell are functions here, with the same name and words.",
     ]
-    parts = [_part(_home("aqmlab", name), f"aqmlab.{name}") for name in aqmlab.__all__ if name != "__version__"]
+    parts = [_part(_home("aqmlab", name), f"aqmlab.{name}") for name in _public()]
     return "\n\n".join([*words, *parts])
 
 
@@ -67,7 +72,12 @@ def _part(where: str, name: str) -> str:
 @cache
 def _names() -> list[str]:
     """Return where the names of the package are defined."""
-    return [_home("aqmlab", name) for name in aqmlab.__all__ if name != "__version__"]
+    return [_home("aqmlab", name) for name in _public()]
+
+
+def _public() -> list[str]:
+    """Return the functions and classes of the package."""
+    return [name for name in dir(aqmlab) if callable(getattr(aqmlab, name))]
 
 
 def _home(module: str, name: str) -> str:

@@ -1,24 +1,24 @@
-"""Types of the Rust core. Every function but those of live traffic is pure: text in, data out."""
+"""Types of the Rust core. Every function but those of live traffic is pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, final, type_check_only
+from typing import Any, Self, TypedDict, final, type_check_only
 
 __all__ = [
+    "APPLICATIONS",
+    "ENGINES",
     "Packet",
     "Queue",
-    "check",
+    "Scenario",
     "curve",
-    "disciplines",
     "document",
     "live_link",
-    "live_plan",
     "live_replay",
     "live_udp",
     "mark",
     "open_loop",
     "register",
+    "registry",
     "replay",
-    "run",
     "schema",
     "version",
 ]
@@ -83,55 +83,62 @@ class RunOutput(TypedDict):
     why_events: str | None
     events: int
 
-def check(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., whole: bool = ...) -> str: ...
-def document(text: str, filename: str) -> str:
-    """JSON of a TOML text: ``ok``, ``errors`` as from `check`, and if ``ok`` its ``table``, keys in their order."""
+APPLICATIONS: tuple[str, ...]
+"""Keys of flows that an application drives."""
+ENGINES: tuple[str, ...]
+"""Names of the engines that evaluate a run."""
+
+@final
+class Scenario:
+    """A scenario file, read and checked once. Nothing changes it, and threads share it.
+
+    Its descriptions are plain data. A record for which there is a class, as `aqmlab.scenario.parts.Link`, has the
+    fields of the class.
+    """
+
+    def __new__(cls, text: str, filename: str, overrides: Sequence[tuple[str, str]] = ...) -> Self:
+        """Read and check a text; a `ScenarioError` lists all problems. `filename` is for messages, and for the name."""
+    def description(self) -> dict[str, Any]:
+        """Return the fields of `aqmlab.Scenario`."""
+    def nodes(self) -> list[str]: ...
+    def links(self) -> list[dict[str, Any]]:
+        """Return the fields of each `Link`; ``from`` stands for ``from_``."""
+    def flows(self) -> list[dict[str, Any]]:
+        """Return the fields of each `Flow`; ``from`` stands for ``from_``."""
+    def tables(self) -> dict[str, Any]:
+        """Return the tables of the file, overrides applied."""
+    def run_hash(self) -> str:
+        """Return the hash without the list of seeds."""
+    def live_plan(self, seed: int) -> dict[str, Any]:
+        """Check the scenario for a live run with this seed, and draw what the simulator draws with it.
+
+        A `ScenarioError` lists what a live run cannot do: no live link, a flow that does not cross it.
+
+        Returns
+        -------
+        dict
+            ``link`` and ``reverse_link`` (the one in the other direction, or None) with ``rate_bps``, ``aqm`` and
+            ``reverse_aqm``; ``groups``, the fields of each `aqmlab.live.plan.FlowGroup`; ``warnings``.
+        """
+    def run(
+        self,
+        seed: int,
+        progress: Callable[[float], None] | None = None,
+        shortcuts: bool = True,
+        engine: str = "auto",
+    ) -> RunOutput:
+        """Simulate it with one seed. `progress` is called with the share that is done, 0 to 1.
+
+        An `InputError` says that the engine cannot evaluate it, that a log is full, or what a plug-in raised.
+        """
+
+def document(text: str, filename: str) -> dict[str, Any]:
+    """Read a TOML text, keys in their order; a `ScenarioError` says where it is none."""
     ...
 
 def text_hash(text: str) -> str: ...
-def live_plan(text: str, filename: str, overrides: Sequence[tuple[str, str]] = ..., seed: int = 1) -> str:
-    """
-    JSON: ``ok``, ``errors``, ``warnings`` as from `check`, and if ``ok`` the ``plan`` of a live run with this seed.
-
-    Errors say also what a live run cannot do: no live link, a flow that does not cross it. Starts, sizes and ends of
-    flows are those that the simulator draws with the seed. Delays are propagation delays.
-
-    - ``name``, ``hash``, ``duration_s``, ``warmup_s``, ``seeds``, ``seed``
-    - ``live``: ``family`` ("ipv4", "ipv6"), ``link``, ``flow_label`` ("5-tuple", "ipv6-label"), ``distance``
-      ({"rule": "inferred"} or {"rule": "prefix", "initial": {prefix: ttl}}), ``count_bytes`` ("ip", "ethernet"),
-      ``loss``, ``reverse_loss``. The same is ``scenario.live`` of `check`.
-    - ``link``: the live link; ``reverse_link``: the link in its other direction, or null
-    - ``links``: by name, all on the way of any flow: ``from``, ``to``, ``rate_bps``, ``delay_ns``, ``queue``, ``aqm``
-    - ``groups``: flows of one group of the file whose links have the same rates and delays, each:
-
-      - ``number`` (from 1), ``name`` (that of the group of the file; of the first flow where that is split), ``group``,
-        ``flows`` (names)
-      - ``direction``: "forward" where the data cross the live link, "reverse" where they cross the reverse link
-      - ``there`` and ``back``, the ways of data and answers: ``links`` (names in order), ``crosses`` (the live link,
-        the reverse link, or null), ``before`` and ``after`` (names; all are before where nothing is crossed),
-        ``hops_before``, ``hops_after``, ``delay_before_ns``, ``delay_after_ns``, and ``delay_ns`` of the whole way, the
-        link crossed included
-      - ``starts_s``, ``size_bytes`` (payload; null: endless) of each flow; ``stop_s`` or null, ``again_s``
-        (later periods)
-      - ``transport`` ("udp", or as in the file), ``congestion_control`` (of the kernel; null: it has none such, or
-        UDP), ``ecn``, ``dscp``, ``class``, ``acks_share_label``
-      - ``parameters``: those of the transport, as in the flows of `check`; for UDP ``rate_bps``, ``packet_size``
-        (bytes, or a distribution) and ``pattern`` ("constant", "poisson", or {"on", "off"} in s)
-      - ``exec``, ``exec_server``: commands, or null
-    """
-    ...
-
-def run(
-    text: str,
-    filename: str,
-    seed: int,
-    overrides: Sequence[tuple[str, str]] = ...,
-    progress: Callable[[float], None] | None = None,
-    shortcuts: bool = True,
-    engine: str = "auto",
-) -> RunOutput: ...
-def disciplines() -> str: ...
-def schema() -> str: ...
+def registry() -> dict[str, Any]: ...
+def schema() -> dict[str, Any]: ...
 def open_loop(
     queue: str, arrival_rate: float, service_rate: float, arrivals: int, warmup: int, seed: int
 ) -> dict[str, float | int | list[int]]: ...
@@ -144,7 +151,10 @@ def replay(
     draws: Sequence[float],
     gauges: bool = False,
 ) -> list[dict[str, Any]]: ...
-def integers(queue: str, rate_bps: float, delay_s: float) -> str: ...
+def integers(queue: str, rate_bps: float, delay_s: float) -> dict[str, Any]:
+    """Return the integers of a queue with ``arithmetic = "integer"``."""
+    ...
+
 def replay_integer(
     queue: str, rate_bps: float, delay_s: float, levels: Sequence[int], log: bytes
 ) -> dict[str, Any]: ...

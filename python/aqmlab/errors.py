@@ -12,9 +12,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 OVERRIDE = "--set"
 """Name that a problem gives as its file if the value came from an override."""
@@ -169,22 +168,6 @@ class Problem:
     allowed: str = ""
     suggestion: str = ""
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Problem:
-        """Build a problem from one entry of the core's answer."""
-        allowed = data.get("allowed") or ""
-        if isinstance(allowed, list):
-            allowed = ", ".join(str(a) for a in allowed)
-        return cls(
-            file=str(data.get("file") or ""),
-            line=int(data.get("line") or 0),
-            column=int(data.get("column") or 0),
-            key=str(data.get("key") or ""),
-            message=str(data.get("message") or ""),
-            allowed=str(allowed),
-            suggestion=str(data.get("suggestion") or ""),
-        )
-
     def __str__(self) -> str:
         """Return ``file:line:col: key: message (allowed: ...; did you mean ...?)``.
 
@@ -208,8 +191,8 @@ class Problem:
 class ScenarioError(InputError):
     """A scenario file is not valid. Lists every problem at once."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        self.problems = problems
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
         super().__init__("\n".join(str(p) for p in problems))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:

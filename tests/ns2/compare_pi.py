@@ -52,7 +52,7 @@ def ours(job: tuple[int, int]) -> Numbers:
     """One run of ours."""
     flows, seed = job
     text = SCENARIO.read_text().replace("count = 10", f"count = {flows}")
-    links: dict[str, Any] = _core.run(text, SCENARIO.name, seed)["tables"]["links"]
+    links: dict[str, Any] = _core.Scenario(text, SCENARIO.name).run(seed)["tables"]["links"]
     row = links["link"].index("bottleneck")
 
     def number(name: str) -> float:

@@ -35,7 +35,7 @@ def run(job: tuple[str, int]) -> Numbers:
     """One run of ours."""
     kind, seed = job
     path = DATA / f"shares-{kind}.toml"
-    tables: dict[str, Any] = _core.run(path.read_text(), path.name, seed)["tables"]
+    tables: dict[str, Any] = _core.Scenario(path.read_text(), path.name).run(seed)["tables"]
 
     def numbers(table: str, name: str) -> list[float]:
         dtype, data = tables[table][name]

@@ -20,6 +20,7 @@ CASES = json.loads((DATA / "cases.json").read_text())["cases"]
 UNIT_PS = 10**12 // 4096
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", CASES, ids=lambda entry: entry["case"])
 def test_case_is_whole(entry: dict[str, Any]) -> None:
     table = read(DATA / f"{entry['case']}.events.csv.xz")
@@ -66,6 +67,7 @@ def test_student_quantile_against_printed_tables() -> None:
         assert student_quantile(0.95, freedom) == pytest.approx(printed, abs=2e-3 if freedom < 10 else 1e-4)
 
 
+@pytest.mark.slow
 def test_welch_interval_has_its_nominal_coverage() -> None:
     stream = random.Random(1)
     covered = 0

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import aqmlab
+from aqmlab import cli, errors
 
 # A shell starts its background jobs with Ctrl-C ignored, and programs hand that on to those that they start; the tests
 # are about the use in the foreground.
@@ -65,7 +71,11 @@ class Answer:
 
 
 class Shell:
-    """Runs the command line in a folder of its own."""
+    """Runs the command line in a folder of its own.
+
+    Called, it runs the command in this process, which saves the second in which a process starts; `process` starts one,
+    for tests of the process itself.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,7 +86,22 @@ class Shell:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "COLUMNS": "160", "NO_COLOR": "1"}
 
-    def __call__(self, *words: str, stdout: int | None = subprocess.PIPE) -> Answer:
+    def __call__(self, *words: str) -> Answer:
+        with (
+            pytest.MonkeyPatch.context() as patched,
+            warnings.catch_warnings(),
+            _captured(1, "stdout") as out,
+            _captured(2, "stderr") as err,
+        ):
+            patched.chdir(self.folder)
+            for name, value in self.environment().items():
+                patched.setenv(name, value)
+            warnings.resetwarnings()
+            errors.show_warnings_in_one_line()
+            code = cli.main(words)
+        return Answer(code, out.text, err.text)
+
+    def process(self, *words: str, stdout: int | None = subprocess.PIPE) -> Answer:
         done = subprocess.run(
             self.command(*words),
             cwd=self.folder,
@@ -90,11 +115,46 @@ class Shell:
         return Answer(done.returncode, done.stdout or "", done.stderr)
 
 
+@dataclass
+class Captured:
+    """Text that went to a standard file."""
+
+    text: str = ""
+
+
+@contextmanager
+def _captured(number: int, name: str) -> Iterator[Captured]:
+    """Catch all text to a standard file, also that of worker processes."""
+    found = Captured()
+    with tempfile.TemporaryFile() as file:
+        before, descriptor = getattr(sys, name), os.dup(number)
+        before.flush()
+        os.dup2(file.fileno(), number)
+        with open(number, "w", encoding="utf-8", closefd=False) as stream:
+            setattr(sys, name, stream)
+            try:
+                yield found
+            finally:
+                stream.flush()
+                setattr(sys, name, before)
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+                file.seek(0)
+                found.text = file.read().decode()
+
+
 @pytest.fixture(scope="session")
 def overview(tmp_path_factory: pytest.TempPathFactory) -> aqmlab.Overview:
-    """The quick reproductions of two papers, with few seeds: for the tests of each, and of both together."""
-    folder = tmp_path_factory.mktemp("reproductions")
-    return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
+    """The quick reproductions of two papers, with few seeds: for the tests of each, and of both together.
+
+    The processes of a test run share its folder, and with it the finished runs.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "reproductions"
+    folder.mkdir(exist_ok=True)
+    with (own.parent / "reproductions.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
 
 
 @pytest.fixture

@@ -86,6 +86,7 @@ class TestDamage:
         assert main(["report", str(results)]) == 1
         assert "is damaged" in one_line_of(capsys)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["links", "flows"])
     def test_a_missing_table_is_one_line(self, results, name, capsys):
         for seed in (1, 2):
@@ -110,6 +111,7 @@ def one_line_of(capsys):
 
 
 class TestSeveralWriters:
+    @pytest.mark.slow
     def test_threads_that_run_the_same_seeds_into_one_folder(self, tmp_path, dumbbell):
         path = tmp_path / "small.toml"
         path.write_text(dumbbell.replace('duration = "3s"', 'duration = "200ms"'))
@@ -208,6 +210,7 @@ class TestWhatKilledProcessesLeft:
         folders.prepare(tmp_path, scenario="")
         assert (tmp_path / "precious" / "letters").read_text() == "kept"
 
+    @pytest.mark.slow
     def test_of_a_process_that_really_was_killed(self, tmp_path):
         program = (
             "import os, signal, sys, pathlib, pyarrow as pa\nfrom aqmlab.results import folders\n"

@@ -43,10 +43,12 @@ def imported(tmp_path, monkeypatch):
     return work
 
 
+@pytest.mark.slow
 def test_an_ordinary_study_is_read_within_the_limits(imported):
     assert len(imported("").scenario.flows) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [
@@ -63,6 +65,7 @@ def test_one_that_does_not_end(imported, lines):
     assert time.monotonic() - begun < 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [
@@ -106,6 +109,7 @@ def test_one_that_changes_what_reads_it_is_one_line(imported, lines, tmp_path, m
     assert code == 0 or (code == 2 and said.count("\n") == 1 and "study.tcl" in said), said
 
 
+@pytest.mark.slow
 def test_one_that_would_write_lines_into_the_scenario(imported):
     text = imported('$ns {\n[[flow]]\nname = "x"\nexec = "touch /tmp/owned"\n# }', approximate=True).text
     assert not any("exec" in flow for flow in tomllib.loads(text)["flow"])

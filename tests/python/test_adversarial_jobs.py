@@ -71,6 +71,7 @@ def comparison_of(place):
 
 
 class TestARowOfTheIndexThatIsNotWhatWasWritten:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "statement",
         [
@@ -249,6 +250,7 @@ class TestTheScenarioOfAResultsFolder:
 
 
 class TestOneStoreForSeveralCommands:
+    @pytest.mark.slow
     def test_at_the_same_time(self, tmp_path, text):
         scenario = tmp_path / "small.toml"
         scenario.write_text(text)

@@ -33,6 +33,7 @@ def done(capsys, *words):
     return (printed.out + printed.err).splitlines()
 
 
+@pytest.mark.slow
 def test_commands_on_a_scenario(name, capsys):
     file = f"{name}.toml"
     assert done(capsys, "check", file)[-1].startswith(f"{one_line(file)}: valid")
@@ -45,6 +46,7 @@ def test_commands_on_a_scenario(name, capsys):
     done(capsys, "results", "gc", f"{name}s")
 
 
+@pytest.mark.slow
 def test_a_comparison_its_tables_and_its_page(name, capsys):
     words = ("--out", f"{name}c", "--csv", f"{name}.csv", "--latex", f"{name}.tex")
     printed = done(capsys, "compare", f"{name}.toml", "--aqm", "red,codel", *SHORT, *words)

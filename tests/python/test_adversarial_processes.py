@@ -55,6 +55,7 @@ class TestTheCurrentDirectoryIsNotOnThePathOf:
         end(worker.process)
         assert executed(trap) == ""
 
+    @pytest.mark.slow
     def test_the_command_in_a_user_namespace(self, trap, monkeypatch):
         programs = trap / "programs"
         programs.mkdir()
@@ -70,6 +71,7 @@ class TestTheCurrentDirectoryIsNotOnThePathOf:
         assert executed(trap) == ""
         assert rootless.python_module("aqmlab")[1] == "-P"
 
+    @pytest.mark.slow
     def test_the_workers_of_a_sweep(self, trap, dumbbell):
         (trap / "small.toml").write_text(dumbbell)
         words = ["sweep", "small.toml", "--grid", "flow.tcp.count=1,2", "--seeds", "2", "--workers", "2"]

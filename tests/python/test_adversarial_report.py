@@ -26,6 +26,7 @@ def files_outside(folder, root):
     return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and not p.is_relative_to(folder))
 
 
+@pytest.mark.slow
 def test_a_scenario_name_with_folders_stays_a_file_name(results, tmp_path):
     (folder,) = (path for path in results.iterdir() if path.is_dir())
     # The folder that makes figures/topology-x/../../../outside a path that can be opened.
@@ -36,6 +37,7 @@ def test_a_scenario_name_with_folders_stays_a_file_name(results, tmp_path):
     assert (folder / "figures" / f"{slug('topology ' + HOSTILE)}.svg").is_file()
 
 
+@pytest.mark.slow
 def test_a_name_that_comes_from_a_summary_stays_a_file_name(results, tmp_path):
     (folder,) = (path for path in results.iterdir() if path.is_dir())
     path = folder / "seed-0001" / "summary.json"

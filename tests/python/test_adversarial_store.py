@@ -106,6 +106,7 @@ class TestLinksOutOfTheStore:
         assert (precious / name).is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -157,6 +158,7 @@ class TestAReadOnlyStore:
         for path in paths:
             path.chmod(0o755)
 
+    @pytest.mark.slow
     def test_is_read_by_every_command_that_only_reads(self, read_only, tmp_path):
         run = self.ask(read_only, "results", "query", str(read_only), "SELECT run FROM runs LIMIT 1", "--json")
         assert run.returncode == 0, run.stderr
@@ -166,6 +168,7 @@ class TestAReadOnlyStore:
             assert done.returncode == 0, done.stderr
         assert (tmp_path / "runs.csv").read_text().count("\n") == 5
 
+    @pytest.mark.slow
     def test_is_not_changed_by_gc(self, read_only):
         done = self.ask(read_only, "results", "gc", str(read_only))
         assert done.returncode == 1
@@ -187,6 +190,7 @@ class TestAReadOnlyStore:
 
 
 class TestAQuery:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "sql",
         [

@@ -299,7 +299,7 @@ def test_file_size_limit(shell):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full to write to")  # noqa: PTH110
 def test_output_to_a_full_device(shell):
     with open("/dev/full", "w") as full:  # noqa: PTH123
-        answer = shell("list", "--json", stdout=full.fileno())
+        answer = shell.process("list", "--json", stdout=full.fileno())
     assert answer.code == 1
     assert answer.err == "aqmlab: stdout: the disk is full\n"
 
@@ -355,7 +355,7 @@ def test_an_interrupt_while_commands_are_imported_is_one_line():
         "import sys\n"
         "class Interrupts:\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'aqmlab.cli.papers':\n            raise KeyboardInterrupt\n"
+        "        if name == 'aqmlab.papers.cli':\n            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupts())\n"
         "from aqmlab.__main__ import entry\n"
         "entry()\n"

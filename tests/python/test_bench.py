@@ -93,7 +93,7 @@ def test_any_number_of_flows(flows):
 
 @pytest.mark.parametrize("links", [1, LINKS, 50])
 def test_a_chain_of_any_length(links):
-    _core.check(chain(links), "chain.toml")
+    _core.Scenario(chain(links), "chain.toml")
     assert sum(group["count"] for group in tomllib.loads(chain(links))["flow"]) == 20 + 5 * links
 
 
@@ -101,11 +101,12 @@ def test_the_case_chain_is_what_is_generated():
     assert (SCENARIOS / "chain.toml").read_text() == chain(LINKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_scenarios_are_valid(path):
     smaller = {"flows": growth.flow_overrides(100), "grid": growth.grid_overrides(10)}
     overrides = [tuple(text.split("=", 1)) for text in smaller.get(path.stem, [])]
-    _core.check(path.read_text(), path.name, overrides)
+    _core.Scenario(path.read_text(), path.name, overrides)
 
 
 @pytest.mark.parametrize(("paper", "file", "ours"), [("ddred", "flower", "flower"), ("pc-red", "network2", "torus")])

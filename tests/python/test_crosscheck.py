@@ -278,6 +278,7 @@ def test_the_tools_are_modules_of_their_own():
     assert [one.name for one in tools.tools("ns2, ns2")] == ["ns2"]
 
 
+@pytest.mark.slow
 def test_the_functions_are_at_the_top():
     assert inspect.unwrap(aqmlab.cross_check) is cross_check
     assert inspect.unwrap(aqmlab.export_scenario) is export_scenario

@@ -118,6 +118,7 @@ def test_words_for_those_who_cannot_see_it(dumbbell):
     assert "bottleneck: red, 2 Mb/s" in text
 
 
+@pytest.mark.slow
 def test_the_same_bytes_every_time(small, tmp_path):
     for folder in ("a", "b"):
         aqmlab.draw(small, out=tmp_path / folder, png=True)
@@ -199,6 +200,7 @@ def test_a_heat_map_that_cannot_be_drawn_is_rejected(x, y, z, text):
         Heat(x, y, z, "v")
 
 
+@pytest.mark.slow
 def test_a_heat_map_has_the_same_bytes_every_time(tmp_path):
     for folder in ("a", "b"):
         plots.save(heat_map(), tmp_path / folder)

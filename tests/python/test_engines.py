@@ -18,7 +18,7 @@ from random_scenarios import ALL_KINDS, Drawn, scenarios
 
 pytestmark = pytest.mark.slow
 
-SCENARIOS = 2000
+SCENARIOS = 1200
 DIFFERENT = 1000
 """So many of the random scenarios must differ: some are drawn twice."""
 OFTEN = 50
@@ -41,11 +41,12 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 def run_in_all_ways(text: str, seed: int) -> dict:
     """Run a scenario in all ways and compare; return the run as it is by itself."""
-    by_events = _core.run(text, "random.toml", seed, engine="events")
-    by_itself = _core.run(text, "random.toml", seed)
-    plain = _core.run(text, "random.toml", seed, shortcuts=False, engine="events")
+    scenario = _core.Scenario(text, "random.toml")
+    by_events = scenario.run(seed, engine="events")
+    by_itself = scenario.run(seed)
+    plain = scenario.run(seed, shortcuts=False, engine="events")
     others = [(by_itself["engine"], by_itself), ("events without shortcuts", plain)]
-    parallel = run_in_parallel(text, "random.toml", seed)
+    parallel = run_in_parallel(scenario, seed)
     by_itself["parallel"] = parallel is not None
     if parallel:
         others.append(("two threads", parallel))
@@ -130,7 +131,7 @@ def test_papers_are_compared():
 
 
 def test_a_difference_is_reported(dumbbell):
-    one, other = (_core.run(dumbbell, "x", seed) for seed in (1, 2))
+    one, other = (_core.Scenario(dumbbell, "x").run(seed) for seed in (1, 2))
     assert difference(one, one) == ""
     assert difference(one, other).startswith("summary: ")
     assert difference(one, {**other, "summary": one["summary"]}).startswith("links: ('link', ")

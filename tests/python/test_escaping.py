@@ -115,6 +115,7 @@ def test_words_and_comments_of_tcl():
     assert tcl("\n".join(lines)).split("\0")[:-1] == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generator", "queue"),
     [*((generator, RED) for generator in GENERATORS), ("ns2", OTHER), ("ns3", OTHER)],

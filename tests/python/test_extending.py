@@ -81,6 +81,7 @@ def test_a_discipline_sees_whether_the_link_transmits():
     assert seen == {"enqueue": {(True, True), (False, False)}, "dequeue": {(False, False)}}
 
 
+@pytest.mark.slow
 def test_red_in_python_decides_as_red_does_without_spacing():
     """The same law of drops: the share that RED with the same curve and no spacing drops, at the same traffic."""
     name = named("python-red")
@@ -281,6 +282,7 @@ def command(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_a_plug_in(tmp_path):
     (tmp_path / "s.toml").write_text(DUMBBELL)
     options = ["--seeds", "2", "--set", "run.duration=1s"]
@@ -298,6 +300,7 @@ def test_the_command_line_takes_a_plug_in(tmp_path):
     assert "none.py: there is no such plug-in" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_installed_package_brings_disciplines_by_its_entry_point(tmp_path):
     (tmp_path / "their_red.py").write_text(EXAMPLE.read_text().replace('"my-red"', '"their-red"'))
     info = tmp_path / "their_red-1.0.dist-info"

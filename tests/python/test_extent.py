@@ -69,10 +69,10 @@ def test_a_run_of_minutes_is_announced() -> None:
 def test_a_backlog_longer_than_all_time_leaves_the_utilization_right(engine: str, left: str) -> None:
     """A hundred thousand packets at 1 bit/s need 2^70 ps: departures are not computed in advance."""
     text = scenario("100s", "1Mbps", 'transport = "udp"\nrate = "10Mbps"', left=left, limit="1000000000p")
-    links = _core.run(text, "extent.toml", 1, engine=engine)["tables"]["links"]
+    links = _core.Scenario(text, "extent.toml").run(1, engine=engine)["tables"]["links"]
     utilization = np.frombuffer(links["utilization"][1], links["utilization"][0])
     assert utilization.max() == 1.0
-    plain = _core.run(text, "extent.toml", 1, shortcuts=False)["tables"]["links"]
+    plain = _core.Scenario(text, "extent.toml").run(1, shortcuts=False)["tables"]["links"]
     assert plain["mean_queue"] == links["mean_queue"]
     assert plain["utilization"] == links["utilization"]
 
@@ -81,12 +81,12 @@ def test_a_backlog_longer_than_all_time_leaves_the_utilization_right(engine: str
 def test_logs_that_have_no_room_left_end_a_run_with_one_line(log: str) -> None:
     more = f"[probe]\n{log} = true\nmax_records = 40"
     text = scenario("20s", "10Mbps", 'transport = "udp"\nrate = "20Mbps"', left="100Mbps", more=more)
-    with pytest.raises(ValueError, match=r"^extent.toml: probe.max_records: more than 40 entries of events"):
-        _core.run(text, "extent.toml", 1)
+    with pytest.raises(InputError, match=r"^extent.toml: probe.max_records: more than 40 entries of events"):
+        _core.Scenario(text, "extent.toml").run(1)
     enough = text.replace("max_records = 40", "max_records = 1000000")
     assert (
-        _core.run(enough, "extent.toml", 1)["tables"]
-        == _core.run(text.replace("max_records = 40", ""), "extent.toml", 1)["tables"]
+        _core.Scenario(enough, "extent.toml").run(1)["tables"]
+        == _core.Scenario(text.replace("max_records = 40", ""), "extent.toml").run(1)["tables"]
     )
 
 

@@ -33,6 +33,7 @@ def results(tmp_path_factory):
     return {"sweep": home / "sweep", "run": run, "comparison": many.folder}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sweep", "run", "comparison"])
 def test_every_figure_of(results, kind, tmp_path):
     drawn = 0
@@ -43,6 +44,7 @@ def test_every_figure_of(results, kind, tmp_path):
     assert drawn > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [None, "column", "wide"])
 def test_a_legend_counts_what_it_has_no_place_for(size, tmp_path):
     series = [Series(f"setting number {n}", [0, 1], [0, n]) for n in range(80)]
@@ -55,6 +57,7 @@ def test_a_legend_counts_what_it_has_no_place_for(size, tmp_path):
     assert words[-1] == f"and {80 - len(words) + 1} more"
 
 
+@pytest.mark.slow
 def test_the_command_prints_no_warning(results, tmp_path):
     words = ["report", str(results["sweep"]), "--figure", "sweep-small-trade-off", "--out", str(tmp_path / "a.png")]
     program = [sys.executable, "-W", "error", "-m", "aqmlab", *words]

@@ -78,6 +78,7 @@ def every_figure(result, comparison, loops, swept):
     }
 
 
+@pytest.mark.slow
 def test_each_on_an_axis_and_on_a_page(result, comparison, loops, swept):
     kwargs = {"parameter_map": {"x": "w_q", "y": "max_p", "value": "delay", "x_log": True}}
     for name, arguments in every_figure(result, comparison, loops, swept).items():

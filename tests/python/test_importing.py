@@ -14,6 +14,8 @@ from aqmlab.interop.importing import import_scenario
 from aqmlab.scenario.file import Scenario
 from crosscheck_cases import NS2
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 pytest.importorskip("tkinter", reason="Python has no tkinter, which reads Tcl")

@@ -217,6 +217,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "message"), HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_capture_is_one_clear_line(
     tmp_path: Path, data: bytes, message: str, capsys: pytest.CaptureFixture[str]

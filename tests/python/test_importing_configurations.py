@@ -34,6 +34,7 @@ def the_link(scenario: aqmlab.Scenario, row: dict[str, Any]) -> Link:
     return next(one for one in scenario.links if one.aqm == row["queue"]["aqm"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ALL, ids=[row["file"] for row in ALL])
 def test_none_is_silently_another_queue(row: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     path = FOLDER / row["file"]
@@ -65,6 +66,7 @@ def test_none_is_silently_another_queue(row: dict[str, Any], capsys: pytest.Capt
         same(one, expected)
 
 
+@pytest.mark.slow
 def test_an_imported_configuration_passes_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = []
     for row in ALL:

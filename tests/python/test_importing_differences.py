@@ -151,6 +151,7 @@ def other_value(value):
     return value.replace(number[0], str(float(number[0]) + 1), 1) if number else "7"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SILENT)
 def test_every_variable_of_ns2_is_carried_over_or_named(study, kind, monkeypatch):
     """Set each to another value, one at a time; the list of silent ones cannot grow unnoticed."""

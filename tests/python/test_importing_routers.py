@@ -36,6 +36,7 @@ def imported(tmp_path: Path, text: str) -> aqmlab.interop.importing.Imported:
     return aqmlab.import_scenario(tmp_path / "router.cfg")
 
 
+@pytest.mark.slow
 @limits(max_examples=40, deadline=None)
 @given(
     min_th=st.integers(1, 2000),

@@ -83,6 +83,7 @@ def values_of(row: Row) -> st.SearchStrategy[Any]:
     return st.just("nlred") if row.word == "NLRED" else VALUES[row.key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
 @limits(max_examples=30, deadline=None)
 @given(data=st.data())

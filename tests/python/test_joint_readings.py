@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -45,13 +44,12 @@ def test_destinations(locality):
     assert adjacent == joint_runs.HOSTS if locality == 1 else adjacent < joint_runs.HOSTS
 
 
+@pytest.mark.slow
 def test_a_scenario_of_every_topology_is_valid():
     first = {name: next(iter(values.values())) for name, values in joint_readings.axes("network2").items()}
     for topology in TOPOLOGIES.values():
         text = joint_runs.network2(first | {"topology": topology}, "mesh, 30 %", "110s", 1)
-        found = json.loads(_core.check(text, "network2"))
-        assert found["errors"] == []
-        assert found["ok"]
+        _core.Scenario(text, "network2")
 
 
 @pytest.mark.parametrize("network", ["network1", "network2"])

@@ -77,6 +77,7 @@ def test_the_scenario_text_is_the_setting(session, tmp_path):
     assert values(answer) == {key: copied[key] for key in values(answer)}
 
 
+@pytest.mark.slow
 def test_every_discipline_runs_with_its_own_controls(session):
     # Other tests of this process may have registered plug-ins that raise.
     for known in (one for one in aqmlab.disciplines() if not one.foreign):
@@ -230,6 +231,7 @@ class Opened:
         return code, self.first + self.process.stdout.read(), self.process.stderr.read()
 
 
+@pytest.mark.slow
 def test_the_command_ends_cleanly(shell):
     with Opened(shell, "small.toml", "--no-browser", "--set", "queue.bottleneck.max_th=20p") as opened:
         assert re.match(r"Laboratory: http://127\.0\.0\.1:\d+/[\w-]{32}/\n", opened.first)
@@ -239,6 +241,7 @@ def test_the_command_ends_cleanly(shell):
     assert out.endswith("Ctrl-C ends it.\n")
 
 
+@pytest.mark.slow
 def test_what_a_page_cannot_run_is_said(shell):
     with Opened(shell, "example:applications", "--no-browser") as opened:
         _, _, err = opened.stop()
@@ -264,6 +267,7 @@ def test_the_server_simulates_only_what_a_page_cannot(monkeypatch):
         assert lab.native == NOT_BUILT
 
 
+@pytest.mark.slow
 def test_without_a_display_a_message_is_printed(shell):
     with Opened(shell, "--json") as opened:
         assert opened.first == "{\n"
@@ -282,6 +286,7 @@ def test_no_browser_is_an_error_of_one_line(monkeypatch):
     assert show("http://127.0.0.1/") == "no browser was found; open the address in one of this machine"
 
 
+@pytest.mark.slow
 def test_bad_input_of_the_command(small, capsys):
     with aqmlab.open_lab() as taken:
         _bad_input(small, capsys, taken.url.split(":")[2].split("/")[0])

@@ -242,6 +242,7 @@ def test_only_the_loopback_interface_is_listened_on(server):
             pass
 
 
+@pytest.mark.slow
 def test_tokens_differ_and_closing_twice_does_no_harm():
     with aqmlab.open_lab() as one, aqmlab.open_lab() as other:
         assert one.url.split("/")[3] != other.url.split("/")[3]

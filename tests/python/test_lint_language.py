@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
+import pytest
+
 import lint_language
 
 
@@ -30,6 +32,7 @@ def test_a_phrase_may_be_broken_over_lines() -> None:
     assert [one.line for one in lint_language.find("a.md", "Disciplines\nbeside RED.")] == [1]
 
 
+@pytest.mark.slow
 def test_revised_files_are_clean(capsys) -> None:
     assert lint_language.main([]) == 0, capsys.readouterr().out
 

@@ -128,6 +128,7 @@ def test_missing_or_wrong_values_are_an_error_of_one_line(place: list[Any], valu
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists) | st.text())
 def test_no_text_is_more_than_a_line_of_trouble(value: object) -> None:

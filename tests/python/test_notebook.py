@@ -12,7 +12,7 @@ import pytest
 import aqmlab
 from aqmlab.figures import queue_against_time
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.notebook import html
+from aqmlab.reporting.notebook import html
 
 EXAMPLE = Path(aqmlab.__file__).parent / "examples" / "notebook.ipynb"
 CHART = Chart("queue", "A & B", "shows <this>", "time, s", "packets", [Series("red", [0.0, 1.0], [1.0, 2.0])])

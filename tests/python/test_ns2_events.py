@@ -26,7 +26,7 @@ def golden(path: Path) -> list[Event]:
 
 
 def simulated(path: Path, *, shortcuts: bool = True) -> list[Event]:
-    events = _core.run(path.read_text(), str(path), 1, shortcuts=shortcuts)["tables"]["events"]
+    events = _core.Scenario(path.read_text(), str(path)).run(1, shortcuts=shortcuts)["tables"]["events"]
     numbers = [np.frombuffer(events[name][1], events[name][0]).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
     return [(t, kind, flow, seq, size) for t, flow, seq, size, kind in zip(*numbers, events["kind"], strict=True)]
 
@@ -47,6 +47,7 @@ def test_same_events_in_the_same_order(path: Path) -> None:
     assert have == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", cases("ordinary"), ids=lambda p: p.stem)
 def test_same_events_within_a_microsecond(path: Path) -> None:
     want, have = golden(path.with_suffix(".events.csv.xz")), simulated(path)

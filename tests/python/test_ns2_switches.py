@@ -27,11 +27,13 @@ def test_there_is_a_named_setting_of_each_switch_and_20_around_it() -> None:
     assert [entry["family"] for entry, _ in CASES if entry["case"] == "named"] == ["mark", "forced", "wred"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("entry", "table"), CASES, ids=[f"{e['family']}-{e['case']}" for e, _ in CASES])
 def test_every_decision_is_that_of_ns2(entry: dict[str, Any], table: list[Operation]) -> None:
     assert difference(entry, table, _core.replay) is None
 
 
+@pytest.mark.slow
 def test_the_switches_decide() -> None:
     """With the other value of its switch the named setting of a family, and some around it, differ from ns-2."""
     different: Counter[str] = Counter()

@@ -26,6 +26,7 @@ in_service_counts = true
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aqm", ["red", "gentle-red", "mred", "exred"])
 @pytest.mark.parametrize("load", [1.0, 1.5])
 def test_weight_one_is_the_chain(aqm: str, load: float) -> None:
@@ -79,7 +80,7 @@ def open_loop_by_scenario(scheme: str, load: float, *, seconds: float, seeds: in
         "queue.bottleneck": queue,
     }
     scenario = plan.FILES.scenario("open-loop", overrides)
-    runs = [_core.run(scenario.normalized, "open-loop", seed) for seed in range(1, seeds + 1)]
+    runs = [_core.Scenario(scenario.normalized, "open-loop").run(seed) for seed in range(1, seeds + 1)]
     links = [to_arrow(run["tables"]["links"], seed=0).to_pylist()[0] for run in runs]
     found = [(x["drops"] / x["arrivals"], x["departures"] / seconds, x["mean_delay_s"]) for x in links]
     return np.array(found).T
@@ -94,6 +95,7 @@ def open_loop_by_core(scheme: str, load: float, *, seconds: float, seeds: int) -
     return np.array([[run[key] for run in runs] for key in ("p_drop", "throughput", "mean_wait_s")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", [plan.TAIL, plan.RED, plan.EXRED])
 @pytest.mark.parametrize("load", [0.9, 1.2, 1.5])
 def test_packets_of_exponential_length_are_the_open_loop(scheme: str, load: float) -> None:

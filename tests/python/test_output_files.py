@@ -40,6 +40,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_device_stays_a_device(name, device, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -83,6 +84,7 @@ def test_an_open_file_gets_the_text_behind_what_it_has(name, tmp_path):
     assert (tmp_path / "log").read_bytes() == b"head\ntext"
 
 
+@pytest.mark.slow
 def test_standard_output_gets_the_page_and_what_follows(tmp_path):
     target = tmp_path / "both"
     with target.open("wb") as file:
@@ -255,6 +257,7 @@ def test_pictures_replace_links_and_keep_what_they_lead_to(tmp_path):
     assert (tmp_path / "dumbbell-red-topology.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_drawing_without_png_keeps_earlier_pictures(tmp_path):
     aqmlab.draw(SMALL, out=tmp_path, png=True)
     files = aqmlab.draw(SMALL, out=tmp_path)

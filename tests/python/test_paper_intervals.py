@@ -69,7 +69,7 @@ def test_the_interval_of_a_claim_is_students_within_the_bounds():
 
 def test_papers_make_intervals_in_one_place():
     """The function is `quantity_interval`; tests of claims have the paired t-test (`part_difference`)."""
-    others = re.compile(r"(?<![\w.])(interval|mean_interval|paired|plus_minus)\(|\.half_width")
+    others = re.compile(r"(?<![\w.])(interval|mean_interval|paired)\(|\.half_width")
     allowed = {"common/quantities.py": "mean_interval(", "common/claims.py": "paired("}
     for path in PAPERS.rglob("*.py"):
         name = path.relative_to(PAPERS).as_posix()

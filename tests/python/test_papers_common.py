@@ -29,6 +29,7 @@ from aqmlab.papers.common.runs import Reader
 from aqmlab.reporting import Page, flowchart
 from aqmlab.reporting.flowchart import Arrow, Box, FlowChart
 from aqmlab.results import folders
+from aqmlab.runs.jobs import missing
 from aqmlab.runs.scheduler import Workers, execute
 from aqmlab.statistics import Verdict
 
@@ -91,6 +92,7 @@ def test_points_that_mean_the_same_are_run_once(tmp_path):
     assert run_all(twice, tmp_path) == 4
 
 
+@pytest.mark.slow
 def test_tasks_can_be_sent_to_workers(tmp_path):
     (batch,) = common.batches([computation()], tmp_path)
     assert pickle.loads(pickle.dumps(batch.jobs[0])) == batch.jobs[0]
@@ -280,6 +282,7 @@ def test_flow_chart_on_a_page(tmp_path):
     assert page.html() == text
 
 
+@pytest.mark.slow
 def test_pictures_by_workers_are_those_drawn_here(tmp_path):
     page = Page("t", "l")
     page.flowchart(CHART)

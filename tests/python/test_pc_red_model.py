@@ -123,6 +123,7 @@ def test_gentle_reds_slope_leaves_a_small_margin():
     assert found.gain_margin_db == pytest.approx(3.05, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_fluid_swings_at_reds_step_as_a_loop_with_a_relay_does():
     """Near the frequency at which the loop's phase is -180 degrees, of which 0.27 Hz are measured under RED."""
     found = loops.fluid_swing()

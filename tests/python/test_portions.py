@@ -118,6 +118,7 @@ def test_answers_come_in_the_order_of_the_jobs(workers):
     assert execute([], progress=False) == []
 
 
+@pytest.mark.slow
 def test_processes_stay_for_the_next_jobs():
     with Workers(2, progress=False) as own:
         own.import_ahead("json")

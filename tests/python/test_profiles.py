@@ -69,6 +69,7 @@ def test_a_transfer_delivers_its_bytes():
     assert plan.flows[0].parameters["size"] == segments
 
 
+@pytest.mark.slow
 def test_numbers_of_a_capture_are_those_of_the_wire(result, tmp_path):
     scapy = pytest.importorskip("scapy.all")
     captured = aqmlab.export(result, to="pcap", out=tmp_path / "out.pcap", link="bottleneck", seed=1)

@@ -17,7 +17,7 @@ from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting import run as run_report
 from aqmlab.reporting.build import charts_of
 from aqmlab.reporting.fragments import ClaimLine
-from aqmlab.reports import page_for
+from aqmlab.reporting.reports import page_for
 from browser import browse
 from conftest import Shell
 

@@ -11,8 +11,8 @@ import aqmlab
 from aqmlab import figures
 from aqmlab.reporting import Page
 from aqmlab.reporting.build import charts_of
+from aqmlab.reporting.reports import page_for
 from aqmlab.reporting.sweep import of_sweep, sweep_finding
-from aqmlab.reports import page_for
 from aqmlab.rfc7928 import heat
 from conftest import DUMBBELL
 

@@ -132,6 +132,7 @@ def test_delay_quantiles_lie_in_order(small):
     assert (table["mean_delay_ms"] <= table["delay_p99_ms"]).all()
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard(shell):
     """Worker processes do not run the caller's script again, not even one from standard input."""
     script = "import aqmlab\nprint(len(aqmlab.run('small.toml', seeds=2, workers=2).links))\n"

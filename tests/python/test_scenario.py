@@ -68,6 +68,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_files_that_come_with_the_project_agree_with_the_schema(path):
     schema = aqmlab.schema()

@@ -48,6 +48,7 @@ def test_a_long_enough_warm_up_is_not():
     assert found.lines() == []
 
 
+@pytest.mark.slow
 def test_chance_is_seldom_reported():
     rng = np.random.default_rng(3)
     reported = sum(settling(result_of(transient(rng, 10, 0.0))).warmup_is_short for _ in range(100))

@@ -347,6 +347,7 @@ def test_without_the_right_to_change_routes(net: Router, uplink: Path) -> None:
     assert done.stderr == "aqmlab: shape: changing routes needs root (CAP_NET_ADMIN); start it with sudo\n"
 
 
+@pytest.mark.slow
 def test_command_line(shell: Shell) -> None:
     assert shell("shape", "small.toml").err.startswith("aqmlab: shape: say where")
     assert "--interval 0: is out of range" in shell("shape", "small.toml", "--interval", "0").err

@@ -58,6 +58,7 @@ def sendable(*numbers: signal.Signals) -> list[object]:
     return [pytest.param(one, marks=skip) if one == signal.SIGHUP else one for one in numbers]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", sendable(*CODES))
 def test_an_import_ends_its_sandbox_and_removes_its_folder(tmp_path, number):
     (tmp_path / "endless.tcl").write_text(ENDLESS)
@@ -70,6 +71,7 @@ def test_an_import_ends_its_sandbox_and_removes_its_folder(tmp_path, number):
     assert group_ends(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", sendable(signal.SIGTERM, signal.SIGHUP))
 @pytest.mark.parametrize("to_all", [False, True], ids=["to the parent", "to all, as timeout and terminals do"])
 def test_a_sweep_keeps_what_is_finished(tmp_path, dumbbell, number, to_all):

@@ -133,6 +133,7 @@ def test_halls_p_agrees_with_its_interval():
         assert inside == (found.p > 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "truth", "n"),
     [("normal", 0.0, 10), ("exponential", 1.0, 20), ("exponential", 1.0, 50), ("poisson", 1.0, 20)],
@@ -201,6 +202,7 @@ def test_mser5_of_a_short_series_is_none():
     assert mser5([1.0] * 49) is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-100, 100), min_size=50, max_size=120))
 def test_mser5_stays_inside_and_ignores_an_incomplete_batch(series):
     found = mser5(series)

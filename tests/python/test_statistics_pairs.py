@@ -183,6 +183,7 @@ def test_the_choice_does_not_depend_on_units(values, scale, shift):
         assert one.correlation == pytest.approx(same.correlation, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [-0.5, 0.0, 0.4, 0.9])
 def test_coverage_of_the_chosen_test(rho):
     """Of 2,000 intervals of the test that the correlation chose 93 to 97 % hold the true difference."""

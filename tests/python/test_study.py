@@ -88,6 +88,7 @@ def test_tables_of_runs_and_points(small, tmp_path):
     assert study.to_pandas().loc[(0.2, 3, 2), "loss"] == study.runs["loss"].iloc[10]
 
 
+@pytest.mark.slow
 def test_xarray_has_the_swept_keys_as_coordinates(small, tmp_path):
     pytest.importorskip("xarray")
     grid = sweep(small, tmp_path / "store", grid={"queue.bottleneck.max_th": "12p:15p:2", FLOWS: [2, 3]}).to_xarray()

@@ -98,6 +98,7 @@ def test_results_ls_and_show(command):
     assert "max_p = 0.05" in command("results", "show", "results", run["run"])
 
 
+@pytest.mark.slow
 def test_results_export(command, tmp_path):
     study = aqmlab.Study.load("results")
     for name in ("runs.csv", "runs.parquet"):
@@ -116,6 +117,7 @@ def test_results_export(command, tmp_path):
     assert len(pd.read_csv("flows.csv")) == 2
 
 
+@pytest.mark.slow
 def test_results_query(command):
     pytest.importorskip("duckdb")
     asked = "SELECT key, count(DISTINCT run) AS n FROM points JOIN runs USING (scenario) GROUP BY key ORDER BY key"

@@ -22,10 +22,11 @@ SEEDS = range(1, 7)
 def numbers(job: tuple[str, int, str]) -> dict:
     """Summary and tables of a run, as the core gives them."""
     text, seed, engine = job
-    found = _core.run(text, "sweep.toml", seed, engine=engine)
+    found = _core.Scenario(text, "sweep.toml").run(seed, engine=engine)
     return {"summary": found["summary"], "tables": found["tables"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["windows", "events"])
 def test_runs_at_one_time_are_as_alone(dumbbell, engine):
     texts = [dumbbell]

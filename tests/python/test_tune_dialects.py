@@ -16,8 +16,9 @@ import aqmlab
 from aqmlab.interop.cisco.queues import write_red
 from aqmlab.interop.dialects import dialects_of
 from aqmlab.interop.juniper.queues import largest_error, profile
-from aqmlab.interop.settings import Dialect, Settings, shares_at
+from aqmlab.interop.settings import Settings, shares_at
 from aqmlab.interop.tc.red import burst_for, effective_p, wlog_of
+from aqmlab.scenario.dialect import Dialect
 from conftest import DUMBBELL
 
 
@@ -112,6 +113,7 @@ def test_wlog_is_that_of_tc(burst: int, wlog: int) -> None:
     assert wlog_of(2000, burst, 1000) == wlog
 
 
+@pytest.mark.slow
 @limits(max_examples=60, deadline=None)
 @given(
     min_th=st.integers(2, 40), span=st.integers(1, 60), max_p=st.floats(0.001, 0.66), w_q=st.floats(1e-5, 0.9),

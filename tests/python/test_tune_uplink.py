@@ -13,12 +13,15 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
+from aqmlab.interop.tc.recommendation import recommend
 from aqmlab.tuning.goals import bounds_of, goal_of
+from aqmlab.tuning.outcome import best_of
 from aqmlab.tuning.ranges import Point
-from aqmlab.tuning.recommendation import best_of, recommend
 from aqmlab.tuning.search import Task
 from aqmlab.tuning.uplink import PACKET_BUDGET, rates_of, uplink
 from aqmlab.tuning.verification import Confirmed, against, beats, confirmed
+
+pytestmark = pytest.mark.slow
 
 RTT = "20ms:100ms"
 

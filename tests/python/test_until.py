@@ -18,6 +18,8 @@ from aqmlab.runs.until import metric_named
 from aqmlab.statistics import interval, mean_interval
 from aqmlab.statistics.sequential import Goal, goals_of, run_until, spent
 
+pytestmark = pytest.mark.slow
+
 ONE = goals_of("ci=2%")
 
 

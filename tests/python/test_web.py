@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
+from dataclasses import asdict
 
 import pytest
 
 from aqmlab import _core
+from aqmlab.errors import ScenarioError
 from aqmlab.scenario.file import examples
 from browser_core import answers_of
 
@@ -35,7 +36,7 @@ def test_every_example_has_the_tables_of_the_native_core(name, tmp_path):
     text, file = examples()[name], f"{name}.toml"
     asked = {"text": text, "file": file, "overrides": SHORT, "seed": 3}
     summary, tables = answers_of(RUN, asked, tmp_path)
-    native = _core.run(text, file, 3, SHORT)
+    native = _core.Scenario(text, file, SHORT).run(3)
     assert summary.pop("warnings") == native["summary"].pop("warnings", [])
     assert summary == native["summary"]
     assert tables.keys() == native["tables"].keys()
@@ -55,7 +56,9 @@ def test_errors_have_the_places_that_the_command_line_prints(tmp_path):
         ("format = 1\nname = \"unclosed", []),
     ]  # fmt: skip
     found = answers_of(CHECK, asked, tmp_path)
-    native = [json.loads(_core.check(text, "a.toml", pairs)) for text, pairs in asked]
-    assert found[0] == native[0]["scenario"]["hash"]
-    assert found[1:] == [answer["errors"] for answer in native[1:]]
+    assert found[0] == _core.Scenario(good, "a.toml").description()["hash"]
+    for problems, (text, pairs) in zip(found[1:], asked[1:], strict=True):
+        with pytest.raises(ScenarioError) as caught:
+            _core.Scenario(text, "a.toml", pairs)
+        assert problems == [asdict(problem) for problem in caught.value.problems]
     assert all(problems[0]["line"] >= 1 for problems in found[1:])

@@ -50,7 +50,7 @@ def native() -> dict[str, str]:
     """The SHA-256 of every column, as the page names them."""
     found = {}
     for name, one in asked().items():
-        tables = _core.run(one["text"], one["file"], one["seed"], SHORT)["tables"]
+        tables = _core.Scenario(one["text"], one["file"], SHORT).run(one["seed"])["tables"]
         for table, columns in tables.items():
             for key, column in columns.items():
                 data = "\n".join(column).encode() if isinstance(column, list) else bytes(column[1])

@@ -99,6 +99,7 @@ def closely(found: object, due: object) -> None:
         assert found == due
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_answers_are_those_of_the_server(settings, tmp_path):
     asked = {"text": read_text(BUILT_IN), "file": BUILT_IN, "settings": [settings]}
@@ -217,6 +218,7 @@ def test_the_policy_allows_the_page_its_own_scripts_and_a_worker():
     assert re.fullmatch(wanted, found[1])
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(tmp_path):
     wasm_path()
     out = tmp_path / "deep" / "lab.html"

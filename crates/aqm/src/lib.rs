@@ -22,7 +22,8 @@ mod registry;
 pub mod replay;
 mod spec;
 
-pub use aqmlab_units::{LEVELS, Parameter, ValueKind};
+pub use aqmlab_units::{LEVELS, Parameter, ValueKind, name_of};
+pub(crate) use aqmlab_units::{names, value_of};
 pub use checked::Checked;
 pub use discipline::Discipline;
 pub use disciplines::NonRed;

@@ -4,11 +4,12 @@
 use std::sync::LazyLock;
 
 use crate::red::adaptation::AdaptationKind;
+use crate::red::classes::Averages;
 use crate::red::curve::CurveKind;
 use crate::red::spacing::SpacingKind;
 use crate::red::victim::VictimKind;
-use crate::red::{PART_KINDS, PartKind};
-use crate::{Parameter, ValueKind};
+use crate::red::{AtIdle, ByteScaling, Crossing, DialectName, ForcedAt, IdleWhen, PART_KINDS, PartKind};
+use crate::{Parameter, ValueKind, names};
 
 /// Return a parameter of a plugin. The bounds are inclusive.
 pub fn plugin_parameter(
@@ -30,6 +31,11 @@ pub fn parts_with(parameter: &Parameter) -> impl Iterator<Item = &'static str> {
     parts.filter(move |part| part.parameters.iter().any(|p| p.key == key)).map(|part| part.name)
 }
 
+/// Whether a queue is measured in bytes.
+pub(crate) const MODE_WORDS: [(&str, bool); 2] = [("packets", false), ("bytes", true)];
+/// Whether a queue computes in integers.
+pub(crate) const ARITHMETIC_WORDS: [(&str, bool); 2] = [("exact", false), ("integer", true)];
+
 const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
 pub(crate) const LIMIT: Parameter = Parameter::new(
@@ -44,13 +50,8 @@ pub(crate) const ECN: Parameter =
     Parameter::new("ecn", "", ValueKind::Flag, "mark ECN-capable packets instead of dropping them")
         .source("RFC 3168");
 const DIALECT: Parameter =
-    Parameter::new("dialect", "", ValueKind::Choice, "named set of all switches, spacing included").or(&[
-        "floyd93",
-        "ns2-2.35",
-        "linux",
-        "dsred",
-        "as-printed",
-    ]);
+    Parameter::new("dialect", "", ValueKind::Choice, "named set of all switches, spacing included")
+        .or(&names(&DialectName::ALL));
 
 /// Parameters of `drop-tail`.
 pub(crate) const DROP_TAIL: &[Parameter] = &[
@@ -124,7 +125,7 @@ const COMMON: &[Parameter] = &[
     .from(1.0)
     .source(NS2),
     Parameter::new("mode", "", ValueKind::Choice, "what queue and average are measured in")
-        .or(&["packets", "bytes"])
+        .or(&names(&MODE_WORDS))
         .source(NS2),
     Parameter::new("curve", "", ValueKind::Choice, "p_b as a function of the average").or(CurveKind::NAMES),
     Parameter::new("spacing", "", ValueKind::Choice, "how drops are spread, given p_b")
@@ -132,7 +133,7 @@ const COMMON: &[Parameter] = &[
     Parameter::new("victim", "", ValueKind::Choice, "which packet is dropped or marked")
         .or(VictimKind::NAMES),
     Parameter::new("averages", "", ValueKind::Choice, "classes: what the average of each measures")
-        .or(&["coupled", "decoupled", "shared"])
+        .or(&names(&Averages::ALL))
         .source("Clark and Fang 1998"),
     Parameter::new("adaptation", "", ValueKind::Choice, "how parameters move").or(AdaptationKind::NAMES),
     ECN,
@@ -142,11 +143,11 @@ const COMMON: &[Parameter] = &[
         ValueKind::Choice,
         "average, curve and spacing as numbers with a floating point, or in integers as in a kernel",
     )
-    .or(&["exact", "integer"])
+    .or(&names(&ARITHMETIC_WORDS))
     .source("Linux include/net/red.h"),
     DIALECT,
     Parameter::new("at_idle", "", ValueKind::Choice, "decay of the average over an idle period")
-        .or(&["real", "integer", "table", "none"]),
+        .or(&names(&AtIdle::ALL)),
     Parameter::new(
         "idle_extra_step",
         "",
@@ -162,7 +163,7 @@ const COMMON: &[Parameter] = &[
     )
     .source(NS2),
     Parameter::new("crossing", "", ValueKind::Choice, "the first arrival above min_th")
-        .or(&["count-minus-one", "count-one"]),
+        .or(&names(&Crossing::ALL)),
     Parameter::new("p_one_is_early", "", ValueKind::Flag, "p_b = 1 goes through spacing (use_mark_p_)")
         .source(NS2),
     Parameter::new(
@@ -171,7 +172,7 @@ const COMMON: &[Parameter] = &[
         ValueKind::Choice,
         "without p_one_is_early: a drop is forced where p_b is 1, or from the end of the curve on",
     )
-    .or(&["p-one", "end"])
+    .or(&names(&ForcedAt::ALL))
     .source(NS2),
     Parameter::new(
         "mark_up_to",
@@ -191,11 +192,8 @@ const COMMON: &[Parameter] = &[
     .source("Alizadeh et al. 2010, ns-2 code"),
     Parameter::new("mark_forced", "", ValueKind::Flag, "ECN also marks where every packet would be dropped")
         .source("Linux sch_red.c"),
-    Parameter::new("byte_scaling", "", ValueKind::Choice, "where byte mode scales by packet size").or(&[
-        "before-spacing",
-        "after-spacing",
-        "none",
-    ]),
+    Parameter::new("byte_scaling", "", ValueKind::Choice, "where byte mode scales by packet size")
+        .or(&names(&ByteScaling::ALL)),
     Parameter::new(
         "strict_limit",
         "",
@@ -208,7 +206,7 @@ const COMMON: &[Parameter] = &[
     Parameter::new("overflow_restarts", "", ValueKind::Flag, "a drop by a full buffer restarts the count")
         .source(NS2),
     Parameter::new("idle_when", "", ValueKind::Choice, "when the idle time of an average runs")
-        .or(&["free", "none-waiting", "class-empty"])
+        .or(&names(&IdleWhen::ALL))
         .source("ns-2.35 diffserv/dsredq.cc"),
     Parameter::new("in_service_counts", "", ValueKind::Flag, "the packet in transmission counts as queued")
         .source("ExRED eq. 9 (M/M/1/K); Linux sch_tbf.c"),

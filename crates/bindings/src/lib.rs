@@ -2,216 +2,38 @@
 
 mod live_traffic;
 mod plugins;
+mod scenario;
+mod tables;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use aqmlab_aqm::replay::{Replay, replay_log};
 use aqmlab_aqm::{Ecn, Header, Kind, LinkContext, Meta};
 use aqmlab_netsim::meter::{Arithmetic, Color, Exact, Meter, Ns2};
 use aqmlab_netsim::open_loop::OpenLoop;
-use aqmlab_netsim::plan;
-use aqmlab_netsim::{Column, EngineChoice, Options, Simulation, Table};
+use aqmlab_netsim::{EngineChoice, plan};
 use aqmlab_scenario::Problem;
 use aqmlab_units::{Rate, Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
-
-/// Progress is reported, and Ctrl-C noticed, at most this many times a run.
-const STEPS: u64 = 200;
-/// The least time from one such look to the next: each needs Python's lock, which another thread may have.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+use pyo3::types::PyDict;
+use pythonize::pythonize;
 
 fn value_error(problems: &[Problem]) -> PyErr {
     let lines: Vec<_> = problems.iter().map(Problem::to_string).collect();
     PyValueError::new_err(lines.join("\n"))
 }
 
-fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match column {
-        Column::Integer(v) => ("<i8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
-        Column::Real(v) => ("<f8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
-        Column::Text(v) => {
-            let different: Vec<_> = v.different().map(|word| PyString::new(py, word)).collect();
-            PyList::new(py, v.places().iter().map(|&place| &different[place as usize]))?.into_any()
-        }
-    })
-}
-
-/// Copy numbers of eight bytes each into a buffer that Python reads.
-fn words<'py, T: Copy>(
-    py: Python<'py>,
-    values: &[T],
-    bytes: fn(T) -> [u8; 8],
-) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, 8 * values.len(), |buffer| {
-        buffer
-            .chunks_exact_mut(8)
-            .zip(values)
-            .for_each(|(place, &value)| place.copy_from_slice(&bytes(value)));
-        Ok(())
-    })
-}
-
-fn table<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, values) in table {
-        dict.set_item(name, column(py, values)?)?;
-    }
-    Ok(dict)
-}
-
-/// Check a scenario file without running it; JSON. Every node, link and flow is listed only if `whole`.
+/// Return the disciplines, parts, dialects, transports and congestion controllers with their parameters.
 #[pyfunction]
-#[pyo3(signature = (text, filename, overrides = Vec::new(), whole = true))]
-fn check(
-    py: Python<'_>,
-    text: &str,
-    filename: &str,
-    overrides: Vec<(String, String)>,
-    whole: bool,
-) -> PyResult<String> {
-    plugins::clear_raised();
-    let answer = py.detach(|| aqmlab_scenario::check_json(text, filename, &overrides, whole));
-    plugins::check_interrupted(py)?;
-    Ok(answer)
+fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize(py, &aqmlab_scenario::registry())?)
 }
 
-/// Check a scenario file for a live run and return the plan of that run for one seed; JSON.
+/// Return the JSON schema of the scenario file.
 #[pyfunction]
-#[pyo3(signature = (text, filename, overrides = Vec::new(), seed = 1))]
-fn live_plan(
-    py: Python<'_>,
-    text: &str,
-    filename: &str,
-    overrides: Vec<(String, String)>,
-    seed: u64,
-) -> String {
-    py.detach(|| aqmlab_scenario::live_plan_json(text, filename, &overrides, seed))
-}
-
-/// Read a TOML text with the limits and messages of scenario files; JSON.
-#[pyfunction]
-fn document(py: Python<'_>, text: &str, filename: &str) -> String {
-    py.detach(|| aqmlab_scenario::document_json(text, filename))
-}
-
-/// Return the hash of a scenario by its normalized text.
-#[pyfunction]
-fn text_hash(text: &str) -> String {
-    aqmlab_scenario::text_hash(text)
-}
-
-/// Run a scenario with one seed; its summary and tables.
-#[expect(clippy::too_many_arguments, reason = "the keywords of a Python function")]
-#[pyfunction]
-#[pyo3(signature = (text, filename, seed, overrides = Vec::new(), progress = None, shortcuts = true, engine = "auto"))]
-fn run<'py>(
-    py: Python<'py>,
-    text: &str,
-    filename: &str,
-    seed: u64,
-    overrides: Vec<(String, String)>,
-    progress: Option<Bound<'py, PyAny>>,
-    shortcuts: bool,
-    engine: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    plugins::clear_raised();
-    let scenario = aqmlab_scenario::parse(text, filename, &overrides);
-    plugins::check_interrupted(py)?;
-    let scenario = scenario.map_err(|p| value_error(&p))?;
-    let plan = &scenario.plan;
-    let choice = match engine {
-        "auto" => EngineChoice::Auto,
-        "events" => EngineChoice::Events,
-        "parallel" => EngineChoice::Parallel,
-        "windows" => EngineChoice::Windows,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "engine {other:?} is not known (allowed: auto, events, parallel, windows)"
-            )));
-        }
-    };
-    plugins::clear_raised();
-    let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
-    if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
-        return Err(PyValueError::new_err(format!(
-            "{filename}: cannot be evaluated in windows, since {why}"
-        )));
-    }
-    if let (EngineChoice::Parallel, Some(why)) = (choice, simulation.why_not_parallel()) {
-        return Err(PyValueError::new_err(format!(
-            "{filename}: cannot be evaluated in parallel, since {why} (choose another engine)"
-        )));
-    }
-    let mut step = 0;
-    while step < STEPS {
-        step = py.detach(|| advance(&mut simulation, plan.duration, step));
-        plugins::check_raised(py)?;
-        check_logs(&simulation, filename)?;
-        py.check_signals()?;
-        if let Some(progress) = &progress {
-            progress.call1((step as f64 / STEPS as f64,))?;
-        }
-    }
-    py.detach(|| simulation.finish());
-    plugins::check_raised(py)?;
-    check_logs(&simulation, filename)?;
-    let (packet_hops, enqueue_events) = simulation.totals();
-    let summary = PyDict::new(py);
-    summary.set_item("seed", seed)?;
-    summary.set_item("duration_s", plan.duration.secs())?;
-    summary.set_item("warmup_s", plan.warmup.secs())?;
-    summary.set_item("packet_hops", packet_hops)?;
-    summary.set_item("enqueue_events", enqueue_events)?;
-    let warnings = simulation.warnings();
-    if !warnings.is_empty() {
-        summary.set_item("warnings", warnings)?;
-    }
-    let result = PyDict::new(py);
-    result.set_item("summary", summary)?;
-    // Not part of the summary: results do not depend on the engine.
-    result.set_item("engine", simulation.engine())?;
-    result.set_item("why_events", simulation.why_events())?;
-    result.set_item("events", simulation.events())?;
-    let tables = PyDict::new(py);
-    for (name, columns) in py.detach(|| simulation.into_tables()) {
-        tables.set_item(name, table(py, &columns)?)?;
-    }
-    result.set_item("tables", tables)?;
-    Ok(result)
-}
-
-/// Return an error if the logs of a run have no room left.
-fn check_logs(simulation: &Simulation, filename: &str) -> PyResult<()> {
-    let error = |why| PyValueError::new_err(format!("{filename}: {why}"));
-    simulation.full_log().map_or(Ok(()), |why| Err(error(why)))
-}
-
-/// Simulate after this step of a run those that take [`LOOK_EVERY`], at least one. Return the last.
-#[expect(clippy::disallowed_methods, reason = "no result depends on where a run is divided")]
-fn advance(simulation: &mut Simulation, duration: Span, mut step: u64) -> u64 {
-    let began = Instant::now();
-    loop {
-        step += 1;
-        simulation.run_until(Time((u128::from(duration.0) * u128::from(step) / u128::from(STEPS)) as u64));
-        if step == STEPS || began.elapsed() >= LOOK_EVERY {
-            return step;
-        }
-    }
-}
-
-/// Disciplines, dialects, curves, spacings and transports with their parameters; JSON.
-#[pyfunction]
-fn disciplines() -> String {
-    aqmlab_scenario::disciplines_json()
-}
-
-/// JSON schema of the scenario file.
-#[pyfunction]
-fn schema() -> String {
-    aqmlab_scenario::schema_json()
+fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize(py, &aqmlab_scenario::schema())?)
 }
 
 /// p_b of a queue (the body of a `[queue.NAME]` table) at averages given in packets.
@@ -293,10 +115,11 @@ fn replay<'py>(
     Ok(answers)
 }
 
-/// Return the integers of a queue (the body of a `[queue.NAME]` table) with `arithmetic = "integer"` before a link; JSON.
+/// Return the integers of a queue (the body of a `[queue.NAME]` table) with `arithmetic = "integer"` before a link.
 #[pyfunction]
-fn integers(queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<String> {
-    aqmlab_scenario::integers_json(queue, link_context(rate_bps, delay_s)).map_err(|p| value_error(&p))
+fn integers<'py>(py: Python<'py>, queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<Bound<'py, PyAny>> {
+    let integers = aqmlab_scenario::integers(queue, link_context(rate_bps, delay_s));
+    Ok(pythonize(py, &integers.map_err(|p| value_error(&p))?)?)
 }
 
 /// Replay the log of a kernel module's decisions through a queue (the body of a `[queue.NAME]` table) before a link; `levels` are
@@ -428,12 +251,12 @@ fn version() -> &'static str {
 
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(check, m)?)?;
-    m.add_function(wrap_pyfunction!(document, m)?)?;
-    m.add_function(wrap_pyfunction!(live_plan, m)?)?;
-    m.add_function(wrap_pyfunction!(text_hash, m)?)?;
-    m.add_function(wrap_pyfunction!(run, m)?)?;
-    m.add_function(wrap_pyfunction!(disciplines, m)?)?;
+    m.add_class::<scenario::Scenario>()?;
+    m.add("APPLICATIONS", aqmlab_scenario::APPLICATIONS)?;
+    m.add("ENGINES", EngineChoice::ALL.map(EngineChoice::name))?;
+    m.add_function(wrap_pyfunction!(scenario::document, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::text_hash, m)?)?;
+    m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(curve, m)?)?;
     m.add_function(wrap_pyfunction!(open_loop, m)?)?;

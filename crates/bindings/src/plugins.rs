@@ -15,6 +15,8 @@ use aqmlab_units::{Parameter, Span, Stream, Time, ValueKind};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::scenario::InputError;
+
 thread_local! {
     /// The exception raised by a plugin of the run in this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
@@ -32,7 +34,7 @@ fn take_raised() -> Option<PyErr> {
 /// Return the exception of a plugin in this thread as an error of one line.
 pub(crate) fn check_raised(py: Python<'_>) -> PyResult<()> {
     take_raised().map_or(Ok(()), |error| {
-        Err(as_stop(py, &error).unwrap_or_else(|| PyValueError::new_err(in_a_line(py, &error))))
+        Err(as_stop(py, &error).unwrap_or_else(|| InputError::new_err(in_a_line(py, &error))))
     })
 }
 
@@ -234,15 +236,11 @@ impl Queue {
 }
 
 fn drop_reason(word: &str) -> PyResult<DropReason> {
-    match word {
-        "early" => Ok(DropReason::EARLY),
-        "forced" => Ok(DropReason::FORCED),
-        "overflow" => Ok(DropReason::OVERFLOW),
-        other => {
-            let message = format!("{other:?} is not a reason of a drop (allowed: early, forced, overflow)");
-            Err(PyValueError::new_err(message))
-        }
-    }
+    let reasons = [DropReason::EARLY, DropReason::FORCED, DropReason::OVERFLOW];
+    reasons.into_iter().find(|reason| reason.name() == word).ok_or_else(|| {
+        let allowed = reasons.map(DropReason::name).join(", ");
+        PyValueError::new_err(format!("{word:?} is not a reason of a drop (allowed: {allowed})"))
+    })
 }
 
 /// A discipline in Python: an object, and the queue passed to it.

@@ -24,6 +24,26 @@ pub enum EngineChoice {
     Parallel,
 }
 
+impl EngineChoice {
+    /// All, by name.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Events, Self::Parallel, Self::Windows];
+
+    /// The name that a user gives.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Events => "events",
+            Self::Parallel => "parallel",
+            Self::Windows => "windows",
+        }
+    }
+
+    /// Return the choice of this name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.name() == name)
+    }
+}
+
 /// How to evaluate a plan; all ways give the same results.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -144,11 +164,12 @@ impl Simulation {
 
     /// The engine that evaluates this run: `windows`, `parallel` or `events`.
     pub fn engine(&self) -> &'static str {
-        match &self.engine {
-            Engine::Events(..) => "events",
-            Engine::Windows(_) => "windows",
-            Engine::Parallel(_) => "parallel",
-        }
+        let choice = match &self.engine {
+            Engine::Events(..) => EngineChoice::Events,
+            Engine::Windows(_) => EngineChoice::Windows,
+            Engine::Parallel(_) => EngineChoice::Parallel,
+        };
+        choice.name()
     }
 
     /// Why this run is evaluated by events, if it is.

@@ -12,10 +12,10 @@
 //! An error never stops the search for others; only text that is not TOML, or of another format, does.
 
 mod change;
+mod description;
 mod dscp;
 mod extent;
 mod flow;
-mod json;
 mod live;
 mod marker;
 mod nearest;
@@ -36,7 +36,8 @@ mod tcp;
 mod tree;
 mod units;
 
-pub use json::{check_json, disciplines_json, document_json, integers_json, live_plan_json, schema_json};
+pub use description::{check_json, disciplines_json, document, integers, registry, schema};
+pub use flow::APPLICATIONS;
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use normal::hash as text_hash;
 pub use problem::{Problem, Severity};

@@ -2,6 +2,8 @@ use core::cell::RefCell;
 use core::fmt;
 use std::collections::BTreeSet;
 
+use serde::{Serialize, Serializer};
+
 use crate::tree::Place;
 
 /// Severity of a problem.
@@ -14,7 +16,7 @@ pub enum Severity {
 }
 
 /// An error or a warning of a scenario file, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The file, or `--set` when an override is at fault.
     pub file: String,
@@ -29,9 +31,16 @@ pub struct Problem {
     /// The allowed values; may be empty.
     pub allowed: String,
     /// The nearest valid word, if the error looks like a typo.
+    #[serde(serialize_with = "or_empty")]
     pub suggestion: Option<String>,
     /// Error or warning.
+    #[serde(skip)]
     pub severity: Severity,
+}
+
+/// Write a missing text as an empty one.
+fn or_empty<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text.as_deref().unwrap_or_default())
 }
 
 impl fmt::Display for Problem {
@@ -118,8 +127,18 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub fn new(file: &'a str, text: &'a str) -> Self {
+        Self::with(file, text, Vec::new())
+    }
+
+    /// Return a report that has these problems already.
+    pub fn with(file: &'a str, text: &'a str, found: Vec<(Place, Problem)>) -> Self {
         let lines = text.match_indices('\n').map(|(i, _)| i + 1).collect();
-        Self { file, text, lines, found: RefCell::default() }
+        Self { file, text, lines, found: RefCell::new(found) }
+    }
+
+    /// Return the problems found so far.
+    pub fn found(&self) -> Vec<(Place, Problem)> {
+        self.found.borrow().clone()
     }
 
     pub fn error(&self, place: Place, key: impl Into<String>, complaint: Complaint) {

@@ -46,6 +46,21 @@ pub struct Scenario {
     pub normalized: String,
     /// Hash of `normalized`, 32 hexadecimal digits.
     pub hash: String,
+    /// The input that it was made of.
+    pub(crate) input: Input,
+}
+
+/// The input of a scenario, with the places of everything in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    file: String,
+    text: String,
+    /// The table of the file, overrides applied.
+    pub root: Table,
+    /// Comments of the normalized text that tell versions of plugins apart.
+    plugins: String,
+    /// Warnings that do not depend on the kind of run.
+    noted: Vec<(Place, Problem)>,
 }
 
 /// The shape of a whole file.
@@ -79,6 +94,34 @@ impl Scenario {
         &self.queue_names[self.queue_of[link as usize] as usize]
     }
 
+    /// Return the hash with `seeds = 1`: scenarios that differ only in their list of seeds have the same.
+    pub fn run_hash(&self) -> String {
+        let mut root = self.input.root.clone();
+        let one = ("run.seeds".to_owned(), "1".to_owned());
+        overrides::apply(&mut root, &[one], &self.report());
+        normal::hash(&(normal::text(&root) + &self.input.plugins))
+    }
+
+    /// Draw what a live run with this seed draws, and pass it with its groups and the file to `check`. Return the plan and the
+    /// groups with the warnings that apply to a live run.
+    ///
+    /// # Errors
+    /// Return the errors that were reported.
+    pub(crate) fn drawn_live(&self, seed: u64) -> Result<(Plan, Vec<LiveGroup>, Vec<Problem>), Vec<Problem>> {
+        let (report, shape) = (self.report(), shape());
+        let plan = self.plan.drawn(seed);
+        let groups = live::groups(&plan, self.live.link);
+        live::check(&Section::new(&self.input.root, &shape, &report), &plan, &self.live, &groups);
+        let (errors, warnings) = report.finish();
+        if errors.is_empty() { Ok((plan, groups, warnings)) } else { Err(errors) }
+    }
+
+    /// Return a report for further checks.
+    fn report(&self) -> Report<'_> {
+        let Input { file, text, noted, .. } = &self.input;
+        Report::with(file, text, noted.clone())
+    }
+
     /// The links, each with the name of the queue before it.
     pub fn links_with_queues(&self) -> impl Iterator<Item = (&Link, &str)> {
         self.plan.links.iter().zip(0..).map(|(link, id)| (link, self.queue(id)))
@@ -91,56 +134,16 @@ impl Scenario {
 /// Return all errors, in the order of the file, overrides last.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
     let report = Report::new(file, text);
-    let scenario = read(text, file, overrides, &report, |file, _| {
-        file.sections("flow").iter().for_each(live::warn_of_program);
-    });
+    let scenario = read(text, file, overrides, &report);
     let (errors, warnings) = report.finish();
     match scenario {
-        Some((scenario, ())) if errors.is_empty() => Ok(Scenario { warnings, ..scenario }),
+        Some(scenario) if errors.is_empty() => Ok(Scenario { warnings, ..scenario }),
         _ => Err(errors),
     }
 }
 
-/// A scenario that was checked for a live run.
-#[derive(Debug)]
-pub(crate) struct LiveScenario {
-    pub scenario: Scenario,
-    /// Its plan with everything drawn.
-    pub plan: Plan,
-    pub groups: Vec<LiveGroup>,
-}
-
-/// The same for a live run with this seed.
-pub(crate) fn parse_live(
-    text: &str,
-    file: &str,
-    overrides: &[(String, String)],
-    seed: u64,
-) -> Result<LiveScenario, Vec<Problem>> {
-    let report = Report::new(file, text);
-    let scenario = read(text, file, overrides, &report, |file, scenario| {
-        let plan = scenario.plan.drawn(seed);
-        let groups = live::groups(&plan, scenario.live.link);
-        live::check(file, &plan, &scenario.live, &groups);
-        (plan, groups)
-    });
-    let (errors, warnings) = report.finish();
-    match scenario {
-        Some((scenario, (plan, groups))) if errors.is_empty() => {
-            Ok(LiveScenario { scenario: Scenario { warnings, ..scenario }, plan, groups })
-        }
-        _ => Err(errors),
-    }
-}
-
-/// Read a scenario; if it has no errors so far, pass it with its file to `look` for further checks.
-fn read<T>(
-    text: &str,
-    file: &str,
-    overrides: &[(String, String)],
-    report: &Report<'_>,
-    look: impl FnOnce(&Section<'_>, &Scenario) -> T,
-) -> Option<(Scenario, T)> {
+/// Read a scenario, whose warnings are in the report.
+fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<'_>) -> Option<Scenario> {
     let mut root = tree::read(text, report)?;
     overrides::apply(&mut root, overrides, report);
     check_format(&root, report)?;
@@ -155,28 +158,33 @@ fn read<T>(
     let (plan, queue_of, live) = plan(&section, run.as_ref(), &queues);
     queues.finish();
 
-    let mut normalized = normal::text(root);
     // Two versions of a plugin are two scenarios.
-    for definition in queues.definitions() {
-        normalized.push_str(&format!("\n# {} {}\n", definition.name, definition.digest));
-    }
+    let versions = queues.definitions().map(|plugin| format!("\n# {} {}\n", plugin.name, plugin.digest));
+    let plugins: String = versions.collect();
+    let normalized = normal::text(root) + &plugins;
     let name = section.text("name").map_or_else(|| stem(file), str::to_owned);
     check_name(&section, &name);
-    let scenario = Scenario {
+    let (seeds, plan) = (run?.seeds, plan?);
+    if report.errors() > 0 {
+        return None;
+    }
+    let noted = report.found();
+    section.sections("flow").iter().for_each(live::warn_of_program);
+    let description = section.text("description").unwrap_or_default().to_owned();
+    let queue_names = queues.names().map(str::to_owned).collect();
+    let Value::Table(root) = node.value else { return None };
+    Some(Scenario {
         name,
-        description: section.text("description").unwrap_or_default().to_owned(),
-        seeds: run?.seeds,
-        plan: plan?,
-        queue_names: queues.names().map(str::to_owned).collect(),
+        description,
+        seeds,
+        plan,
+        queue_names,
         queue_of,
         live,
         warnings: Vec::new(),
         hash: normal::hash(&normalized),
         normalized,
-    };
-    (report.errors() == 0).then(|| {
-        let seen = look(&section, &scenario);
-        (scenario, seen)
+        input: Input { file: file.to_owned(), text: text.to_owned(), root, plugins, noted },
     })
 }
 

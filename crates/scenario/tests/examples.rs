@@ -235,7 +235,7 @@ fn the_answer_to_check_holds_what_it_must() {
         (&first["parameters"]["max_p"], &first["parameters"]["limit"]),
         (&0.1.into(), &"150000B".into())
     );
-    assert_eq!((&first["rate_bps"], &first["delay_s"]), (&10_000_000.into(), &0.01.into()));
+    assert_eq!((&first["rate_bps"], &first["delay_s"]), (&1e7.into(), &0.01.into()));
     assert_eq!(s["probe"]["links"], serde_json::json!(["first", "second"]));
     assert_eq!(s["hash"].as_str().map(str::len), Some(32));
 }

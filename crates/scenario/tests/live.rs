@@ -1,6 +1,6 @@
 //! The plan of a live run.
 
-use aqmlab_scenario::live_plan_json;
+use aqmlab_scenario::{Scenario, parse};
 use serde_json::{Value as Json, json};
 
 const DUMBBELL: &str = r#"format = 1
@@ -46,11 +46,15 @@ packet_size = { exponential = "600B" }
 loss = 0.01
 "#;
 
-/// The plan of a text with a seed.
-fn plan(text: &str, seed: u64) -> Json {
-    let json: Json = serde_json::from_str(&live_plan_json(text, "live.toml", &[], seed)).expect("JSON");
-    assert_eq!(json["ok"], true, "{json:#}");
-    json["plan"].clone()
+fn scenario() -> Scenario {
+    parse(DUMBBELL, "live.toml", &[]).expect("valid")
+}
+
+/// The plan with a seed.
+fn plan(seed: u64) -> Json {
+    let scenario = scenario();
+    let (plan, _) = scenario.live_plan(seed).expect("can run live");
+    serde_json::to_value(plan).expect("JSON")
 }
 
 fn group<'p>(plan: &'p Json, name: &str) -> &'p Json {
@@ -60,34 +64,36 @@ fn group<'p>(plan: &'p Json, name: &str) -> &'p Json {
 
 #[test]
 fn the_whole() {
-    let plan = plan(DUMBBELL, 3);
+    let plan = plan(3);
+    let described = serde_json::to_value(scenario().description()).expect("JSON");
     assert_eq!(
-        (&plan["name"], &plan["seed"], &plan["duration_s"]),
+        (&described["name"], &plan["seed"], &described["duration_s"]),
         (&json!("live"), &json!(3), &json!(10.0))
     );
     assert_eq!(plan["link"], "bottleneck");
     assert_eq!(plan["reverse_link"], "bottleneck.reverse");
-    assert_eq!((&plan["live"]["family"], &plan["live"]["loss"]), (&json!("ipv4"), &json!(0.01)));
-    let expected = json!({
-        "from": "r1", "to": "r2", "rate_bps": 10_000_000, "delay_ns": 10_000_000, "queue": "red", "aqm": "red",
-    });
-    assert_eq!(plan["links"]["bottleneck"], expected);
+    let live = &described["live"];
+    assert_eq!((&live["family"], &live["loss"]), (&json!("ipv4"), &json!(0.01)));
+    let links: Vec<Json> = scenario().links().map(|link| serde_json::to_value(link).expect("JSON")).collect();
+    let link = links.iter().find(|link| link["name"] == "bottleneck").expect("a link");
+    let own = ["from", "to", "rate_bps", "delay_s", "queue", "aqm"].map(|key| link[key].clone());
+    assert_eq!(json!(own), json!(["r1", "r2", 1e7, 0.01, "red", "red"]));
+    assert_eq!((&plan["rate_bps"], &plan["aqm"]), (&json!(1e7), &json!("red")));
+    assert_eq!(plan["reverse_aqm"], "drop-tail");
     let names: Vec<_> = plan["groups"].as_array().into_iter().flatten().map(|g| g["name"].clone()).collect();
     assert_eq!(names, ["cubic.0", "cubic.1", "back", "noise"], "a group is split where its ways differ");
 }
 
 #[test]
 fn ways_and_flows_of_a_group() {
-    let plan = plan(DUMBBELL, 3);
+    let plan = plan(3);
     let first = group(&plan, "cubic.0");
     assert_eq!((&first["number"], &first["group"]), (&json!(1), &json!("cubic")));
     assert_eq!(first["flows"], json!(["cubic.0", "cubic.2"]));
-    assert_eq!(first["direction"], "forward");
+    assert_eq!(first["forward"], true);
     let there = json!({
         "links": ["left.cubic.0", "bottleneck", "right.cubic.0"],
         "crosses": "bottleneck",
-        "before": ["left.cubic.0"],
-        "after": ["right.cubic.0"],
         "hops_before": 1,
         "hops_after": 1,
         "delay_before_ns": 5_000_000,
@@ -101,18 +107,18 @@ fn ways_and_flows_of_a_group() {
     );
     assert_eq!(group(&plan, "cubic.1")["there"]["delay_before_ns"], 7_000_000);
     let back = group(&plan, "back");
-    assert_eq!((&back["direction"], &back["back"]["crosses"]), (&json!("reverse"), &json!("bottleneck")));
+    assert_eq!((&back["forward"], &back["back"]["crosses"]), (&json!(false), &json!("bottleneck")));
     assert_eq!((&back["stop_s"], &back["again_s"]), (&json!(2.0), &json!([[3.0, 4.0]])));
 }
 
 #[test]
 fn how_flows_send() {
-    let plan = plan(DUMBBELL, 3);
+    let plan = plan(3);
     let of = |name: &str, keys: &[&str]| {
         let group = group(&plan, name);
         keys.iter().map(|key| group[*key].clone()).collect::<Json>()
     };
-    let keys = ["transport", "congestion_control", "ecn", "dscp", "class", "exec", "exec_server"];
+    let keys = ["transport", "congestion_control", "ecn", "dscp", "traffic_class", "exec", "exec_server"];
     assert_eq!(
         of("cubic.0", &keys),
         json!(["tcp", "cubic", true, 10, 1, "curl http://{server}:{port}", null])
@@ -128,14 +134,14 @@ fn how_flows_send() {
 #[test]
 fn a_seed_draws_what_it_draws_in_the_simulator() {
     let drawn = |seed| {
-        let plan = plan(DUMBBELL, seed);
+        let plan = plan(seed);
         let group = group(&plan, "cubic.0");
         (group["starts_s"].clone(), group["size_bytes"].clone())
     };
     assert_eq!(drawn(3), drawn(3));
     assert_ne!(drawn(3), drawn(4));
-    let scenario = aqmlab_scenario::parse(DUMBBELL, "live.toml", &[]).expect("valid");
-    let mut simulation = aqmlab_netsim::Simulation::new(&scenario.plan, 3, aqmlab_netsim::Options::default());
+    let mut simulation =
+        aqmlab_netsim::Simulation::new(&scenario().plan, 3, aqmlab_netsim::Options::default());
     simulation.finish();
     let tables = simulation.into_tables();
     let (_, flows) = tables.iter().find(|(name, _)| *name == "flows").expect("a table of flows");

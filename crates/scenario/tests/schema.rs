@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use aqmlab_scenario::schema_json;
+use aqmlab_scenario::schema;
 use serde_json::{Map, Value as Json, json};
 
 /// TOML as JSON.
@@ -110,7 +110,7 @@ fn additional(rules: &Map<String, Json>, argument: &Json, value: &Json, at: &str
 }
 
 fn check(text: &str) -> Result<(), String> {
-    let schema: Json = serde_json::from_str(&schema_json()).expect("JSON");
+    let schema = schema();
     validate(&schema, &to_json(toml_span::parse(text).expect("TOML")), "")
 }
 

@@ -135,7 +135,7 @@ fn active_periods() {
     assert_eq!((flow.start, flow.stop), (Start::At(at(100.0)), Some(at(200.0))));
     assert_eq!(flow.again, [(at(300.0), at(400.0))]);
     let checked_json = &checked(rest)["flows"][0];
-    assert_eq!((&checked_json["start"], &checked_json["stop"]), (&json!(100.0), &json!(200.0)));
+    assert_eq!((&checked_json["start_s"], &checked_json["stop_s"]), (&json!([100.0, 100.0]), &json!(200.0)));
     assert_eq!(checked_json["again"], json!([[300.0, 400.0]]));
 }
 
@@ -151,11 +151,11 @@ fn labels() {
     let checked_json = &checked("[[flow]]\nname = \"f\"\ndscp = \"EF\"\npriority = true\n")["flows"][0];
     assert_eq!(
         (&checked_json["dscp"], &checked_json["priority"], &checked_json["acks_share_label"]),
-        (&json!(46), &json!(true), &json!(false))
+        (&json!(46), &json!(1), &json!(false))
     );
     let levels = checked("[[flow]]\nname = \"f\"\npriority = 2\n[[flow]]\nname = \"g\"\npriority = 1\n");
     let levels = [0, 1].map(|i| levels["flows"][i]["priority"].clone());
-    assert_eq!(levels, [json!(2), json!(true)]);
+    assert_eq!(levels, [json!(2), json!(1)]);
 }
 
 #[test]

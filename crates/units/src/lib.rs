@@ -11,6 +11,7 @@ mod random;
 mod rate;
 mod spread;
 mod time;
+mod words;
 
 pub use cdf::Cdf;
 pub use memory::{are_in_successive_lines, prefetch};
@@ -19,6 +20,7 @@ pub use random::Stream;
 pub use rate::{Rate, Serializer};
 pub use spread::Spread;
 pub use time::{Span, Time};
+pub use words::{name_of, names, value_of};
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

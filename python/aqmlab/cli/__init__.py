@@ -12,30 +12,30 @@ from pathlib import Path
 import typer
 from typer.exceptions import TyperException
 
+from aqmlab import extensions
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
-    crosschecks,
-    exports,
     files,
-    imports,
-    kernel,
     laboratory,
-    live,
-    papers,
     results,
-    rfc7928,
     runs,
-    shape,
     sweeps,
     tuning,
 )
-from aqmlab.cli.application import app
+from aqmlab.cli.application import ADD_ONS, app
+from aqmlab.cli.output import warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import Error, Interrupted, ListedError, ScenarioError, one_line, printable, show_warnings_in_one_line
 from aqmlab.results import folders
 from aqmlab.signals import exit_code
 
 __all__ = ["app", "entry", "main", "parse_overrides", "parse_seeds"]
+
+for _name in extensions.names(ADD_ONS):
+    try:
+        extensions.load(ADD_ONS, _name)
+    except Error as _error:
+        warn(str(_error))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

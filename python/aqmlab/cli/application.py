@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from aqmlab import extensions
 from aqmlab.errors import Error, InputError, Interrupted
 from aqmlab.runs.progress import Talk, talking
 
@@ -30,6 +31,8 @@ GROUPS = {
 }
 """Commands by purpose, in the order in which the help lists them."""
 ORDER = tuple(name for names in GROUPS.values() for name in names)
+ADD_ONS = "aqmlab.commands"
+"""Entry points of add-ons with commands."""
 
 
 class _StoppedError(Error):
@@ -61,6 +64,11 @@ class Group(_Examples, TyperGroup):
 class _Commands(Group):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401
         return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        if cmd_name in ORDER and cmd_name not in self.commands:
+            extensions.load(ADD_ONS, cmd_name)  # raises, with the reason
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """List the commands by purpose, each with its whole summary."""

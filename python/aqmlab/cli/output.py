@@ -7,13 +7,15 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import escaped, one_line
 from aqmlab.results import folders
-from aqmlab.results.evaluation import Evaluation
 from aqmlab.runs.progress import is_quiet
-from aqmlab.statistics.sequential import Stopping
+
+if TYPE_CHECKING:
+    from aqmlab.results.evaluation import Evaluation
+    from aqmlab.statistics.sequential import Stopping
 
 EDGES, GAP = 2, 3
 """Width of both edges of a table, and of the space between two columns."""

@@ -296,7 +296,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Build one self-contained HTML page of a results folder. Python: aqmlab.report, aqmlab.reporting.figure."""
-    from aqmlab import reporting, reports
+    from aqmlab import reporting
+    from aqmlab.reporting import reports
 
     if size is not None and figure is None:
         raise InputError("--size: is for one figure; give --figure KEY too")

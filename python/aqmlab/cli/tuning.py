@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from aqmlab import extensions
 from aqmlab.cli.application import Engine, Json, Set, Workers, command
 from aqmlab.cli.output import print_json, print_rows, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
 from aqmlab.errors import BoundsError, InputError, unknown
 
 if TYPE_CHECKING:
-    from aqmlab.interop.settings import Dialect
+    from aqmlab.scenario.dialect import Dialect
     from aqmlab.scenario.file import Scenario
     from aqmlab.tuning.outcome import Tuned
     from aqmlab.tuning.uplink import Uplink
 
+ROUTER = "aqmlab.routers", "linux"
+"""Entry point of the add-on that writes commands to paste."""
 MOST_SHOWN = 12
 """Rows of the Pareto front that are shown; all are in the answer's file."""
 
@@ -201,7 +204,7 @@ def tune(
 
 
 class LastStep(NamedTuple):
-    """How the commands to paste are written (`aqmlab.tuning.recommendation`)."""
+    """Arguments of the function that writes the commands to paste (`aqmlab.interop.tc.recommendation.recommend`)."""
 
     both: bool
     down_bps: float | None
@@ -210,10 +213,9 @@ class LastStep(NamedTuple):
 
 
 def _check_shaper(dev: str, layer: str) -> None:
-    from aqmlab.tuning.recommendation import LAYERS
-
-    if layer not in LAYERS:
-        raise InputError(f"--layer: {unknown('layer', layer, list(LAYERS))}")
+    layers = extensions.load(*ROUTER).LAYERS
+    if layer not in layers:
+        raise InputError(f"--layer: {unknown('layer', layer, list(layers))}")
     if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,15}", dev):
         raise InputError(f'--dev "{dev}": is no name of an interface (allowed: up to 15 of A-Z a-z 0-9 _ . @ -)')
 
@@ -243,10 +245,9 @@ def _answers(
 
 def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     """Print the verdict against drop-tail, and the commands to paste."""
-    from aqmlab.interop.tc.program import applications_of
-    from aqmlab.tuning.recommendation import best_of, recommend
+    from aqmlab.tuning.outcome import best_of
 
-    written = []
+    recommend, written = extensions.load(*ROUTER).recommend, []
     for found in answers:
         try:
             written.append((found, recommend(found, **last._asdict())))
@@ -267,9 +268,8 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     for line in made.notes:
         print(f"Note: {line}")
     if best.folder is not None:
-        has_applications = bool(applications_of(best.tuned))
-        uses = "run, check and export" if has_applications else "run, check, export and live"
-        if has_applications:
+        uses = "run, check and export" if best.tuned.applications else "run, check, export and live"
+        if best.tuned.applications:
             print("Note: live has no calls and web pages: delete these flows from the file for a live run")
         say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from aqmlab.displays import Shown
+from aqmlab.results.displays import Shown
 
 Mode = Literal["line", "dashed", "dotted", "steps", "points", "ring", "bar", "box"]
 

@@ -20,11 +20,6 @@ PALETTE = (
 """Line colours: each has a contrast of at least 3 to the white and to the dark page."""
 GREY = 5
 """Index of the colour for series that are shown only for comparison."""
-MARKERS = (
-    "circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "pentagon", "star", "hexagon",
-    "triangle-left", "triangle-right",
-)  # fmt: skip
-"""Shapes of points, by their names in plotly."""
 DISCIPLINES: dict[str, tuple[int, str]] = {
     "red": (0, "circle"),
     "gentle-red": (0, "square"),

@@ -7,9 +7,10 @@ from aqmlab.interop.cisco.queues import dialect as cisco
 from aqmlab.interop.juniper.queues import dialect as juniper
 from aqmlab.interop.ns2.settings import dialect as ns2
 from aqmlab.interop.ns3.settings import dialect as ns3
-from aqmlab.interop.settings import Dialect, Settings
+from aqmlab.interop.settings import Settings
 from aqmlab.interop.tc.queues import dialect as tc_of_others
 from aqmlab.interop.tc.red import dialect as tc
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 
 WRITERS = (tc, ns2, ns3, cisco, juniper)

@@ -13,11 +13,9 @@ from typing import Any
 from aqmlab.errors import InputError
 from aqmlab.results.metrics import bottleneck_of
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Flow, Link
+from aqmlab.scenario.parts import DROP_TAIL, UDP, Flow, Link
 
-UDP = "udp"
 NS2_PROFILE = "ns2-2.35"
-DROP_TAIL = "drop-tail"
 SECTIONS = {
     "format",
     "name",
@@ -30,7 +28,6 @@ SECTIONS = {
     "change",
     "probe",
     "live",
-    "marker",
 }
 SECTIONS |= {"marker", "dumbbell", "chain", "bus", "flower", "torus", "diffserv"}
 FLOW_KEYS = {"name", "count", "transport", "from", "to", "start", "stop", "active", "size", "rate", "pattern"}

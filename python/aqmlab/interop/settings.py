@@ -127,29 +127,6 @@ def size_in_bytes(value: float | str, unit: float) -> float:
     return float(value.removesuffix("B")) if isinstance(value, str) else float(value) * unit
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Settings in the words of another system.
-
-    Attributes
-    ----------
-    name, title
-        ``tc`` and ``Linux tc``.
-    text
-        The text to write there; empty if the queue cannot be expressed at all.
-    effective
-        Parameter to the value that the system makes of the text, with its unit.
-    notes
-        Settings that cannot be expressed, or have another meaning there.
-    """
-
-    name: str
-    title: str
-    text: str
-    effective: dict[str, str]
-    notes: list[str]
-
-
 def strange_parts(own: Settings, *, curves: tuple[str, ...], adaptations: tuple[str, ...] = ("none",)) -> list[str]:
     """Return notes on the parts of a queue that a system lacks; `curves` and `adaptations` are those that it has."""
     notes = []

@@ -6,12 +6,10 @@ page shows one link.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError, unknown
+from aqmlab.errors import Problem
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
@@ -50,21 +48,14 @@ def checked(plan: Scenario, pairs: Overrides, link: str) -> Checked:
     ScenarioError, InputError
         If it is not valid, or has this link no more.
     """
-    overrides = plan.overrides + pairs
-    answer = json.loads(_core.check(plan.text, plan.filename, list(overrides)))
-    if not answer["ok"]:
-        raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
-    found = answer["scenario"]
-    bodies = {body["name"]: body for body in found["links"]}
-    if link not in bodies:
-        raise InputError(unknown("link", link, list(bodies)))
+    found = plan.with_overrides(pairs)
     return Checked(
-        filename=plan.filename,
-        overrides=overrides,
-        link=Link.from_json(bodies[link], {}),
-        duration_s=float(found["duration_s"]),
-        warmup_s=float(found["warmup_s"]),
-        changes=tuple(found["changes"]),
-        normalized=found["normalized"],
-        warnings=tuple(Problem.from_json(warning) for warning in answer.get("warnings") or ()),
+        filename=found.filename,
+        overrides=found.overrides,
+        link=found.link(link),
+        duration_s=found.duration_s,
+        warmup_s=found.warmup_s,
+        changes=found.changes,
+        normalized=found.normalized,
+        warnings=found.warnings,
     )

@@ -21,8 +21,6 @@ from aqmlab.scenario.registry import disciplines
 
 TOKEN_BYTES = 24
 NOT_BUILT = "the simulator for browsers is not built (make web)"
-APPLICATIONS = {"web", "video", "voip"}
-"""Keys of flows whose applications have quantities of their own."""
 
 
 class Lab:
@@ -118,7 +116,7 @@ def why_native(plan: Scenario) -> str:
     >>> why_native(Scenario.load("example:applications"))
     'what applications see is measured in Python'
     """
-    if any(flow.keys() & APPLICATIONS for flow in plan.tables.get("flow", ())):
+    if plan.applications:
         return "what applications see is measured in Python"
     for one in disciplines():
         if one.foreign:

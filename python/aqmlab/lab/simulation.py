@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab import _core
-from aqmlab.errors import InputError
 from aqmlab.lab.checked import Checked, Overrides, checked
 from aqmlab.lab.request_error import SUPERSEDED, RequestError
 from aqmlab.lab.time_budget import Pace
@@ -119,8 +117,8 @@ def _written(change: Mapping[str, Any]) -> dict[str, str]:
 
 def busiest(plan: Scenario, links: Sequence[str]) -> str:
     """Return the link of these that is used most in the first seconds."""
-    first = plan.with_overrides(cut(plan, min(plan.duration_s, FIRST_S)))
-    output = _core.run(first.text, first.filename, first.seeds[0], [*first.overrides, ("probe", "{}")])
+    first = plan.with_overrides((*cut(plan, min(plan.duration_s, FIRST_S)), ("probe", "{}")))
+    output = first.core.run(first.seeds[0])
     table: dict[str, Any] = dict(output["tables"]["links"])
     utilization = np.frombuffer(table["utilization"][1])
     return max(links, key=lambda link: utilization[table["link"].index(link)])
@@ -203,11 +201,7 @@ class Simulator:
 
         plan, overrides = self.plan, side.pairs + cut(self.plan, length)
         recorded = ("probe", self._recorded(length, wanted.flows))
-        try:
-            output = _core.run(plan.text, plan.filename, wanted.seed, [*plan.overrides, *overrides, recorded], progress)
-        except ValueError as error:
-            checked(plan, overrides, self.link)  # says it in the words of the command line
-            raise InputError(str(error)) from None
+        output = plan.with_overrides((*overrides, recorded)).core.run(wanted.seed, progress)
         return _Done(side, overrides, dict(output), time.thread_time() - cpu)
 
     def _recorded(self, length: float, flows: float) -> str:

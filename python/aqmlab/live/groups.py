@@ -13,14 +13,13 @@ from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.live.namespaces import FEATURE_ECN, Route
-from aqmlab.live.plan import FlowGroup, LivePlan
+from aqmlab.live.plan import FAMILIES, FlowGroup, LivePlan
 
 MOST_GROUPS = 254
 """The group's number is one byte of the addresses."""
 A, B = "a", "b"
 """The sides: data of forward groups go from a to b."""
 PREFIX_LENGTH = {"ipv4": 32, "ipv6": 128}
-BOTH = ("ipv4", "ipv6")
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def ends(number: int, family: str) -> Ends:
 
 def addresses(side: str, numbers: Iterable[int]) -> list[str]:
     """Addresses of a side with their lengths, of both families."""
-    return [f"{ends(g, f).at(side)}/{PREFIX_LENGTH[f]}" for g in numbers for f in BOTH]
+    return [f"{ends(g, f).at(side)}/{PREFIX_LENGTH[f]}" for g in numbers for f in FAMILIES]
 
 
 def other(side: str) -> str:
@@ -69,8 +68,8 @@ def routes(plan: LivePlan, side: str) -> list[Route]:
     """Return the routes of a side to the groups' ends at the other one."""
     found = []
     for group in plan.groups:
-        found += [_route(group.number, side, family, _metrics(group, family)) for family in BOTH]
-    return found + [_route(command_group(plan), side, family, _of_commands(plan)) for family in BOTH]
+        found += [_route(group.number, side, family, _metrics(group, family)) for family in FAMILIES]
+    return found + [_route(command_group(plan), side, family, _of_commands(plan)) for family in FAMILIES]
 
 
 def command_group(plan: LivePlan) -> int:

@@ -25,8 +25,8 @@ REST_S = 15.0
 POLL_S = 0.1
 OUTCOME = '{"outcome"'
 """How the line with the outcome begins."""
-BAD_CONFIGURATION, NOT_PERMITTED = 2, 3
-"""Exit codes of a process that cannot begin."""
+BAD_CONFIGURATION = 2
+"""Exit code of a process that cannot use its configuration."""
 
 
 def link_command() -> tuple[str, ...]:

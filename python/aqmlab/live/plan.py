@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _core
-from aqmlab.errors import Problem, ScenarioError
+from aqmlab.errors import Problem
 from aqmlab.runs.runner import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml
 
-FAMILIES = ("ipv4", "ipv6")
 IP_HEADER = {"ipv4": 20, "ipv6": 40}
 """Bytes of the IP header."""
+FAMILIES = tuple(IP_HEADER)
 TCP_HEADER = 20
 TIMESTAMPS = 12
 """Bytes of the time stamps' option, with its padding (RFC 7323)."""
@@ -31,6 +28,8 @@ class Way:
 
     Attributes
     ----------
+    links, crosses
+        Names of the links in order, and of the live link or the reverse link among them; None without one.
     hops_before, hops_after
         Links before the live one and after it.
     delay_before_ns, delay_after_ns
@@ -39,22 +38,13 @@ class Way:
         Of the whole way, the link crossed included.
     """
 
+    links: tuple[str, ...]
+    crosses: str | None
     hops_before: int
     hops_after: int
     delay_before_ns: int
     delay_after_ns: int
     delay_ns: int
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Way:
-        """Read one."""
-        return cls(
-            int(data["hops_before"]),
-            int(data["hops_after"]),
-            int(data["delay_before_ns"]),
-            int(data["delay_after_ns"]),
-            int(data["delay_ns"]),
-        )
 
     @property
     def routers(self) -> int:
@@ -117,33 +107,6 @@ class FlowGroup:
     acks_share_label: bool
     exec: str | None
     exec_server: str | None
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> FlowGroup:
-        """Read one."""
-        return cls(
-            number=int(data["number"]),
-            name=data["name"],
-            group=data["group"],
-            flows=tuple(data["flows"]),
-            forward=data["direction"] != "reverse",
-            there=Way.from_json(data["there"]),
-            back=Way.from_json(data["back"]),
-            starts_s=tuple(data["starts_s"]),
-            stop_s=data["stop_s"],
-            again_s=tuple((begin, end) for begin, end in data["again_s"]),
-            size_bytes=tuple(data["size_bytes"]),
-            transport=data["transport"],
-            parameters=dict(data["parameters"]),
-            congestion_control=data["congestion_control"],
-            ecn=bool(data["ecn"]),
-            dscp=int(data["dscp"]),
-            traffic_class=int(data["class"]),
-            ttl=int(data["ttl"]),
-            acks_share_label=bool(data["acks_share_label"]),
-            exec=data["exec"],
-            exec_server=data["exec_server"],
-        )
 
     @property
     def is_udp(self) -> bool:
@@ -216,24 +179,21 @@ class LivePlan:
 
 def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
     """Check a scenario for a live run and draw what its run of this seed draws."""
-    answer = json.loads(_core.live_plan(scenario.text, scenario.filename, list(scenario.overrides), seed))
-    if not answer["ok"]:
-        raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
-    plan = answer["plan"]
-    reverse = plan["reverse_link"]
-    links = plan["links"]
-    for name in filter(None, (plan["link"], reverse)):
-        compiled(links[name]["aqm"], f"{scenario.filename}: link {name}")
+    plan = scenario.core.live_plan(seed)
+    for name, aqm in ((plan["link"], plan["aqm"]), (plan["reverse_link"], plan["reverse_aqm"])):
+        if name:
+            compiled(aqm, f"{scenario.filename}: link {name}")
+    ways = ("there", "back")
     return LivePlan(
         scenario=scenario,
         seed=seed,
         link=plan["link"],
-        reverse_link=reverse,
-        rate_bps=float(links[plan["link"]]["rate_bps"]),
-        reverse_aqm=links[reverse]["aqm"] if reverse in links else None,
-        settings=dict(plan["live"]),
-        groups=tuple(FlowGroup.from_json(group) for group in plan["groups"]),
-        warnings=tuple(Problem.from_json(warning) for warning in answer["warnings"]),
+        reverse_link=plan["reverse_link"],
+        rate_bps=plan["rate_bps"],
+        reverse_aqm=plan["reverse_aqm"],
+        settings=scenario.live,
+        groups=tuple(FlowGroup(**group | {way: Way(**group[way]) for way in ways}) for group in plan["groups"]),
+        warnings=plan["warnings"],
     )
 
 

@@ -1,6 +1,5 @@
 """Pages: one self-contained HTML file, its sections, and the figures that runs have. `aqmlab.report` writes one."""
 
-from aqmlab.reporting.build import figure
-from aqmlab.reporting.page import Page
+import lazy_loader
 
-__all__ = ["Page", "figure"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -200,20 +200,13 @@ def _heat_numbers(chart: Chart, heat: Heat, *, most: int) -> pd.DataFrame:
     )
 
 
-def plus_minus(mean: float, half: float, *, signed: bool = False) -> str:
-    """Write a mean and half the width of its interval, which is symmetric, to the second digit of the latter.
-
-    >>> plus_minus(9.53573, 0.0321), plus_minus(0.00009, 0.0000123, signed=True), plus_minus(5.0, float("nan"))
-    ('9.536 ± 0.032', '+0.000090 ± 0.000012', '5')
-    """
-    return bounded(mean, mean - half, mean + half, signed=signed)
-
-
 def bounded(mean: float, low: float, high: float, *, signed: bool = False) -> str:
     """Write a mean with the bounds of its interval: as half its width, or both where that would misstate it.
 
     >>> bounded(4.33, 4.17, 4.49), bounded(4.33, 3.84, 4.49), bounded(5.0, float("nan"), float("nan"))
     ('4.33 ± 0.16', '4.33 (3.84 to 4.49)', '5')
+    >>> bounded(9.53573, 9.50363, 9.56783), bounded(0.00009, 0.0000777, 0.0001023, signed=True)
+    ('9.536 ± 0.032', '+0.000090 ± 0.000012')
     """
     if not high - low > 0:
         return number(float(mean))

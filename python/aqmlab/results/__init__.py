@@ -6,3 +6,7 @@
 * `voip`, `delay_variation`: scores of calls; one-way delays of flows
 * `exporting`: CSV, Parquet, flent, ns-2 traces, pcap
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, ["voip"])

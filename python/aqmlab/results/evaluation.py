@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aqmlab import _core
 from aqmlab.errors import InputError, unknown
 
-ENGINES = ("auto", "events", "parallel", "windows")
+ENGINES = _core.ENGINES
 """``windows`` evaluates station after station within a window of time, ``parallel`` does so on two cores, ``events``
 takes event after event out of a queue, ``auto`` takes windows where the scenario allows them. All give the same
 results."""
@@ -30,6 +31,11 @@ def checked_engine(name: str) -> str:
     if name not in ENGINES:
         raise InputError(unknown("engine", name, list(ENGINES)))
     return name
+
+
+def cores_of(engine: str) -> int:
+    """Return how many processor cores an engine keeps busy."""
+    return 2 if engine == "parallel" else 1
 
 
 @dataclass(frozen=True)

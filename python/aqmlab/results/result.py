@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from aqmlab import _core
-from aqmlab.displays import Shown
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.input_files import read_regular
 from aqmlab.results import folders, frames
+from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.metrics import TABLES as MEASURED
 from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics
@@ -308,11 +308,6 @@ class Result(Shown):
         if not key:
             return pd.DataFrame()
         raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table as dictionaries."""
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def _scenario_text(folder: Path, scenario: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.displays import Shown
 from aqmlab.errors import OVERRIDE, InputError, StorageError, unknown
 from aqmlab.results import folders
+from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.result import Result
 from aqmlab.results.summary import ONE_RUN

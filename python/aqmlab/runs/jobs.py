@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Protocol, cast
 import pyarrow as pa
 
 from aqmlab import _core
-from aqmlab.errors import InputError
-from aqmlab.results.evaluation import Evaluated, checked_engine, peak_memory
+from aqmlab.results.evaluation import Evaluated, checked_engine, cores_of, peak_memory
 from aqmlab.results.folders import seed_folder
 from aqmlab.results.keys import ALL_TABLES, RunKey, question, tables_reducer
 from aqmlab.results.output import Output, provenance
@@ -26,7 +25,6 @@ from aqmlab.runs.portions import Work
 from aqmlab.runs.store.index import INDEX
 from aqmlab.runs.store.store import Place, ResultStore, SeedFolder
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.plugins import load_plugins
 
 BITS_A_SECOND = 1.3e10
 """About how many bits of link capacity one core simulates in a second; only proportions matter."""
@@ -56,7 +54,7 @@ class Simulation:
 
     Attributes
     ----------
-    text, filename, overrides
+    scenario
         The scenario.
     summary
         Provenance that goes into the run's summary.
@@ -68,9 +66,7 @@ class Simulation:
         One of `aqmlab.results.evaluation.ENGINES`. It changes no result, so it is no part of the key.
     """
 
-    text: str = field(repr=False)
-    filename: str
-    overrides: tuple[tuple[str, str], ...] = ()
+    scenario: Scenario
     summary: Mapping[str, Any] = field(default_factory=dict, repr=False)
     tables: tuple[str, ...] | None = None
     reducer: Reducer | None = None
@@ -81,19 +77,10 @@ class Simulation:
         """Whether the reducer takes long in Python."""
         return self.reducer is not None and self.reducer.in_python
 
-    @property
-    def cores(self) -> int:
-        """How many processor cores the engine keeps busy."""
-        return 2 if self.engine == "parallel" else 1
-
     def output(self, seed: int, progress: Callable[[float], None] | None) -> Output:
         """Simulate, and reduce. `progress` is called with the share that is done, 0 to 1, unless it is None."""
-        load_plugins()
         began, cpu = time.perf_counter(), time.thread_time()
-        try:
-            raw = _core.run(self.text, self.filename, seed, list(self.overrides), progress, engine=self.engine)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        raw = self.scenario.core.run(seed, progress, engine=self.engine)
         took, took_cpu = time.perf_counter() - began, time.thread_time() - cpu
         why, hops = raw["why_events"] or "", int(raw["summary"]["packet_hops"])
         tables = cast("dict[str, Columns]", raw["tables"])
@@ -142,7 +129,7 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     by_chance: bool = True
     in_python: bool = True
-    cores: ClassVar[int] = 1
+    engine: ClassVar[str] = ""
 
     def output(self, seed: int, progress: Callable[[float], None] | None) -> Output:
         """Call the function."""
@@ -196,8 +183,7 @@ class Job(Work[Output]):
         """Return the same job, evaluated by another engine."""
         if not isinstance(self.source, Simulation) or self.source.engine == engine:
             return self
-        source = replace(self.source, engine=engine)
-        return replace(self, source=source, cores=source.cores)
+        return replace(self, source=replace(self.source, engine=engine), cores=cores_of(engine))
 
 
 def jobs_for(
@@ -217,9 +203,7 @@ def jobs_for(
     tables
         Names of the tables to keep; None keeps all.
     """
-    source = Simulation(
-        plan.text, plan.filename, plan.overrides, provenance(plan), tables, engine=checked_engine(engine)
-    )
+    source = Simulation(plan, provenance(plan), tables, engine=checked_engine(engine))
     places = {seed: None if folder is None else SeedFolder(seed_folder(folder, seed), plan.hash) for seed in seeds}
     return _jobs(source, plan.run_hash, tables_reducer(tables), places, expected_cost(plan))
 
@@ -228,7 +212,7 @@ def reduced(
     plan: Scenario, seeds: Iterable[int], reducer: Reducer, *, store: Place | None, cost: float, engine: str = "auto"
 ) -> list[Job]:
     """Make the jobs that keep the answer of a reducer for one scenario, one per seed."""
-    source = Simulation(plan.text, plan.filename, plan.overrides, reducer=reducer, engine=checked_engine(engine))
+    source = Simulation(plan, reducer=reducer, engine=checked_engine(engine))
     return _jobs(source, plan.run_hash, reducer.name, dict.fromkeys(seeds, store), cost)
 
 
@@ -248,7 +232,7 @@ def _jobs(
 ) -> list[Job]:
     """Make the jobs of a source, one for each seed with its place."""
     version = _core.version()
-    how: dict[str, Any] = {"cost": cost, "in_python": source.in_python, "cores": source.cores}
+    how: dict[str, Any] = {"cost": cost, "in_python": source.in_python, "cores": cores_of(source.engine)}
     return [
         Job(
             RunKey(version, scenario, seed, reducer), source, store, place=None if store is None else store.place, **how
@@ -283,13 +267,4 @@ def note(jobs: Iterable[Job], root: Path) -> None:
 
 def expected_cost(plan: Scenario) -> float:
     """Return about how long a run takes, in seconds of one core, by the capacity of the managed queues."""
-    return cost_of(plan.managed_bps, plan.slowest_bps, plan.duration_s)
-
-
-def cost_of(managed_bps: float, slowest_bps: float, duration_s: float) -> float:
-    """Return the same from the rates in bit/s of all managed links together and of the slowest link.
-
-    >>> cost_of(1e7, 1e6, 13.0)
-    0.01
-    """
-    return max((managed_bps or slowest_bps) * duration_s / BITS_A_SECOND, 1e-3)
+    return max((plan.managed_bps or plan.slowest_bps) * plan.duration_s / BITS_A_SECOND, 1e-3)

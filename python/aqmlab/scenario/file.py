@@ -5,35 +5,37 @@ from __future__ import annotations
 import contextlib
 import difflib
 import gc
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _core
+from aqmlab import _core, extensions
 from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
-from aqmlab.scenario.parts import Flow, Link, Shared
+from aqmlab.scenario.parts import Flow, Link, parts
 from aqmlab.scenario.plugins import load_plugins
-from aqmlab.scenario.toml_text import Value, override, read_toml
+from aqmlab.scenario.toml_text import Value, override
 
 PINNED_SEEDS = ("run.seeds", "1")
 """The override under which a scenario's hash does not depend on its list of seeds."""
-PAPER = "paper:"
 LAB = "lab:"
 EXAMPLE = "example:"
 MOST_SEEDS = 1_000_000
 """More seeds in one go are taken for a mistake."""
 LARGEST_SEED = 2**63 - 1
 """Seeds are a column of signed 64-bit numbers in the tables."""
+ADD_ONS = "aqmlab.scenarios"
+"""Entry points of add-ons with scenario files."""
 BOM = "\ufeff"
 """Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
+APPLICATIONS = _core.APPLICATIONS
+"""Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
 
 
@@ -43,6 +45,8 @@ class Scenario:
 
     Attributes
     ----------
+    core
+        The core's plan, which runs and describes itself; the other attributes are its description.
     text, filename
         The file as read.
     overrides
@@ -65,10 +69,13 @@ class Scenario:
         The scenario as TOML text with the overrides applied.
     markers, changes, probe
         DiffServ markers, changes of links during the run, and the recorded quantities, with effective values.
+    live
+        Settings of ``[live]``, with their defaults.
     warnings
         Warnings about valid but probably mistaken settings.
     """
 
+    core: _core.Scenario = field(repr=False, compare=False)
     text: str
     filename: str
     overrides: tuple[tuple[str, str], ...]
@@ -83,10 +90,11 @@ class Scenario:
     managed_bps: float
     slowest_bps: float
     normalized: str
-    markers: tuple[dict[str, Any], ...] = ()
-    changes: tuple[dict[str, Any], ...] = ()
-    probe: dict[str, Any] = field(default_factory=dict)
-    warnings: tuple[Problem, ...] = ()
+    markers: tuple[dict[str, Any], ...]
+    changes: tuple[dict[str, Any], ...]
+    probe: dict[str, Any]
+    live: dict[str, Any]
+    warnings: tuple[Problem, ...]
 
     @classmethod
     def load(cls, path: str | Path, *, overrides: Overrides = ()) -> Scenario:
@@ -116,50 +124,35 @@ class Scenario:
         load_plugins()
         filename = one_line(filename)  # a file's name may have a newline, or bytes that are no text
         pairs = override_pairs(overrides)
-        answer = json.loads(_core.check(text, filename, list(pairs), whole=False))
-        if not answer["ok"]:
-            raise ScenarioError([Problem.from_json(e) for e in answer["errors"]])
-        warnings = tuple(Problem.from_json(w) for w in answer.get("warnings") or ())
-        return _from_plan(text, filename, pairs, answer["scenario"], warnings)
+        core = _core.Scenario(text, filename, pairs)
+        return cls(core=core, text=text, filename=filename, overrides=pairs, **core.description())
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
         """Return the same scenario with further overrides, checked again."""
         pairs = self.overrides + override_pairs(overrides)
         return Scenario.from_text(self.text, filename=self.filename, overrides=pairs)
 
-    @property
+    @cached_property
     def nodes(self) -> tuple[str, ...]:
         """Names of the nodes."""
-        return self._parts[0]
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The network: each direction of every link."""
-        return self._parts[1]
-
-    @property
-    def flows(self) -> tuple[Flow, ...]:
-        """The traffic."""
-        return self._parts[2]
+        return tuple(self.core.nodes())
 
     @cached_property
-    def _parts(self) -> tuple[tuple[str, ...], tuple[Link, ...], tuple[Flow, ...]]:
-        """Nodes, links and flows: long lists, of which a run needs none."""
-        shared: Shared = {}
+    def links(self) -> tuple[Link, ...]:
+        """The network: each direction of every link."""
         with _garbage_kept():
-            plan = json.loads(_core.check(self.text, self.filename, list(self.overrides)))["scenario"]
-            return (
-                tuple(plan["nodes"]),
-                tuple(Link.from_json(link, shared) for link in plan["links"]),
-                tuple(Flow.from_json(flow, shared) for flow in plan["flows"]),
-            )
+            return parts(Link, self.core.links())
+
+    @cached_property
+    def flows(self) -> tuple[Flow, ...]:
+        """The traffic."""
+        with _garbage_kept():
+            return parts(Flow, self.core.flows())
 
     @cached_property
     def run_hash(self) -> str:
         """The hash without the list of seeds: the same for two scenarios whose runs of one seed are the same."""
-        pairs = [*self.overrides, PINNED_SEEDS]
-        found: str = json.loads(_core.check(self.text, self.filename, pairs, whole=False))["scenario"]["hash"]
-        return found
+        return self.core.run_hash()
 
     @property
     def label(self) -> str:
@@ -183,10 +176,20 @@ class Scenario:
         table: dict[str, Any] = self.tables.get("queue", {}).get(name, {})
         return table
 
+    @property
+    def applications(self) -> dict[str, str]:
+        """Groups of flows with an application, and the application: ``voip``, ``web`` or ``video``."""
+        flows = self.tables.get("flow", ())
+        return {str(flow.get("name")): kind for flow in flows for kind in APPLICATIONS if kind in flow}
+
     @cached_property
     def tables(self) -> dict[str, Any]:
         """The normalized scenario as nested tables."""
-        return read_toml(self.normalized, filename=self.filename)
+        return self.core.tables()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process read the text again: its plug-ins are loaded first."""
+        return partial(Scenario.from_text, filename=self.filename, overrides=self.overrides), (self.text,)
 
 
 def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
@@ -239,15 +242,17 @@ def _override_of(key: str, value: Value) -> str:
 def read_text(path: Path) -> str:
     """Return the text of a file; errors become one clear line.
 
-    ``paper:mred/sole.toml`` is a file of a reproduced paper, ``example:dumbbell-red`` an example, ``lab:dumbbell.toml``
-    the one that `aqmlab lab` opens; all come with the package.
+    ``example:dumbbell-red`` is an example, ``lab:dumbbell.toml`` the file that `aqmlab lab` opens, and
+    ``paper:mred/sole.toml`` a file of an add-on (`aqmlab.extensions`), here of a reproduced paper.
     """
     if str(path) == f"{LAB}dumbbell.toml":
         return resources.files("aqmlab.lab").joinpath("dumbbell.toml").read_text(encoding="utf-8")
-    if str(path).startswith(PAPER):
-        return _paper_text(str(path).removeprefix(PAPER))
     if str(path).startswith(EXAMPLE):
         return example_text(str(path).removeprefix(EXAMPLE))
+    if is_packaged(str(path)):
+        prefix, _, name = str(path).partition(":")
+        text: str = extensions.load(ADD_ONS, prefix)(name)
+        return text
     try:
         return read_bytes(path, longest=LONGEST_TEXT).decode().removeprefix(BOM).replace("\r\n", "\n")
     except FileNotFoundError:
@@ -274,19 +279,10 @@ def _garbage_kept() -> Iterator[None]:
             gc.enable()
 
 
-def _paper_text(name: str) -> str:
-    """Read ``pc-red/a.toml`` of the package: a hyphen in a paper's key is an underscore in its folder's name."""
-    papers = resources.files("aqmlab.papers")
-    folders = sorted(entry.name for entry in papers.iterdir() if entry.joinpath("readings.toml").is_file())
-    known = {
-        f"{PAPER}{folder.replace('_', '-')}/{file.name}": file
-        for folder in folders
-        for file in sorted(papers.joinpath(folder).iterdir(), key=lambda entry: entry.name)
-        if file.name.endswith(".toml") and "\nformat = 1\n" in file.read_text(encoding="utf-8")
-    }
-    if f"{PAPER}{name}" not in known:
-        raise InputError(unknown("scenario", f"{PAPER}{name}", list(known)))
-    return known[f"{PAPER}{name}"].read_text(encoding="utf-8")
+def is_packaged(name: str) -> bool:
+    """Return whether a scenario of this name comes with the package or an add-on, as ``example:dumbbell-red``."""
+    prefix, colon, _ = name.partition(":")
+    return bool(colon) and (f"{prefix}:" in (EXAMPLE, LAB) or prefix in extensions.names(ADD_ONS))
 
 
 def examples() -> dict[str, str]:
@@ -312,32 +308,3 @@ def _near(path: Path) -> str:
         return ""
     near = difflib.get_close_matches(path.name, sorted(names), 1)
     return f" (did you mean {path.parent / near[0]}?)" if near else ""
-
-
-def _from_plan(
-    text: str,
-    filename: str,
-    pairs: tuple[tuple[str, str], ...],
-    plan: dict[str, Any],
-    warnings: tuple[Problem, ...],
-) -> Scenario:
-    return Scenario(
-        text=text,
-        filename=filename,
-        overrides=pairs,
-        name=plan["name"],
-        description=plan.get("description") or "",
-        hash=plan["hash"],
-        duration_s=float(plan["duration_s"]),
-        warmup_s=float(plan["warmup_s"]),
-        seeds=tuple(plan["seeds"]),
-        counts=dict(plan["counts"]),
-        queues=dict(plan["queues"]),
-        managed_bps=float(plan["managed_bps"]),
-        slowest_bps=float(plan["slowest_bps"] or 0),
-        normalized=plan["normalized"],
-        markers=tuple(plan["markers"]),
-        changes=tuple(plan["changes"]),
-        probe=dict(plan["probe"]),
-        warnings=warnings,
-    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-Shared = dict[str, dict[str, Any]]
-"""Parameters by their values, so that equal links or flows have one table of them."""
+P = TypeVar("P", "Link", "Flow")
+DROP_TAIL = "drop-tail"
+UDP = "udp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +43,6 @@ class Link:
     parameters: dict[str, Any] = field(default_factory=dict)
     classes: tuple[dict[str, Any], ...] = ()
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Link:
-        """Build a link from the core's answer."""
-        return cls(
-            name=data["name"],
-            from_=data["from"],
-            to=data["to"],
-            rate_bps=float(data["rate_bps"]),
-            delay_s=float(data["delay_s"]),
-            queue=data["queue"],
-            aqm=data["aqm"],
-            parameters=shared.setdefault(repr(data["parameters"]), data["parameters"]),
-            classes=tuple(data["classes"] or ()),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Flow:
@@ -76,6 +62,10 @@ class Flow:
         Code point of its data as it is sent.
     priority
         Its priority level for PC-RED, from 1; 0 without priority.
+    ttl
+        Time to live with which both ends send, 1 to 255.
+    acks_share_label
+        Whether acknowledgements carry the flow label and the priority of the data.
     """
 
     name: str
@@ -90,6 +80,8 @@ class Flow:
     again: tuple[tuple[float, float], ...] = ()
     dscp: int = 0
     priority: int = 0
+    ttl: int = 64
+    acks_share_label: bool = False
 
     @property
     def payload_bytes(self) -> float:
@@ -99,7 +91,7 @@ class Flow:
     @property
     def packet_bytes(self) -> tuple[float, float]:
         """Least and greatest length of a full packet on a link in bytes, headers included."""
-        if self.transport != "udp":
+        if self.transport != UDP:
             full = self.payload_bytes + float(self.parameters["header"])
             return full, full
         size = self.parameters["packet_size"]
@@ -110,25 +102,16 @@ class Flow:
         mean = size["pareto"]["mean"] if "pareto" in size else size["exponential"]
         return float(mean), float(mean)
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], shared: Shared) -> Flow:
-        """Build a flow from the core's answer."""
-        start = data["start"]
-        first, last = start["uniform"] if isinstance(start, dict) else (start, start)
-        return cls(
-            name=data["name"],
-            group=data["group"],
-            transport=data["transport"],
-            from_=data["from"],
-            to=data["to"],
-            path=tuple(data["path"]),
-            parameters=shared.setdefault(repr(data["parameters"]), data["parameters"]),
-            start_s=(float(first), float(last)),
-            stop_s=data["stop"],
-            again=tuple((begin, end) for begin, end in data["again"]),
-            dscp=int(data["dscp"]),
-            priority=int(data["priority"]),
-        )
+
+def parts(kind: type[P], records: Iterable[dict[str, Any]]) -> tuple[P, ...]:
+    """Make links or flows of the core's records; equal ones have one table of parameters."""
+    shared: dict[str, dict[str, Any]] = {}
+
+    def part(record: dict[str, Any]) -> P:
+        own = record.pop("parameters")
+        return kind(from_=record.pop("from"), parameters=shared.setdefault(repr(own), own), **record)
+
+    return tuple(map(part, records))
 
 
 def packets(value: float | str, packet: float) -> float:

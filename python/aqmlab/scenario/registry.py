@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from aqmlab import _core
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.plugins import generation, load_plugins
+
+T = TypeVar("T", "Parameter", "Discipline", "Part", "Transport", "Controller")
 
 
 @dataclass(frozen=True)
@@ -164,11 +166,7 @@ def transports() -> dict[str, Transport]:
     >>> transports()["tcp"].profile
     'rfc'
     """
-    found = [
-        Transport(entry["name"], entry["title"], entry["profile"], tuple(_parameter(p) for p in entry["parameters"]))
-        for entry in registry()["transports"]
-    ]
-    return {transport.name: transport for transport in found}
+    return {entry["name"]: _made(Transport, entry) for entry in registry()["transports"]}
 
 
 def controllers() -> dict[str, Controller]:
@@ -177,11 +175,7 @@ def controllers() -> dict[str, Controller]:
     >>> controllers()["dctcp"].ecn
     ('dctcp', 'accurate')
     """
-    entries = registry()["controllers"]
-    return {
-        e["name"]: Controller(e["name"], e["doc"], e["source"], tuple(e["parameters"]), tuple(e["ecn"]))
-        for e in entries
-    }
+    return {entry["name"]: _made(Controller, entry) for entry in registry()["controllers"]}
 
 
 def parts() -> dict[str, dict[str, Part]]:
@@ -191,8 +185,7 @@ def parts() -> dict[str, dict[str, Part]]:
     ['arriving', 'pc-red']
     """
     return {
-        kind: {e["name"]: Part(e["name"], e["doc"], tuple(e["parameters"]), e["needs"]) for e in entries}
-        for kind, entries in registry()["parts"].items()
+        kind: {entry["name"]: _made(Part, entry) for entry in entries} for kind, entries in registry()["parts"].items()
     }
 
 
@@ -203,7 +196,7 @@ def _by_name() -> dict[str, Discipline]:
 
 @lru_cache(maxsize=1)
 def _disciplines(known: int) -> dict[str, Discipline]:
-    return {entry["name"]: _discipline(entry) for entry in _read(known)["disciplines"]}
+    return {entry["name"]: _made(Discipline, entry) for entry in _read(known)["disciplines"]}
 
 
 def registry() -> dict[str, Any]:
@@ -214,26 +207,23 @@ def registry() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _read(_generation: int) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(_core.disciplines())
-    return data
+    return _core.registry()
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of the scenario file, for editors."""
     load_plugins()
-    data: dict[str, Any] = json.loads(_core.schema())
-    return data
+    return _core.schema()
 
 
-def _discipline(entry: dict[str, Any]) -> Discipline:
-    return Discipline(
-        name=entry["name"],
-        title=entry["title"],
-        paper=entry.get("paper") or "",
-        doc=entry.get("doc") or "",
-        parameters=tuple(_parameter(p) for p in entry["parameters"]),
-        foreign=bool(entry["foreign"]),
-    )
+def _made(kind: type[T], entry: Mapping[str, Any]) -> T:
+    """Make an object of the registry's entry, which has the fields of the object's class."""
+    found = dict(entry)
+    if kind is Parameter:
+        found |= {"low": entry["min"], "high": entry["max"], "symbol": entry["symbol"] or entry["key"]}
+    elif kind in (Discipline, Transport):
+        found["parameters"] = tuple(_made(Parameter, parameter) for parameter in entry["parameters"])
+    return kind(**{field.name: found[field.name] for field in fields(kind)})
 
 
 def compiled(name: str, where: str) -> str:
@@ -247,19 +237,3 @@ def compiled(name: str, where: str) -> str:
     if discipline(name).foreign:
         raise InputError(f"{where}: {name} is written in Python; live links take what is compiled")
     return name
-
-
-def _parameter(entry: dict[str, Any]) -> Parameter:
-    return Parameter(
-        key=entry["key"],
-        symbol=entry.get("symbol") or entry["key"],
-        unit=entry.get("unit") or "",
-        default=entry.get("default"),
-        low=entry.get("min"),
-        high=entry.get("max"),
-        choices=tuple(entry.get("choices") or ()),
-        parts=tuple(entry.get("parts") or ()),
-        allowed=entry.get("allowed") or "",
-        doc=entry.get("doc") or "",
-        source=entry.get("source") or "",
-    )

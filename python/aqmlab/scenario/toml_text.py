@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError, one_line
+from aqmlab.errors import InputError, one_line
 
 ALLOWED = "text, a number, true or false, a list, or a table"
 Value: TypeAlias = str | bool | int | float | Sequence["Value"] | Mapping[str, "Value"]
@@ -31,11 +31,7 @@ def read_toml(text: str, *, filename: str = "<text>") -> dict[str, Any]:
     >>> read_toml("b = 1\na.c = [0.5]")
     {'b': 1, 'a': {'c': [0.5]}}
     """
-    answer = json.loads(_core.document(text, one_line(filename)))
-    if not answer["ok"]:
-        raise ScenarioError([Problem.from_json(error) for error in answer["errors"]])
-    table: dict[str, Any] = answer["table"]
-    return table
+    return _core.document(text, one_line(filename))
 
 
 def inline(value: Value) -> str:

@@ -12,5 +12,5 @@ A file has one thing:
 * `verification`: the choice among the best, and the confirmation on fresh seeds
 * `outcome`: the answer with its tables and figure
 
-`aqmlab.interop.dialects` writes the answer as text for tc, ns-2, ns-3, Cisco and Juniper.
+Add-ons write the answer as text for other systems (`aqmlab.extensions`): tc, ns-2, ns-3, Cisco and Juniper.
 """

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.interop.settings import Dialect
 from aqmlab.reporting.fragments import bounded
+from aqmlab.results.metrics import metric_difference
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.scenario.toml_text import inline
-from aqmlab.statistics import LEVEL, Verdict, runs_needed
+from aqmlab.statistics import LEVEL, Verdict, holm, runs_needed
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
 
 TUNED = "tuned"
-DROP_TAIL = "drop-tail"
 
 
 @dataclass(frozen=True)
@@ -258,6 +259,24 @@ def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
         row["against defaults"] = own[0].verdict if own else "the same settings"
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def best_of(answers: Sequence[Tuned]) -> Tuned:
+    """Return the discipline to use: the first in order that no other is decisively better than (paired by seed, Holm).
+
+    Disciplines that break the bounds come behind all others, unless users feel the objective.
+    """
+    task = answers[0].task
+    keeping = [one for one in answers if task.is_felt or one.holds is not Verdict.FAILS] or list(answers)
+    best = min(keeping, key=lambda one: task.goal.sign * one.confirmed.goal.mean)
+    others = [one for one in keeping if one is not best]
+    compared = []
+    for one in others:
+        seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
+        samples = best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]
+        compared.append(metric_difference(task.goal.metric.key, *samples).difference.p)
+    worse = {id(one) for one, p in zip(others, holm(compared), strict=True) if p < 1 - LEVEL}
+    return next(one for one in keeping if id(one) not in worse)
 
 
 def short(body: Body) -> str:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aqmlab import extensions
 from aqmlab.errors import BoundsError, InputError, unknown
-from aqmlab.interop.dialects import dialects_of
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.parts import Link, packets
+from aqmlab.scenario.parts import DROP_TAIL, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import bounds_of, goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
-from aqmlab.tuning.outcome import DROP_TAIL, TUNED, Tuned
+from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
@@ -29,6 +30,9 @@ from aqmlab.tuning.starts import ANALYTIC, AUTOMATIC, DEFAULTS, FILE, Start, ana
 from aqmlab.tuning.verification import Against, Confirmed, against, beats, choose, confirm
 
 RECORD = folders.TUNING
+ADD_ONS = "aqmlab.dialects"
+"""Entry points of add-ons that write a queue for other systems."""
+Writer = Callable[[Scenario, str], list[Dialect]]
 SCENARIO_FILE = "tuned.toml"
 """The scenario with the settings, for `run`, `check`, `export` and `live`."""
 BEST_TRIAL = "best trial"
@@ -127,6 +131,7 @@ def tune(
         With one clear line; `Error` if no trial keeps the bounds, with the best that was found.
     """
     need_optuna()
+    writers = [extensions.load(ADD_ONS, name) for name in extensions.names(ADD_ONS)]
     plan = as_scenario(scenario, overrides=overrides)
     small = tuple(goal_of(key, None) for key in unharmed)
     task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile), small)
@@ -137,7 +142,7 @@ def tune(
     how |= {"budget": Budget(budget), "title": f"{problem.chosen.name}, "}
     bench = Bench(problem.place, ResultStore(folder, create=True), problem.points.all, dict(problem.space.base), **how)
     answer = _find(bench, problem, task, number, trials=trials, best_anyway=best_anyway)
-    found = _tuned(problem, task, _or_defaults(task, answer) if prefer_defaults else answer, number, folder)
+    found = _tuned(problem, task, _or_defaults(task, answer) if prefer_defaults else answer, number, writers, folder)
     if folder is not None:
         _write(found, folder)
     return found
@@ -240,7 +245,9 @@ def _or_defaults(task: Task, answer: _Answer) -> _Answer:
     )
 
 
-def _tuned(problem: _Problem, task: Task, answer: _Answer, number: Seeds, folder: Path | None) -> Tuned:
+def _tuned(
+    problem: _Problem, task: Task, answer: _Answer, number: Seeds, writers: Sequence[Writer], folder: Path | None
+) -> Tuned:
     place, points = problem.place, problem.points
     tuned = place.scenario(answer.body)
     return Tuned(
@@ -259,7 +266,7 @@ def _tuned(problem: _Problem, task: Task, answer: _Answer, number: Seeds, folder
         seeds=(number.trial, number.choice, len(answer.confirmed.per_seed)),
         tuned=tuned,
         notes=[*problem.notes, *answer.notes],
-        dialects=dialects_of(tuned, place.link),
+        dialects=[one for write in writers for one in write(tuned, place.link)],
         folder=folder,
     )
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.registry import controllers
 from aqmlab.tuning.ranges import number_of, written
 
 PACKET = 1500
-QUEUE = "bottleneck"
 FLOWS = "flows=1:8"
 """Downloads at a time that the settings must hold for."""
 USES = {
@@ -77,9 +77,6 @@ aqm = "drop-tail"
 limit = "{limit}p"
 
 """
-CONTROLS = ("reno", "cubic", "dctcp", "ledbat", "prague", "bbr")
-ECN_CONTROLS = {"dctcp": "dctcp", "prague": "accurate"}
-"""Congestion control to its feedback of ECN, where it needs ECN."""
 ROUND_TRIPS, WARMUP_ROUND_TRIPS = 200, 40
 """Longest round trips that a run measures, and that it warms up before."""
 LEAST_S, LEAST_WARMUP_S = 15.0, 5.0
@@ -104,8 +101,8 @@ class Uplink:
         otherwise the delay's 95 % quantile.
     unharmed
         Quantities that the answer must not make decisively worse than the discipline's defaults do.
-    up_bps, down_bps
-        Rates of both directions in bit/s; the uplink is the one that is loaded and tuned.
+    down_bps
+        Rate downwards in bit/s; the uplink is loaded and tuned.
     notes
         Deviations from the length that runs should have.
     """
@@ -116,7 +113,6 @@ class Uplink:
     keep: tuple[str, ...]
     over: tuple[str, ...]
     unharmed: tuple[str, ...]
-    up_bps: float
     down_bps: float
     notes: tuple[str, ...]
 
@@ -151,8 +147,10 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
     down, up = rates_of(rate)
     low, high = _round_trips(rtt)
     wanted = _uses(uses)
-    if tcp not in CONTROLS:
-        raise InputError(f"--tcp: {unknown('congestion control', tcp, list(CONTROLS))}")
+    controls = controllers()
+    if tcp not in controls:
+        raise InputError(f"--tcp: {unknown('congestion control', tcp, list(controls))}")
+    ecn = controls[tcp].ecn[0]
     duration, warmup, notes = _length(up, high)
     delay, middle = min(1e-3, low / 8), (low + high) / 2
     words = {
@@ -169,7 +167,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
         "access": written(max(1e10, 10 * max(up, down)), "bps"),
         "spread": f"{min(1.0, warmup / 2):.4g}s",
         "tcp": tcp,
-        "ecn": f', ecn = "{ECN_CONTROLS[tcp]}"' if tcp in ECN_CONTROLS else "",
+        "ecn": "" if ecn == "off" else f', ecn = "{ecn}"',
         "pages": max(1, math.floor(0.8 * duration / 2)),
     }
     links = (ASYMMETRIC if down != up else SYMMETRIC).format(**words)
@@ -185,7 +183,6 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
         keep=("utilization>=0.9" if felt else "utilization>=0.95",),
         over=(FLOWS, f"rtt={words['low']}:{words['high']}"),
         unharmed=_unharmed(wanted),
-        up_bps=up,
         down_bps=down,
         notes=notes,
     )

@@ -21,7 +21,7 @@ class Tables:
 
     def __init__(self, scenario: str, seed: int, overrides: Sequence[tuple[str, str]] = ()) -> None:
         path = HERE / scenario
-        self.tables: dict[str, Any] = _core.run(path.read_text(), path.name, seed, list(overrides))["tables"]
+        self.tables: dict[str, Any] = _core.Scenario(path.read_text(), path.name, overrides).run(seed)["tables"]
 
     def numbers(self, table: str, name: str) -> Column:
         """A numeric column."""

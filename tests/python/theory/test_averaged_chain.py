@@ -63,6 +63,7 @@ def test_weight_one_is_the_chain_without_average(series: str, load: float) -> No
     assert chain.mean_average == pytest.approx(plain.mean_number, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [0.8, 1.0, 1.5])
 @pytest.mark.parametrize("w_q", [0.02, 0.3, 1.0])
 def test_without_a_curve_it_is_the_closed_form(load: float, w_q: float) -> None:
@@ -74,6 +75,7 @@ def test_without_a_curve_it_is_the_closed_form(load: float, w_q: float) -> None:
     assert chain.pi == pytest.approx(exact.pi, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("series", "load"), [("red", 0.8), ("red", 1.1), ("exred", 0.9)])
 def test_the_grid_has_converged(series: str, load: float) -> None:
     coarse, default, fine = (numbers(solve(series, load, step=step)) for step in (2.0, None, 0.25))
@@ -87,6 +89,7 @@ def test_the_jump_needs_the_fine_nodes() -> None:
     assert solve("red", 2.0).mean_run == pytest.approx(7.791, rel=1e-3)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=6, deadline=None)
 @given(
     st.sampled_from(["red", "gentle-red", "mred", "exred"]),
@@ -133,6 +136,7 @@ def test_drops_that_are_too_rare_have_no_runs() -> None:
     assert chain.mean_wait == pytest.approx(MM1K(0.1, 100, 1000.0).mean_wait, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_small_weight_holds_the_average_at_the_balance() -> None:
     # with w_q -> 0 every arrival is dropped with one p, at which M/M/1/K carries the accepted packets
     curve, load = oracle.curve("exred"), 1.1
@@ -146,6 +150,7 @@ def test_a_small_weight_holds_the_average_at_the_balance() -> None:
     assert chain.sd_average < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("series", CURVES)
 def test_the_simulated_queue(series: str) -> None:
     """Eight seeds; the 99.9 % interval of each of three numbers, widened by 0.2 % for the grid, has the chain."""
@@ -173,6 +178,7 @@ def test_weight_one_leaves_large_systems_to_the_chain_without_average() -> None:
     assert str(caught.value) == expected
 
 
+@pytest.mark.slow
 def test_longer_runs_sum_to_the_mean() -> None:
     chain = solve("exred", 1.1)
     assert math.fsum(chain.longer(n) or 0.0 for n in range(20)) == pytest.approx(chain.mean_run, rel=1e-6)
@@ -213,6 +219,7 @@ def test_outside_the_domain(change: dict[str, float], message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [0.05, 0.9, 20.0])
 @pytest.mark.parametrize("w_q", [0.05, 0.5, 1.0])
 def test_the_law_is_the_stationary_one_of_the_dense_matrix_of_rates(load: float, w_q: float) -> None:

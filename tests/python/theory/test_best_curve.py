@@ -128,6 +128,7 @@ def test_a_delay_that_cannot_be_had_gets_one_line() -> None:
         winner([one("a", 1.0, 1.0)], -1)
 
 
+@pytest.mark.slow
 def test_grids_have_only_allowed_values() -> None:
     for shape in SHAPES:
         if shape == "drop-tail":

@@ -26,6 +26,8 @@ from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.operating_point import OperatingPoint
 from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 
+pytestmark = pytest.mark.slow
+
 HOLLOT = {"flows": 60, "capacity": 3750, "rtt": 0.246, "max_p": 0.1, "min_th": 150, "max_th": 700, "w_q": 1.33e-6}
 NETWORK_1 = {"flows": 20, "capacity": 125, "max_p": 0.1, "min_th": 10, "max_th": 35, "w_q": 0.004}
 QUEUE = 33.0

@@ -74,6 +74,7 @@ def test_distances_of_the_pair():
     assert distances_of(model_of(plan)) == [2, 1]
 
 
+@pytest.mark.slow
 def test_the_far_flow_of_the_pair_gets_more_than_with_red():
     found = theory_of(model_of(Scenario.load("paper:ddred/pair.toml", overrides=PAIR)))
     red = theory_of(model_of(Scenario.load("paper:ddred/pair.toml")))

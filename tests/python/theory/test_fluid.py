@@ -51,6 +51,7 @@ def test_converges_to_the_operating_point() -> None:
     assert path.mean_utilization(since=50) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", sorted(LAWS))
 def test_rests_at_the_operating_point_of_two_classes(law: str) -> None:
     link = replace(STABLE.model().bottleneck, spacing="ns2-wait", unresponsive=300)
@@ -99,6 +100,7 @@ def test_oscillates_at_the_crossover() -> None:
     assert mine.frequency == pytest.approx(loop.gain_crossover, rel=0.25)
 
 
+@pytest.mark.slow
 @given(
     flows=st.lists(st.floats(0.1, 100), min_size=1, max_size=3),
     propagation=st.floats(0.04, 0.5),
@@ -192,6 +194,7 @@ def packets() -> dict[Setting, Measured]:
     return {setting: run(setting, 1, 120) for setting in (STABLE, UNSTABLE)}
 
 
+@pytest.mark.slow
 def test_packets_rest_where_the_fluid_rests(packets: dict[Setting, Measured]) -> None:
     found, mine = packets[STABLE], fluid(STABLE.model("recovery"), 120)
     assert mine.queue == pytest.approx(found.queue, rel=0.1)

@@ -88,6 +88,7 @@ def test_the_climb_is_the_mean_over_exponential_decays():
     assert NETWORK.phases(plus, minus, 500)[1] == pytest.approx(mean / k, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_arrival", [False, True])
 @pytest.mark.parametrize(("plus", "minus"), [(0.02, 0.8), (0.1, 0.6), (0.25, 1.5)])
 def test_the_share_of_time_protected_is_that_of_a_d_played_out(plus, minus, on_arrival):

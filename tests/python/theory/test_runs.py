@@ -38,6 +38,7 @@ def test_every_mean_of_the_oracle() -> None:
         assert oracle.same(found, float(row["value"])), row
 
 
+@pytest.mark.slow
 def test_every_distribution_of_the_oracle() -> None:
     rows = oracle.rows("consec_dist")
     assert len(rows) == 8400
@@ -82,6 +83,7 @@ def test_recursions_are_the_matrix(load: float, max_p: float, k_l: int, width: i
     assert math.fsum(tail) <= runs.mean_run * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_mean_is_the_sum_of_the_tail() -> None:
     for series in oracle.SERIES:
         runs = oracle.runs(series, 1.2)

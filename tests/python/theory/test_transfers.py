@@ -65,6 +65,7 @@ def test_routes_are_the_simulator_s(file):
 BUS = {"queue.router.aqm": "ddred", "run.duration": "150s"}
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_the_runs():
     model = model_of(Scenario.load("paper:ddred/bus.toml", overrides=BUS), link="r6->r5")
     draws = drawn_flows(model, [2])
@@ -73,6 +74,7 @@ def test_draws_are_those_of_the_runs():
         assert draws[column].tolist() == run[column].tolist()
 
 
+@pytest.mark.slow
 def test_the_bus_has_shares_by_distance():
     plan = Scenario.load("paper:ddred/bus.toml", overrides=BUS)
     theory = theory_of(model_of(plan, link="r6->r5"), seeds=[1, 2])

@@ -32,11 +32,11 @@
 use aqmlab_units::Time;
 
 use super::{Named, ParameterReader};
-use crate::registry::{ECN, LIMIT};
+use crate::registry::{ECN, LIMIT, MODE_WORDS};
 use crate::spec::Limit;
 use crate::{
     Backlog, Decide, DropClass, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room,
-    ValueKind, Verdict,
+    ValueKind, Verdict, names,
 };
 
 /// The virtual queue is full.
@@ -49,6 +49,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "S. Kunniyur, R. Srikant, Analysis and Design of an Adaptive Virtual Queue Algorithm for AQM, SIGCOMM 2001",
     doc: "Drops packets that would overflow a virtual queue before a slower link, whose rate follows the utilization.",
 }];
+
+const UPDATE_WORDS: [(&str, bool); 2] = [("paper", false), ("ns2", true)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -86,7 +88,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .from(1.0)
     .source(NS2),
     Parameter::new("mode", "", ValueKind::Choice, "unit of the virtual queue")
-        .or(&["packets", "bytes"])
+        .or(&names(&MODE_WORDS))
         .source(PAPER),
     Parameter::new(
         "update",
@@ -94,7 +96,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "when the virtual rate adapts: at every arrival, or as in ns-2",
     )
-    .or(&["paper", "ns2"])
+    .or(&names(&UPDATE_WORDS))
     .source(NS2),
     ECN,
 ];
@@ -122,7 +124,7 @@ pub(crate) struct Params {
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(100);
     let mean_packet = reader.bytes("mean_packet", 1000) as f64;
-    let in_bytes = reader.word("mode", &[("packets", false), ("bytes", true)]);
+    let in_bytes = reader.word("mode", &MODE_WORDS);
     let unit = if in_bytes { 1.0 } else { mean_packet };
     let buffer = match limit {
         Limit::Packets(n) => f64::from(n) * mean_packet / unit,
@@ -136,7 +138,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         capacity: reader.rate().bps() / (8.0 * unit),
         c_init: reader.number("c_init", 0.8),
         in_bytes,
-        as_ns2: reader.word("update", &[("paper", false), ("ns2", true)]),
+        as_ns2: reader.word("update", &UPDATE_WORDS),
         ecn: reader.flag("ecn", false),
     })
 }

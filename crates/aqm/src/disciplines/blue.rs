@@ -35,7 +35,7 @@ use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict,
+    Verdict, names,
 };
 
 /// Presets.
@@ -45,6 +45,9 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "W. Feng, K. Shin, D. Kandlur, D. Saha, The BLUE Active Queue Management Algorithms, IEEE/ACM ToN 10(4), 2002",
     doc: "Drops with a probability that grows when the buffer overflows and shrinks when the link falls idle.",
 }];
+
+const INCREASE_WORDS: [(&str, bool); 2] = [("loss", false), ("length", true)];
+const IDLE_WORDS: [(&str, bool); 2] = [("event", false), ("periodic", true)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -60,7 +63,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "what increases p_m: a loss, or also a queue above length",
     )
-    .or(&["loss", "length"])
+    .or(&names(&INCREASE_WORDS))
     .source(PAPER),
     Parameter::new(
         "length",
@@ -76,7 +79,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "p_m decreases once when the link falls idle, or periodically while it is idle",
     )
-    .or(&["event", "periodic"]),
+    .or(&names(&IDLE_WORDS)),
     ECN,
 ];
 
@@ -104,9 +107,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         d1: reader.number("d1", 0.02),
         d2: reader.number("d2", 0.002),
     };
-    let by_length = reader.word("increase", &[("loss", false), ("length", true)]);
+    let by_length = reader.word("increase", &INCREASE_WORDS);
     let length = reader.packets("length", 50.0, MEAN_PACKET);
-    let idle_periodic = reader.word("idle", &[("event", false), ("periodic", true)]);
+    let idle_periodic = reader.word("idle", &IDLE_WORDS);
     if steps.d2 > steps.d1 {
         reader.warn(format!(
             "d2 ({}) is above d1 ({}): p_m decreases faster than it increases",

@@ -17,7 +17,7 @@ use super::{Named, ParameterReader};
 use crate::drop_tail::none_early;
 use crate::indexed::{Indexed, Tag};
 use crate::red::victim::Distance;
-use crate::red::victim::{DDRED_PAPER, DISTANCE, UNKNOWN_FRACTION};
+use crate::red::victim::{DDRED_PAPER, DISTANCE, DISTANCE_WORDS, UNKNOWN_FRACTION};
 use crate::red::{AVERAGE, P_B};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
@@ -60,7 +60,7 @@ pub(crate) struct Params {
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(50);
     let last_n = reader.integer("last_n", 1) as u32;
-    let by_fraction = reader.word("distance", &[("ttl", false), ("fraction", true)]);
+    let by_fraction = reader.word("distance", &DISTANCE_WORDS);
     let unknown = reader.number("unknown_fraction", 1.0);
     let distance = if by_fraction { Distance::Fraction(unknown) } else { Distance::Ttl };
     Ok(Params { limit, last_n, distance })

@@ -201,7 +201,7 @@ pub(crate) enum Hash {
 
 impl Hash {
     /// All values with their names in scenario files; the default first.
-    pub const ALL: &[(&str, Self)] = &[("mix", Self::Mix), ("modulo", Self::Modulo)];
+    pub const ALL: [(&'static str, Self); 2] = [("mix", Self::Mix), ("modulo", Self::Modulo)];
 
     /// Return the bucket of a flow, in 0 to `buckets` - 1.
     pub fn bucket(self, flow: u32, salt: u64, buckets: usize) -> usize {

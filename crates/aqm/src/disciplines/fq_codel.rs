@@ -30,6 +30,7 @@ use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, ValueKind,
+    names,
 };
 
 /// Presets.
@@ -39,6 +40,9 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018",
     doc: "A queue for each flow, sparse flows first, the others in turn, each queue under CoDel.",
 }];
+
+const OCCUPANCY_WORDS: [(&str, bool); 2] = [("all", false), ("queue", true)];
+const DIALECT_WORDS: [(&str, Arithmetic); 2] = [("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -66,7 +70,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "where more than max_packet must be left for a drop: all queues, or the flow's own",
     )
-    .or(&["all", "queue"])
+    .or(&names(&OCCUPANCY_WORDS))
     .source("RFC 8289, section 4.4"),
     Parameter::new(
         "dialect",
@@ -74,7 +78,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "arithmetic of the control law, and its rules for drops",
     )
-    .or(&["rfc8290", "linux"]),
+    .or(&names(&DIALECT_WORDS)),
 ];
 
 /// Validated parameters.
@@ -97,8 +101,8 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let shape = Shape::read(reader);
     let drop_batch = reader.integer("drop_batch", 64) as u32;
     let ecn = reader.flag("ecn", true);
-    let by_queue = reader.word("occupancy", &[("all", false), ("queue", true)]);
-    let arithmetic = reader.word("dialect", &[("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+    let by_queue = reader.word("occupancy", &OCCUPANCY_WORDS);
+    let arithmetic = reader.word("dialect", &DIALECT_WORDS);
     let law = ControlLaw::new(arithmetic, target, interval, max_packet);
     Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
 }

@@ -28,10 +28,10 @@ use aqmlab_units::{Span, Time};
 
 use super::pie::IN_BYTES;
 use super::{Named, ParameterReader};
-use crate::registry::{ECN, LIMIT};
+use crate::registry::{ECN, LIMIT, MODE_WORDS};
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict,
+    Verdict, names,
 };
 
 /// Presets.
@@ -70,7 +70,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .from(1.0)
         .source(NS2),
     Parameter::new("mode", "", ValueKind::Choice, "unit of the queue length")
-        .or(&["packets", "bytes"])
+        .or(&names(&MODE_WORDS))
         .source(NS2),
     IN_BYTES,
     ECN,
@@ -104,7 +104,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let period = Span::from_secs(1.0 / reader.number("sampling", 170.0));
     let mean_packet = reader.bytes("mean_packet", 500) as f64;
     let q_ref = reader.packets("q_ref", 50.0, mean_packet);
-    let in_bytes = reader.word("mode", &[("packets", false), ("bytes", true)]);
+    let in_bytes = reader.word("mode", &MODE_WORDS);
     let by_size = reader.flag("byte_mode", false);
     Ok(Params { room, a, b, period, q_ref, mean_packet, in_bytes, by_size, ecn: reader.flag("ecn", false) })
 }

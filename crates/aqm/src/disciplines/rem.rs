@@ -33,10 +33,10 @@
 use aqmlab_units::{Probability, Span, Time};
 
 use super::{Named, ParameterReader};
-use crate::registry::{ECN, LIMIT};
+use crate::registry::{ECN, LIMIT, MODE_WORDS};
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict,
+    Verdict, names,
 };
 
 /// Presets.
@@ -74,7 +74,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .from(1.0)
     .source(NS2),
     Parameter::new("mode", "", ValueKind::Choice, "unit of queue and arrivals")
-        .or(&["packets", "bytes"])
+        .or(&names(&MODE_WORDS))
         .source(NS2),
     ECN,
 ];
@@ -118,7 +118,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         target: reader.packets("target", 20.0, mean_packet),
         rate_weight: reader.number("rate_weight", 1.0),
         mean_packet,
-        in_bytes: reader.word("mode", &[("packets", false), ("bytes", true)]),
+        in_bytes: reader.word("mode", &MODE_WORDS),
         capacity: update_time.secs() * reader.rate().bps() / (8.0 * mean_packet),
     };
     Ok(Params { room, law, update_time, ecn: reader.flag("ecn", false) })

@@ -25,7 +25,9 @@ use super::flow_queues::{FlowQueues, Hash, Ring};
 use super::{Named, ParameterReader};
 use crate::registry::LIMIT;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
+use crate::{
+    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind, names,
+};
 
 /// Presets.
 pub(super) const PRESETS: &[Named] = &[Named {
@@ -45,7 +47,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .or(&["never"])
         .source("McKenney 1990; Linux sch_sfq.c"),
     Parameter::new("full", "", ValueKind::Choice, "which packet is dropped when the buffer is full")
-        .or(&["longest-tail", "longest-head", "ns2"])
+        .or(&names(&FULL_WORDS))
         .source("McKenney 1990; Linux sch_sfq.c; ns-2.35 queue/sfq.cc"),
 ];
 
@@ -59,6 +61,9 @@ pub(crate) struct Params {
     full: Full,
 }
 
+const FULL_WORDS: [(&str, Full); 3] =
+    [("longest-tail", Full::LongestTail), ("longest-head", Full::LongestHead), ("ns2", Full::Arrival(0))];
+
 /// Which packet is dropped when the buffer is full.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Full {
@@ -71,18 +76,17 @@ enum Full {
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let limit = reader.limit(127);
-    let ns2 = match limit {
-        Limit::Packets(n) => Full::Arrival(n),
-        Limit::Bytes(_) => Full::Arrival(0),
-    };
-    let words = [("longest-tail", Full::LongestTail), ("longest-head", Full::LongestHead), ("ns2", ns2)];
-    let full = reader.word("full", &words);
-    if full == Full::Arrival(0) {
-        reader.error("limit", "full = \"ns2\" counts packets".into(), "a limit in packets");
+    let mut full = reader.word("full", &FULL_WORDS);
+    match (&mut full, limit) {
+        (Full::Arrival(most), Limit::Packets(n)) => *most = n,
+        (Full::Arrival(_), Limit::Bytes(_)) => {
+            reader.error("limit", "full = \"ns2\" counts packets".into(), "a limit in packets");
+        }
+        _ => {}
     }
     let perturb = reader.time_or("perturb", "never");
     let buckets = reader.integer("buckets", 1024) as usize;
-    let hash = reader.word("hash", Hash::ALL);
+    let hash = reader.word("hash", &Hash::ALL);
     if perturb.is_some() && hash == Hash::Modulo {
         reader.warn("perturb has no effect with hash = \"modulo\"".into());
     }

@@ -38,7 +38,7 @@ use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict,
+    Verdict, names,
 };
 
 /// Presets.
@@ -48,6 +48,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "T. J. Ott, T. V. Lakshman, L. H. Wong, SRED: Stabilized RED, INFOCOM 1999",
     doc: "Drops with a probability from the queue and the number of flows, estimated from a list of past packets.",
 }];
+
+const VARIANT_WORDS: [(&str, bool); 2] = [("full", true), ("simple", false)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -83,7 +85,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .above(0.0)
     .source(PAPER),
     Parameter::new("variant", "", ValueKind::Choice, "whether a hit raises the probability")
-        .or(&["full", "simple"])
+        .or(&names(&VARIANT_WORDS))
         .source(PAPER),
     ECN,
 ];
@@ -129,7 +131,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         law: ZapLaw {
             max_p: reader.number("max_p", 0.15),
             flows: reader.number("flows", 256.0),
-            is_full: reader.word("variant", &[("full", true), ("simple", false)]),
+            is_full: reader.word("variant", &VARIANT_WORDS),
         },
         ecn: reader.flag("ecn", false),
     })

@@ -40,6 +40,12 @@ pub enum AtIdle {
     None,
 }
 
+impl AtIdle {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("real", Self::Real), ("integer", Self::Integer), ("table", Self::Table), ("none", Self::None)];
+}
+
 /// The rule for the first arrival that finds the average at or above min_th.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossing {
@@ -47,6 +53,12 @@ pub enum Crossing {
     CountMinusOne,
     /// count becomes 1 and this arrival is never dropped (ns-2).
     CountOne,
+}
+
+impl Crossing {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("count-minus-one", Self::CountMinusOne), ("count-one", Self::CountOne)];
 }
 
 /// Where byte mode scales the probability by packet size over mean packet size.
@@ -60,6 +72,15 @@ pub enum ByteScaling {
     None,
 }
 
+impl ByteScaling {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 3] = [
+        ("before-spacing", Self::BeforeSpacing),
+        ("after-spacing", Self::AfterSpacing),
+        ("none", Self::None),
+    ];
+}
+
 /// Where a drop is forced, unless p_b = 1 goes through spacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForcedAt {
@@ -68,6 +89,11 @@ pub enum ForcedAt {
     /// From the end of the curve on, if p_b is 1 there: max_th, in gentle RED twice max_th (ns-2). Below it p_b = 1 goes
     /// through crossing and spacing.
     End,
+}
+
+impl ForcedAt {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 2] = [("p-one", Self::POne), ("end", Self::End)];
 }
 
 /// When the idle time of an average runs.
@@ -84,6 +110,10 @@ pub enum IdleWhen {
 }
 
 impl IdleWhen {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("free", Self::Free), ("none-waiting", Self::NoneWaiting), ("class-empty", Self::ClassEmpty)];
+
     /// Whether the packet in transmission keeps an average busy.
     #[inline]
     pub fn while_served(self) -> bool {

@@ -17,7 +17,7 @@ const WEB: &str = "web";
 const VIDEO: &str = "video";
 const VOIP: &str = "voip";
 /// All applications.
-pub(crate) const APPLICATIONS: [&str; 3] = [WEB, VIDEO, VOIP];
+pub const APPLICATIONS: [&str; 3] = [WEB, VIDEO, VOIP];
 
 const BBA_0: &str = "bba-0";
 const THROUGHPUT: &str = "throughput";

@@ -27,7 +27,7 @@ use ends::{Ends, Place};
 use start::Starts;
 use transport::GroupTransport;
 
-pub(crate) use application::APPLICATIONS;
+pub use application::APPLICATIONS;
 pub(crate) use transport::UDP;
 
 /// Most flows of a scenario.

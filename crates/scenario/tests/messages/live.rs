@@ -1,6 +1,6 @@
 //! `[live]`, and `exec` of flows.
 
-use aqmlab_scenario::{CountBytes, Distance, Family, FlowLabel, Live, live_plan_json};
+use aqmlab_scenario::{CountBytes, Distance, Family, FlowLabel, Live, Problem, parse};
 
 use super::{DIFFSERV, DUMBBELL, VALID, accepted, exchange, refused};
 
@@ -138,11 +138,10 @@ fn programs() {
 
 /// The errors of this text for a live run, or its warnings if there are none.
 fn problems(text: &str) -> Vec<String> {
-    let json: serde_json::Value =
-        serde_json::from_str(&live_plan_json(text, "net.toml", &[], 1)).expect("JSON");
-    let key = if json["ok"] == true { "warnings" } else { "errors" };
-    let line = |p: &serde_json::Value| format!("{}: {}: {}", p["line"], p["key"], p["message"]);
-    json[key].as_array().into_iter().flatten().map(line).collect()
+    let scenario = parse(text, "net.toml", &[]);
+    let found = scenario.and_then(|scenario| Ok(scenario.live_plan(1)?.1)).unwrap_or_else(|errors| errors);
+    let line = |p: &Problem| format!("{}: {:?}: {:?}", p.line, p.key, p.message);
+    found.iter().map(line).collect()
 }
 
 #[test]

@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.interop.settings import Dialect, Settings, effective, strange_parts
+from aqmlab.interop.settings import Settings, effective, strange_parts
 from aqmlab.interop.translation import Format, Row, Table
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
 MOST_PACKETS = 4096

@@ -27,8 +27,8 @@ from aqmlab.interop.importing.over_tcp import Way, is_read, supply
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.importing.recording import QUANTILES, Action, Recording
 from aqmlab.interop.importing.study import Study, Transfer, Wire, fresh
-from aqmlab.interop.model import UDP
 from aqmlab.interop.ns2.quantities import seconds
+from aqmlab.scenario.parts import UDP
 
 WARMUPS = ("warmup", "warmup_", "warm_up", "warmuptime", "warmup_time")
 

@@ -21,7 +21,7 @@ from aqmlab.errors import InputError
 
 PCAP = {0xA1B2C3D4: 1_000_000, 0xA1B23C4D: 1_000_000_000}
 """Ticks a second by the magic number."""
-SECTION, INTERFACE, OLD_PACKET, SIMPLE, ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
+INTERFACE, OLD_PACKET, SIMPLE, ENHANCED = 1, 2, 3, 6
 BYTE_ORDER = 0x1A2B3C4D
 ETHERNET, RAW, SLL, SLL2 = 1, (12, 14, 101, 228, 229), 113, 276
 LOOPBACK = (0, 108)
@@ -31,7 +31,7 @@ TCP, UDP = 6, 17
 EXTENSIONS = (0, 43, 60, 135)
 """IPv6 headers whose second byte is their length in 8 bytes: hop-by-hop, routing, destination, mobility."""
 FRAGMENT = 44
-FIN, SYN, RST, ACK = 1, 2, 4, 16
+SYN, ACK = 2, 16
 LONGEST_RECORD = 1 << 18
 LONGEST_BLOCK = 1 << 24
 MOST_PACKETS = 1_000_000

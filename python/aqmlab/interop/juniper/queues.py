@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.interop.settings import Dialect, Settings, shares_at, strange_parts
+from aqmlab.interop.settings import Settings, shares_at, strange_parts
 from aqmlab.interop.translation import Format, Row, Table
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
 INTERIOR = 8

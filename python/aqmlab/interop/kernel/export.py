@@ -190,7 +190,7 @@ def kernel_queue(
         )
     table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
     try:
-        integers = json.loads(_core.integers(table, chosen.rate_bps, chosen.delay_s))
+        integers = _core.integers(table, chosen.rate_bps, chosen.delay_s)
     except ValueError as error:
         # The core knows the table alone: "queue:1:1: KEY: message".
         raise InputError(f"{where}.{str(error).splitlines()[0].partition(': ')[2]}") from None

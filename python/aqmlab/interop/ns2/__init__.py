@@ -13,10 +13,11 @@ from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
 from aqmlab.interop.differences import Kind, Semantic, inexpressible
 from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.formatting import file_name
-from aqmlab.interop.model import UDP, Model
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns2.differences import queue_differences
 from aqmlab.interop.ns2.flows import flow_differences
 from aqmlab.interop.ns2.script import script
+from aqmlab.scenario.parts import UDP
 
 PROGRAM = "ns"
 WRITTEN_FOR = "2.35"

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns2.queues import RED, limit_of
 from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import DROP_TAIL, Link
 
 FAMILY = ("red", "gentle-red", "adaptive-red", "feng-red", "load-red", "mred", "exred", "nlred", "pc-red", "ddred")
 """Disciplines that are RED with other parts; the parts that ns-2 lacks are named."""

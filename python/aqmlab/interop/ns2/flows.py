@@ -19,8 +19,8 @@ from typing import Any
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.escaping import tcl_word
 from aqmlab.interop.formatting import flag, mean, number
-from aqmlab.interop.model import NS2_PROFILE, UDP, Model
-from aqmlab.scenario.parts import Flow
+from aqmlab.interop.model import NS2_PROFILE, Model
+from aqmlab.scenario.parts import UDP, Flow
 
 SENDERS = {
     "tahoe": "Agent/TCP",

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.interop.formatting import number
-from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns2.quantities import seconds
 from aqmlab.interop.translation import AT_LEAST_ONE, FLAG, INVERSE, NUMBER, Fixed, Format, Row, Table, is_true, one_of
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import DROP_TAIL, Link
 
 AUTOMATIC = {-1.0: "auto", 0.0: "auto-1s", -2.0: "auto-0.1s"}
 """Values of ``q_weight_`` for which ns-2 computes the weight."""

@@ -15,10 +15,10 @@ from aqmlab.interop.crosscheck.routes import Routes, nodes_of
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.escaping import tcl_word
 from aqmlab.interop.formatting import WIDTH, comment, number, told
-from aqmlab.interop.model import UDP, Model
+from aqmlab.interop.model import Model
 from aqmlab.interop.ns2.flows import at_reset, flow_line, receiver, sender
 from aqmlab.interop.ns2.queues import Ns2Queue, ns2_queue
-from aqmlab.scenario.parts import Flow, Link
+from aqmlab.scenario.parts import UDP, Flow, Link
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

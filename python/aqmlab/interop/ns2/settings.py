@@ -5,7 +5,8 @@ from __future__ import annotations
 from aqmlab.interop.differences import Kind
 from aqmlab.interop.ns2.differences import PARTS, queue_differences
 from aqmlab.interop.ns2.queues import ns2_queue, read_queue
-from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, effective, spacing_note, strange_parts
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from aqmlab.interop.crosscheck.routes import Routes
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.model import NS2_PROFILE, UDP, Model
+from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
-from aqmlab.scenario.parts import Flow
+from aqmlab.scenario.parts import UDP, Flow
 
 GROWTH = "growth at the end of recovery"
 """The one difference that moves results most; the program has a switch for it."""

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.interop.formatting import flag, mean, number
-from aqmlab.interop.model import NS2_PROFILE, UDP
+from aqmlab.interop.model import NS2_PROFILE
 from aqmlab.interop.ns3.formatting import seconds
-from aqmlab.scenario.parts import Flow
+from aqmlab.scenario.parts import UDP, Flow
 
 HEADERS = 40
 """Bytes of the headers of IPv4 and TCP."""

@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.model import DROP_TAIL
 from aqmlab.interop.ns3.formatting import rate
 from aqmlab.interop.ns3.other_queues import OTHER_QUEUES, SECONDS, SIZE, size
 from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts
 from aqmlab.interop.translation import AT_LEAST_ONE, FLAG, INVERSE, NUMBER, Fixed, Format, Row, Table, is_true, one_of
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import DROP_TAIL, Link
 
 FIFO = "ns3::FifoQueueDisc"
 CURVES = ("linear", "gentle", "nlred")

@@ -6,7 +6,8 @@ from aqmlab.interop.differences import Kind
 from aqmlab.interop.escaping import c_string
 from aqmlab.interop.ns3.formatting import wrapped
 from aqmlab.interop.ns3.queues import PARTS, disc_of, queue_differences, read_red
-from aqmlab.interop.settings import Dialect, Settings, effective, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, effective, spacing_note, strange_parts
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
 DEVICE = "the device below has a queue of its own: give it one packet, or the average does not see what waits"

@@ -10,16 +10,15 @@ from collections.abc import Iterator, Sequence
 from aqmlab.errors import Error
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
-from aqmlab.interop.model import NS2_PROFILE, UDP, Model
+from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
-from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.file import APPLICATIONS, Scenario
+from aqmlab.scenario.parts import UDP
 from aqmlab.scenario.toml_text import inline
 
-APPLICATIONS = ("voip", "web", "video")
-"""Keys of flows that an application drives."""
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
 """Results go to stdout unless file descriptor 3 is open."""
 
@@ -28,12 +27,6 @@ def setting(model: Model, seed: int) -> Setting:
     """Return the job for Linux; an `Error` if Linux cannot do it."""
     plan = live_plan(without_applications(model.scenario), seed=seed)
     return setting_of(plan)
-
-
-def applications_of(scenario: Scenario) -> dict[str, str]:
-    """Return the groups of flows that an application drives, with the application: a live run has none."""
-    flows = scenario.tables.get("flow", ())
-    return {str(flow.get("name")): kind for flow in flows for kind in APPLICATIONS if kind in flow}
 
 
 def without_applications(scenario: Scenario) -> Scenario:
@@ -68,7 +61,7 @@ def differences(model: Model) -> list[Semantic]:
     if found.policers:
         text = "Markers are policers of tc at the senders: what exceeds their bucket gets the other code point."
         made.append(Semantic("marker", text, Kind.DIFFERS))
-    left_out = applications_of(model.scenario)
+    left_out = model.scenario.applications
     made += [
         Semantic("application", f"flow.{name}: {kind} is left out; the queue is written all the same.", Kind.LEFT_OUT)
         for name, kind in left_out.items()

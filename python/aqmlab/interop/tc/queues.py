@@ -21,10 +21,11 @@ from dataclasses import dataclass
 
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
-from aqmlab.interop.settings import Dialect, Settings, packet_sizes
+from aqmlab.interop.settings import Settings, packet_sizes
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
 from aqmlab.interop.tc.schedulers import SCHEDULERS, bands_of, handles_from, write_ets
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link, packets
 

@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from aqmlab.interop.formatting import number
-from aqmlab.interop.settings import Dialect, Settings, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, spacing_note, strange_parts
 from aqmlab.interop.tc.other_queues import COUNT, SIZE, phrase, present
 from aqmlab.interop.tc.quantities import bits_of, number_of
 from aqmlab.interop.translation import Fixed, Format, Row, Table, shown
+from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link, packets
 
 MOST_BURST = 1 << 24
@@ -33,8 +34,6 @@ LARGE = 10
 PROBABILITY = Format(lambda value: f"{min(value, 1 - 1e-9):.9g}", number_of, absolute=1e-9, relative=5e-9)
 RATE = Format(lambda value: f"{value / 1e3:.10g}kbit", bits_of, relative=1e-9)
 ECN = Row("ecn", "ecn", present("ecn", True, False))
-EWMA = Format(lambda value: str(round(-math.log2(value))), lambda text: 2.0 ** -int(text), relative=0.5)
-"""Format of w_q = 2^-Wlog as ``tc -d qdisc show`` prints it."""
 RED = Table(
     "red",
     (

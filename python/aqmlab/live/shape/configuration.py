@@ -26,12 +26,10 @@ count, but for its family.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError, unknown
 from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.telemetry.formatting import milliseconds, rate
@@ -59,14 +57,11 @@ class Configuration:
         From the input to the output.
     reverse
         The link of the other direction; None lets everything through there.
-    live
-        Settings of ``[live]``, with their defaults.
     """
 
     scenario: Scenario
     link: Link
     reverse: Link | None
-    live: dict[str, Any]
 
     @classmethod
     def load(cls, path: str | Path, *, link: str | None = None, overrides: Overrides = ()) -> Configuration:
@@ -95,8 +90,7 @@ class Configuration:
         chosen = links[name]
         compiled(chosen.aqm, f"{path}: link {name}")
         back = [one for one in scenario.links if (one.from_, one.to) == (chosen.to, chosen.from_)]
-        settings = json.loads(_core.check(scenario.text, scenario.filename, list(scenario.overrides), whole=False))
-        return cls(scenario, chosen, back[0] if back else None, settings["scenario"]["live"])
+        return cls(scenario, chosen, back[0] if back else None)
 
     def words(self) -> str:
         """Say what it is."""
@@ -114,7 +108,7 @@ class Configuration:
             "hops_before": 0,
             "dscp": None,
             "class": 0,
-            "flow_label": self.live["flow_label"],
+            "flow_label": self.scenario.live["flow_label"],
         }
         return {
             "scenario": self.scenario.text,
@@ -128,11 +122,11 @@ class Configuration:
             "a": a,
             "b": b,
             "groups": [group],
-            "distance": self.live["distance"],
-            "qosa_bit": self.live["qosa_bit"],
-            "count_bytes": self.live["count_bytes"],
+            "distance": self.scenario.live["distance"],
+            "qosa_bit": self.scenario.live["qosa_bit"],
+            "count_bytes": self.scenario.live["count_bytes"],
             "in_service_counts": False,
-            "loss": {"forward": self.live["loss"], "reverse": self.live["reverse_loss"]},
+            "loss": {"forward": self.scenario.live["loss"], "reverse": self.scenario.live["reverse_loss"]},
             "realtime": {
                 "fifo": can_be_realtime(),
                 "priority": 10,

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from aqmlab.errors import Error, StorageError
 from aqmlab.live.processes import Identity
-from aqmlab.live.shape.network import NAMESPACES, Space
+from aqmlab.live.shape.network import Space
 from aqmlab.live.shape.steps import Setting, Step, from_json, to_json
+from aqmlab.live.state import NAMESPACES
 from aqmlab.results.folders import explain, write_file
 
 FOLDER = Path("/run/aqmlab-shape")

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from aqmlab.errors import InputError, StorageError
 from aqmlab.live.namespaces import reason, within
+from aqmlab.live.state import NAMESPACES
 
 T = TypeVar("T")
 
 SETTINGS = Path("/proc/sys/net")
-NAMESPACES = Path("/run/netns")
 LOOPBACK = 0x8
 """IFF_LOOPBACK (linux/if.h)."""
 MAIN = 254

@@ -18,9 +18,9 @@ from aqmlab.live.telemetry.view import Line, View
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
-NAMES = ("terminal", "tc", "jsonl", "prometheus")
-ALLOWED = "allowed: terminal, tc, jsonl, jsonl=FILE, prometheus, prometheus=PORT, several with commas between"
 ON_STDOUT = ("terminal", "tc", "jsonl")
+NAMES = (*ON_STDOUT, "prometheus")
+ALLOWED = "allowed: terminal, tc, jsonl, jsonl=FILE, prometheus, prometheus=PORT, several with commas between"
 
 Report = Callable[[str], None]
 

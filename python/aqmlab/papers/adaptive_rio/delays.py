@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab import _core
 from aqmlab.papers.adaptive_rio.measure import ASSURED, LINK, PERIODS_S
 from aqmlab.papers.common import PaperFiles
 from aqmlab.results.parquet import to_arrow
@@ -29,7 +28,7 @@ def class_delays(overrides: Mapping[str, Value], seed: int) -> dict[str, float]:
     """Mean and 99 % queueing delay in ms of each class, while the assured flow is idle and active; first experiment."""
     settings = {**overrides, "probe.links": [EDGE, LINK], "probe.events": True}
     plan = PaperFiles("adaptive-rio").scenario("experiment1", settings)
-    output = _core.run(plan.text, plan.filename, seed, list(plan.overrides))
+    output = plan.core.run(seed)
     events = to_arrow(output["tables"]["events"], seed=seed)
     assured = [flow.group for flow in plan.flows].index(ASSURED)
     at_edge = events.filter(

@@ -14,7 +14,8 @@ from aqmlab.papers.common.claim_file import ClaimFile
 from aqmlab.papers.common.claim_prose import claim_text
 from aqmlab.papers.common.claim_reader import read_claims
 from aqmlab.papers.common.page_file import PageFile, read_page
-from aqmlab.scenario.file import PAPER, Overrides, Scenario
+from aqmlab.papers.scenarios import PREFIX
+from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
 
 
@@ -128,7 +129,7 @@ class PaperFiles:
 
     def scenario_name(self, name: str) -> str:
         """Return the name of a scenario of this paper on the command line."""
-        return f"{PAPER}{self.key}/{name}.toml"
+        return f"{PREFIX}{self.key}/{name}.toml"
 
     def claim_file(self) -> ClaimFile:
         """Return the claims of ``claims.toml`` as data that can be executed."""

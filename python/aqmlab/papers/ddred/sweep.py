@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aqmlab import _core
 from aqmlab.papers.common import Computation, answers_of
 from aqmlab.papers.ddred.plan import DISCIPLINES, FILES, TABLE_LATENCIES, Effort
 from aqmlab.results.parquet import to_arrow
@@ -101,7 +100,7 @@ def _cells(discipline: str, overrides: Mapping[str, Value], seed: int) -> list[f
             "link.PCs1-R1.delay": f"{latency}ms",
         }
         plan = FILES.scenario("pair", base | dict(overrides))
-        output = _core.run(plan.text, plan.filename, seed, list(plan.overrides), None)
+        output = plan.core.run(seed)
         flows = to_arrow(output["tables"]["flows"], seed=seed).to_pandas().set_index("flow")
         cells += [float(flows.loc[name, "arrived_bytes"]) / plan.duration_s / 1000 for name in FLOWS]
     return cells

@@ -7,17 +7,16 @@ a block has the texts of its scenarios, and its result is bytes.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Problem, ScenarioError, WorkerError
-from aqmlab.results.evaluation import Evaluated
+from aqmlab.errors import InputError, WorkerError
+from aqmlab.results.evaluation import Evaluated, cores_of
 from aqmlab.results.keys import RunKey, study_name
-from aqmlab.runs.jobs import Simulation, cost_of
+from aqmlab.runs.jobs import Simulation, expected_cost
 from aqmlab.runs.portions import Work
 from aqmlab.runs.store.block import BlockBuilder, EncodedBlock
 from aqmlab.runs.store.index import PointRow, StudyRow
@@ -66,14 +65,9 @@ def check_points(base: Scenario, design: Design, warnings: set[str], progress: C
     checked = []
     for number, values in enumerate(design.points()):
         progress(number / design.size)
-        pairs = [*base.overrides, *zip(design.keys, values, strict=True), PINNED_SEEDS]
-        answer = json.loads(_core.check(base.text, base.filename, pairs, whole=False))
-        if not answer["ok"]:
-            raise ScenarioError([Problem.from_json(problem) for problem in answer["errors"]])
-        warnings.update(str(Problem.from_json(warning)) for warning in answer.get("warnings") or ())
-        found = answer["scenario"]
-        cost = cost_of(float(found["managed_bps"]), float(found["slowest_bps"] or 0), float(found["duration_s"]))
-        checked.append(Point(values, found["hash"], found["normalized"], cost))
+        found = base.with_overrides((*zip(design.keys, values, strict=True), PINNED_SEEDS))
+        warnings.update(map(str, found.warnings))
+        checked.append(Point(values, found.hash, found.normalized, expected_cost(found)))
     return checked
 
 
@@ -124,37 +118,38 @@ class Block(Work[BlockDone]):
     def compute(self, progress: Callable[[float], None]) -> BlockDone:
         """Do all runs. `progress` is called with the share that is done, 0 to 1."""
         builder, evaluated, warnings = BlockBuilder(), list[Evaluated](), set[str]()
-        last_s = math.inf
+        sources: dict[str, Simulation] = {}
+        short = False
         for number, key in enumerate(self.keys):
             if key.version != _core.version():
                 raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {key.version}")
-            progress(number / len(self.keys))
-            report = None if last_s < SHORT_S else _part(progress, number, len(self.keys))
-            output = self._source(key).output(key.seed, report)
-            builder.add(key, self.texts[key.scenario], output)
+            text = self.texts[key.scenario]
+            if key.scenario not in sources:
+                plan = Scenario.from_text(text, filename="<study>")
+                sources = {key.scenario: Simulation(plan, engine=self.engine)}
+            part = partial(self._report, progress, number)
+            part(0.0)
+            output = sources[key.scenario].output(key.seed, None if short else part)
+            builder.add(key, text, output)
             warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
             if output.evaluated is not None:
                 evaluated.append(output.evaluated)
-                last_s = output.evaluated.core_s
+                short = output.evaluated.core_s < SHORT_S
         return BlockDone(builder.encode(), evaluated, warnings)
 
-    def stored(self, store: ResultStore) -> EncodedBlock | None:
+    def _report(self, progress: Callable[[float], None], before: int, share: float) -> None:
+        """Report the progress of a run as a part of that of its block."""
+        progress((before + share) / len(self.keys))
+
+    def adopted(self, store: ResultStore) -> EncodedBlock | None:
         """Return those runs as a block that are in folders of a store, but in no block; None if there are none."""
         builder = BlockBuilder()
         there = store.index.has_runs(key.name for key in self.keys)
         for key in (key for key in self.keys if key.name not in there):
-            found = self._source(key).stored(store, key)
+            found = store.find(key)
             if found is not None:
                 builder.add(key, self.texts[key.scenario], found)
         return builder.encode() if builder.count else None
-
-    def _source(self, key: RunKey) -> Simulation:
-        return Simulation(self.texts[key.scenario], "<study>", engine=self.engine)
-
-
-def _part(progress: Callable[[float], None], before: int, count: int) -> Callable[[float], None]:
-    """Report the progress of a run as a part of that of its block."""
-    return lambda share: progress((before + share) / count)
 
 
 def cut(
@@ -170,9 +165,8 @@ def cut(
 
     def add() -> None:
         texts = {key.scenario: distinct[key.scenario].text for key in keys}
-        cores = Simulation("", "", engine=engine).cores
-        found = Block(tuple(keys), texts, engine, place=place, cost=cost, in_python=True, cores=cores, runs=len(keys))
-        blocks.append(found)
+        how = {"place": place, "cost": cost, "in_python": True, "cores": cores_of(engine), "runs": len(keys)}
+        blocks.append(Block(tuple(keys), texts, engine, **how))
 
     for point in distinct.values():
         for seed in seeds:

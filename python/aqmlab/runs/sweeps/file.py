@@ -26,7 +26,7 @@ from typing import Any
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.runs.sweeps.axes import Axis, Range, axis_of, range_of
-from aqmlab.scenario.file import EXAMPLE, MOST_SEEDS, PAPER, override_pairs, read_text
+from aqmlab.scenario.file import MOST_SEEDS, is_packaged, override_pairs, read_text
 from aqmlab.scenario.toml_text import read_toml
 
 FORMAT = 1
@@ -76,7 +76,7 @@ def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
             raise InputError(f"{path}: draw.{key}: is {value!r} (allowed: a whole number)")
     scenario = data["scenario"]
     return SweepFile(
-        scenario=scenario if scenario.startswith((PAPER, EXAMPLE)) else path.parent / scenario,
+        scenario=scenario if is_packaged(scenario) else path.parent / scenario,
         name=_text(path, data, "name"),
         seeds=_seeds(path, data.get("seeds")),
         overrides=override_pairs(_table(path, data, "set")),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.displays import Shown
 from aqmlab.errors import InputError
+from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation
 from aqmlab.results.metrics import in_order, metric, metric_interval
 from aqmlab.results.result import Result

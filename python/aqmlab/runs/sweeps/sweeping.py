@@ -172,7 +172,7 @@ def _left(store: ResultStore, blocks: Sequence[Block]) -> list[Block]:
     """Return the runs that are still to do; before, drop those whose files are missing, and adopt those in folders."""
     store.drop_lost(key.name for block in blocks for key in block.keys)
     for block in blocks if store.index.rows("SELECT 1 FROM folders LIMIT 1") else ():
-        found = block.stored(store)
+        found = block.adopted(store)
         if found is not None:
             store.add(found)
     left = []

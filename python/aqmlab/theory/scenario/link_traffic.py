@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Flow, Link
+from aqmlab.scenario.parts import UDP, Flow, Link
 
-UDP = "udp"
 ALIKE_S = 1e-5
 """Round trips that differ by less are one class."""
 NEARLY_ALL = 0.95

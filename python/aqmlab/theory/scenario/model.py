@@ -9,12 +9,12 @@ from typing import Literal
 
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Flow, Link
+from aqmlab.scenario.parts import UDP, Flow, Link
 from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.scenario.assumption import Assumption, some
 from aqmlab.theory.scenario.link_curve import LinkCurve, curve_of, is_modelled
-from aqmlab.theory.scenario.link_traffic import UDP, Traffic, traffic_over
+from aqmlab.theory.scenario.link_traffic import Traffic, traffic_over
 from aqmlab.theory.scenario.traffic_class import class_met, class_split
 
 Kind = Literal["fluid", "chain", "transfers", "none"]

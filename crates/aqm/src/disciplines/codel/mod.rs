@@ -36,7 +36,7 @@ use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind,
+    ValueKind, names,
 };
 
 /// Presets.
@@ -47,6 +47,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "Drops at the head at decreasing intervals while no packet of an interval has waited less than the target.",
 }];
 
+const DIALECT_WORDS: [(&str, Arithmetic); 2] = [("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)];
+
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
@@ -55,7 +57,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     MAX_PACKET,
     ECN,
     Parameter::new("dialect", "", ValueKind::Choice, "arithmetic of the control law")
-        .or(&["rfc8289", "linux"]),
+        .or(&names(&DIALECT_WORDS)),
 ];
 
 pub(crate) const TARGET: Parameter =
@@ -94,7 +96,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
     let ecn = reader.flag("ecn", false);
-    let arithmetic = reader.word("dialect", &[("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)]);
+    let arithmetic = reader.word("dialect", &DIALECT_WORDS);
     Ok(Params { room, law: ControlLaw::new(arithmetic, target, interval, max_packet), ecn })
 }
 

@@ -33,7 +33,7 @@ use super::flow_queues::Hash;
 use super::{Named, ParameterReader};
 use crate::qdisc::find_gauge;
 use crate::registry::LIMIT;
-use crate::{Backlog, Dequeue, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind};
+use crate::{Backlog, Dequeue, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, ValueKind, names};
 
 use super::scheduler::{self, Scheduler, ServiceRule};
 pub(crate) use flows::Flows;
@@ -55,6 +55,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "A queue for each flow, served in turn, so that all send the same number of bytes.",
 }];
 
+const LONGEST_WORDS: [(&str, bool); 2] = [("head", true), ("tail", false)];
+
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
@@ -69,7 +71,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "which packet of the longest queue is dropped at overflow",
     )
-    .or(&["head", "tail"])
+    .or(&names(&LONGEST_WORDS))
     .source("ns-2.35 queue/drr.cc"),
 ];
 
@@ -84,7 +86,7 @@ pub(super) const HASH: Parameter = Parameter::new(
     ValueKind::Choice,
     "how a flow is mapped to a queue: mixed bits, or its number modulo buckets",
 )
-.or(&["mix", "modulo"]);
+.or(&names(&Hash::ALL));
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
@@ -104,8 +106,8 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         limit: reader.limit(100),
         quantum,
         buckets: reader.integer("buckets", 1024) as usize,
-        hash: reader.word("hash", Hash::ALL),
-        from_head: reader.word("longest", &[("head", true), ("tail", false)]),
+        hash: reader.word("hash", &Hash::ALL),
+        from_head: reader.word("longest", &LONGEST_WORDS),
     };
     Ok(Params::Flows(params))
 }

@@ -5,7 +5,7 @@ use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
 use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
 use crate::disciplines::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
-use crate::{Parameter, ParameterError, Room, ValueKind};
+use crate::{Parameter, ParameterError, Room, ValueKind, names};
 
 /// Presets.
 pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
@@ -17,6 +17,9 @@ pub(in crate::disciplines) const PRESETS: &[Named] = &[Named {
 
 const RFC: &str = "RFC 9332";
 const LINUX: &str = "Linux sch_dualpi2.c";
+
+const SCHEDULER_WORDS: [(&str, bool); 2] = [("weighted", false), ("time-shifted", true)];
+const DECISION_WORDS: [(&str, bool); 2] = [("recurring", false), ("random", true)];
 
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
@@ -66,7 +69,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "how the classic queue is protected from starvation: a weight, or its age",
     )
-    .or(&["weighted", "time-shifted"])
+    .or(&names(&SCHEDULER_WORDS))
     .source(RFC),
     Parameter::new(
         "classic_share",
@@ -91,7 +94,7 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "how packets are selected for a drop or mark, given a likelihood",
     )
-    .or(&["recurring", "random"])
+    .or(&names(&DECISION_WORDS))
     .source(RFC),
     SPARED,
     ECN,
@@ -137,11 +140,11 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     let l4s_min_th = reader.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
     let l4s_range = reader.time("l4s_range", Span::from_secs(0.000_4)).secs();
     let l4s_min_packets = reader.integer("l4s_min_packets", 1) as u32;
-    let is_shifted = reader.word("scheduler", &[("weighted", false), ("time-shifted", true)]);
+    let is_shifted = reader.word("scheduler", &SCHEDULER_WORDS);
     let share = reader.number("classic_share", 0.1);
     let shift = reader.time("time_shift", Span::from_millis(50));
     let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
-    let is_random = reader.word("decision", &[("recurring", false), ("random", true)]);
+    let is_random = reader.word("decision", &DECISION_WORDS);
     let max_packet = reader.bytes("max_packet", 1514);
     let ecn = reader.flag("ecn", true);
     Ok(Params {

@@ -42,7 +42,7 @@ use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Parameter, ParameterError, Qdisc,
-    Room, ValueKind, Verdict,
+    Room, ValueKind, Verdict, names,
 };
 
 /// Presets.
@@ -52,6 +52,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "K. De Schepper, O. Bondarenko, I.-J. Tsang, B. Briscoe, PI2, CoNEXT 2016",
     doc: "Drops with the square of a probability that a controller with constant gains computes.",
 }];
+
+const DECIDE_WORDS: [(&str, bool); 2] = [("leaving", false), ("arriving", true)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -72,7 +74,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .source("sch_pi2.c"),
     SPARED,
     Parameter::new("decide", "", ValueKind::Choice, "when a packet is dropped or marked")
-        .or(&["leaving", "arriving"])
+        .or(&names(&DECIDE_WORDS))
         .source("RFC 9332; sch_pi2.c"),
     ECN,
 ];
@@ -116,7 +118,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let coupling = reader.number("coupling", 2.0);
     let most = libm::sqrt(reader.number("max_p", (1.0 / (coupling * coupling)).min(1.0)));
     let spared = reader.bytes("max_packet", 1514).saturating_mul(2);
-    let at_arrival = reader.word("decide", &[("leaving", false), ("arriving", true)]);
+    let at_arrival = reader.word("decide", &DECIDE_WORDS);
     Ok(Params { room, gains, coupling, most, spared, at_arrival, ecn: reader.flag("ecn", false) })
 }
 

@@ -45,7 +45,7 @@ use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict,
+    Verdict, names,
 };
 
 /// Presets.
@@ -55,6 +55,10 @@ pub(super) const PRESETS: &[Named] = &[Named {
     paper: "R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017",
     doc: "Drops arrivals with a probability that a controller adjusts until the delay is at its reference.",
 }];
+
+const DELAY_WORDS: [(&str, Delay); 2] =
+    [("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)];
+const DECAY_WORDS: [(&str, bool); 2] = [("empty", false), ("half-target", true)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -124,7 +128,7 @@ const DELAY: Parameter = Parameter::new(
     ValueKind::Choice,
     "how the delay is measured: of the last packet to leave, or length over rate",
 )
-.or(&["timestamp", "departure-rate"])
+.or(&names(&DELAY_WORDS))
 .source(RFC);
 pub(crate) const IN_BYTES: Parameter = Parameter::new(
     "byte_mode",
@@ -146,7 +150,7 @@ const DECAY: Parameter = Parameter::new(
     ValueKind::Choice,
     "when the probability decays: without a delay, or at delays below half of the target",
 )
-.or(&["empty", "half-target"])
+.or(&names(&DECAY_WORDS))
 .source("RFC 8033, section 4.2 and appendix B");
 const DERANDOMIZE: Parameter = Parameter::new(
     "derandomize",
@@ -178,12 +182,11 @@ pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
         beta: reader.number("beta", 1.25),
         max_burst: reader.time("max_burst", Span::from_millis(150)),
         mean_packet: reader.bytes("mean_packet", 1000),
-        delay: reader
-            .word("delay", &[("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)]),
+        delay: reader.word("delay", &DELAY_WORDS),
         in_bytes: reader.flag("byte_mode", false),
         caps: reader.flag("cap_adjustment", true),
         derandomizes: reader.flag("derandomize", false),
-        decays_early: reader.word("decay", &[("empty", false), ("half-target", true)]),
+        decays_early: reader.word("decay", &DECAY_WORDS),
         mark_up_to: {
             let mark_up_to = reader.number("mark_up_to", 0.1);
             reader.flag("ecn", false).then_some(mark_up_to)

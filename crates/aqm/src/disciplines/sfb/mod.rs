@@ -53,7 +53,7 @@ use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
     Backlog, Decide, DropClass, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room,
-    ValueKind, Verdict,
+    ValueKind, Verdict, names,
 };
 
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
@@ -107,7 +107,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         ValueKind::Choice,
         "an arrival is dropped if all, any or none of its bins are too full",
     )
-    .or(&["all", "any", "never"]),
+    .or(&names(&FULL_BIN_WORDS)),
     Parameter::new("penalty_rate", "", ValueKind::Number, "packets a second that pass the penalty box")
         .from(0.0)
         .source(LINUX),
@@ -145,6 +145,9 @@ pub(crate) struct Params {
     ecn: bool,
 }
 
+const FULL_BIN_WORDS: [(&str, FullBin); 3] =
+    [("all", FullBin::All), ("any", FullBin::Any), ("never", FullBin::Never)];
+
 /// When too many packets in bins drop an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FullBin {
@@ -170,8 +173,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         increment: reader.number("increment", 0.005),
         decrement: reader.number("decrement", 0.001),
     };
-    let words = [("all", FullBin::All), ("any", FullBin::Any), ("never", FullBin::Never)];
-    let full_bin = reader.word("full_bin", &words);
+    let full_bin = reader.word("full_bin", &FULL_BIN_WORDS);
     let penalty_rate = reader.number("penalty_rate", 10.0);
     let penalty_burst = reader.integer("penalty_burst", 20) as f64;
     let rehash = match reader.special("rehash") {

@@ -12,7 +12,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Parameter, ValueKind};
+use crate::{Parameter, ValueKind, names};
 
 /// Adaptive RED (S. Floyd, R. Gummadi and S. Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's
 /// Active Queue Management", 2001, figure 1): max_p moves slowly so that the average stays near the middle.
@@ -60,6 +60,10 @@ pub enum AdaptFrom {
 
 const PAPER: &str = "Floyd, Gummadi and Shenker 2001";
 
+/// Our default, and ns-2's value.
+const FROM_WORDS: [(&str, AdaptFrom); 2] =
+    [("last-step", AdaptFrom::LastStep), ("last-change", AdaptFrom::LastChange)];
+
 impl Part for AdaptiveRed {
     const NAME: &'static str = "adaptive-red";
     const DOC: &'static str = "max_p moves slowly so that the average stays in the middle of the thresholds";
@@ -72,7 +76,7 @@ impl Part for AdaptiveRed {
             ValueKind::Choice,
             "Adaptive RED: whether the interval begins with the last step or the last change of max_p",
         )
-        .or(&["last-step", "last-change"])
+        .or(&names(&FROM_WORDS))
         .source("ns-2.35 queue/red.cc (last-change)"),
         GENTLE_SLOPE,
         Parameter::new("ared_alpha", "alpha", ValueKind::Number, "Adaptive RED: largest increment of max_p")
@@ -120,8 +124,7 @@ impl AdaptationPart for AdaptiveRed {
     ) -> Result<Self, ParameterError> {
         let (alpha, beta) = (reader.number("ared_alpha", 0.01), reader.number("ared_beta", 0.9));
         let bounds = context.max_p_bounds(reader, (0.01, 0.5))?;
-        let (step, change) = (("last-step", AdaptFrom::LastStep), ("last-change", AdaptFrom::LastChange));
-        let from = reader.word("adapt_from", &context.ordered(step, change));
+        let from = reader.word("adapt_from", &context.ordered(FROM_WORDS));
         Ok(Self { alpha, beta, bounds, from, slope: context.gentle_slope(reader) })
     }
 

@@ -12,7 +12,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Meta, Parameter, ValueKind};
+use crate::{Meta, Parameter, ValueKind, names};
 
 /// Adaptive-RIO (C.-H. Chien and W. Liao, "A Self-Configuring RED Gateway for Quality of Service (QoS) Networks"): the
 /// thresholds of the *out* packets grow while the link is not full or assured traffic is absent, and shrink while
@@ -156,7 +156,7 @@ impl Part for AdaptiveRio {
             ValueKind::Choice,
             "Adaptive-RIO: rate beyond the threshold and moving away from it, beyond it, or either",
         )
-        .or(&["both", "rate", "either"]),
+        .or(&names(&Trend::ALL)),
     ];
 
     #[cfg(test)]

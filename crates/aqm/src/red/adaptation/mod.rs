@@ -15,7 +15,7 @@ use super::curve::{Curve, CurveKind, CurveTable};
 use super::part::{Part, parts};
 use crate::plugin::CurveNumbers;
 use crate::spec::ParameterReader;
-use crate::{Meta, Parameter, ParameterError, ValueKind};
+use crate::{Meta, Parameter, ParameterError, ValueKind, names};
 
 /// The constants and functions of an adaptation in addition to those of [`Part`].
 pub(crate) trait AdaptationPart: Part {
@@ -67,6 +67,11 @@ pub(crate) enum Steps {
     AfterDecision(f64),
 }
 
+const CLOCK_WORDS: [(&str, Clock); 2] = [("arrival", Clock::Arrival), ("timer", Clock::Timer)];
+/// Our default, and ns-2's value.
+const SLOPE_WORDS: [(&str, GentleSlope); 2] =
+    [("moving", GentleSlope::Moving), ("initial", GentleSlope::Initial)];
+
 /// Time between two steps.
 pub(crate) const ADAPT_INTERVAL: Parameter =
     Parameter::new("adapt_interval", "", ValueKind::Time, "adaptation: time between two steps").above(0.0);
@@ -77,7 +82,7 @@ pub(crate) const ADAPT_CLOCK: Parameter = Parameter::new(
     ValueKind::Choice,
     "adaptation: steps at arrivals, or by a timer of its own",
 )
-.or(&["arrival", "timer"]);
+.or(&names(&CLOCK_WORDS));
 /// The part of gentle RED's curve that a step of max_p moves.
 pub(crate) const GENTLE_SLOPE: Parameter = Parameter::new(
     "gentle_slope",
@@ -85,7 +90,7 @@ pub(crate) const GENTLE_SLOPE: Parameter = Parameter::new(
     ValueKind::Choice,
     "adaptation: whether gentle RED's slope above max_th moves with max_p, or stays that of the initial max_p",
 )
-.or(&["moving", "initial"])
+.or(&names(&SLOPE_WORDS))
 .source("ns-2.35 queue/red.cc (initial)");
 /// Bounds of max_p.
 pub(crate) const MAX_P_LOW: Parameter =
@@ -179,7 +184,7 @@ impl AdaptationContext<'_> {
     }
 
     /// Return the words of a switch between our default and ns-2's value, the default of the dialect first.
-    fn ordered<T: Copy>(&self, ours: (&'static str, T), ns2: (&'static str, T)) -> [(&'static str, T); 2] {
+    fn ordered<T: Copy>(&self, [ours, ns2]: [(&'static str, T); 2]) -> [(&'static str, T); 2] {
         if self.is_ns2 { [ns2, ours] } else { [ours, ns2] }
     }
 
@@ -188,8 +193,7 @@ impl AdaptationContext<'_> {
         if self.curve != Some(CurveKind::Gentle) {
             return GentleSlope::Moving;
         }
-        let (moving, initial) = (("moving", GentleSlope::Moving), ("initial", GentleSlope::Initial));
-        reader.word(GENTLE_SLOPE.key, &self.ordered(moving, initial))
+        reader.word(GENTLE_SLOPE.key, &self.ordered(SLOPE_WORDS))
     }
 
     /// Read max_L and max_U, and max_th over min_th, for a rule that moves the thresholds of the last class.
@@ -238,10 +242,7 @@ impl AdaptationKind {
             Steps::Never => (Clock::Arrival, 0.0),
             Steps::BeforeDecision(default) | Steps::AfterDecision(default) => {
                 let interval = reader.seconds("adapt_interval", default);
-                (
-                    reader.word("adapt_clock", &[("arrival", Clock::Arrival), ("timer", Clock::Timer)]),
-                    interval,
-                )
+                (reader.word("adapt_clock", &CLOCK_WORDS), interval)
             }
         };
         Ok(Adaptation::new(rule, steps, clock, Span::from_secs(interval)))

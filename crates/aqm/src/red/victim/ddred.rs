@@ -6,7 +6,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, ValueKind};
+use crate::{DropClass, DropReason, Host, Meta, Parameter, ParameterError, ValueKind, names};
 
 /// DDRED (E. Dedu, S. Linck and F. Spies, "Distance-Dependent RED Policy"): the victim is the packet that has
 /// travelled least.
@@ -55,6 +55,12 @@ pub enum Ties {
     Random,
 }
 
+impl Ties {
+    /// All of them, as they stand in a scenario file.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("newest", Self::Newest), ("oldest", Self::Oldest), ("random", Self::Random)];
+}
+
 /// A share of 1 as a key. Different quotients of numbers up to 255 differ by more than the rounding.
 const WHOLE: f64 = (1u32 << 31) as f64;
 
@@ -79,6 +85,9 @@ impl Distance {
 
 pub(crate) const PAPER: &str = "Dedu, Linck and Spies, DDRED";
 
+pub(crate) const DISTANCE_WORDS: [(&str, bool); 2] = [("ttl", false), ("fraction", true)];
+const SEARCH_WORDS: [(&str, bool); 2] = [("all", false), ("early", true)];
+
 /// How the distance is measured.
 pub(crate) const DISTANCE: Parameter = Parameter::new(
     "distance",
@@ -86,7 +95,7 @@ pub(crate) const DISTANCE: Parameter = Parameter::new(
     ValueKind::Choice,
     "DDRED: hops travelled, or their share of the route",
 )
-.or(&["ttl", "fraction"])
+.or(&names(&DISTANCE_WORDS))
 .source(PAPER);
 
 /// The share of the route for a packet whose route length is not known.
@@ -99,9 +108,6 @@ pub(crate) const UNKNOWN_FRACTION: Parameter = Parameter::new(
 .from(0.0)
 .to(1.0);
 
-const TIES: [(&str, Ties); 3] =
-    [("newest", Ties::Newest), ("oldest", Ties::Oldest), ("random", Ties::Random)];
-
 impl Part for Ddred {
     const NAME: &'static str = "ddred";
     const DOC: &'static str = "the packet that has travelled least";
@@ -113,7 +119,7 @@ impl Part for Ddred {
             ValueKind::Choice,
             "DDRED: which of several packets that have travelled least",
         )
-        .or(&["newest", "oldest", "random"]),
+        .or(&names(&Ties::ALL)),
         Parameter::new(
             "arrival_is_candidate",
             "",
@@ -121,7 +127,7 @@ impl Part for Ddred {
             "DDRED: the arriving packet may be the victim of an early drop",
         ),
         Parameter::new("search", "", ValueKind::Choice, "DDRED: at which drops the queue is searched")
-            .or(&["all", "early"]),
+            .or(&names(&SEARCH_WORDS)),
         UNKNOWN_FRACTION,
     ];
 
@@ -140,13 +146,13 @@ impl Part for Ddred {
 
 impl VictimPart for Ddred {
     fn read(reader: &mut ParameterReader<'_>) -> Result<Self, ParameterError> {
-        let by_fraction = reader.word("distance", &[("ttl", false), ("fraction", true)]);
+        let by_fraction = reader.word("distance", &DISTANCE_WORDS);
         let unknown = reader.number("unknown_fraction", 1.0);
         Ok(Self {
             distance: if by_fraction { Distance::Fraction(unknown) } else { Distance::Ttl },
-            ties: reader.word("ties", &TIES),
+            ties: reader.word("ties", &Ties::ALL),
             arrival_is_candidate: reader.flag("arrival_is_candidate", false),
-            early_only: reader.word("search", &[("all", false), ("early", true)]),
+            early_only: reader.word("search", &SEARCH_WORDS),
         })
     }
 }

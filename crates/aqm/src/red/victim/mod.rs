@@ -7,7 +7,7 @@ mod priority_list;
 
 pub use choke::Candidates;
 pub use custom::Custom;
-pub(crate) use ddred::{DISTANCE, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
+pub(crate) use ddred::{DISTANCE, DISTANCE_WORDS, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
 pub use ddred::{Distance, Ties};
 pub use pc_red::PcRedParams;
 pub use priority_list::{Entry, Limits, ListParams, PriorityList};

@@ -11,7 +11,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind};
+use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind, names};
 
 /// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): the victim is a packet
 /// picked at random, unless its flow has lately lost more than it was promised.
@@ -147,6 +147,12 @@ const A_D_LEVEL: [&str; LEVELS] = [
 /// g is not printed: the loaded round-trip time of the paper's first network.
 const LOSS_INTERVAL_S: f64 = 0.36;
 
+const LOSS_DECAY_WORDS: [(&str, bool); 2] = [("real", false), ("floor", true)];
+const STATUS_REFRESH_WORDS: [(&str, bool); 2] = [("on-drop", false), ("on-arrival", true)];
+const QOSA_WORDS: [(&str, bool); 2] = [("overwritten", false), ("honoured", true)];
+const SCAN_WORDS: [(&str, bool); 2] = [("to-tail", false), ("circular", true)];
+const OVER_R_P_MAX_WORDS: [(&str, bool); 2] = [("warn", false), ("refuse", true)];
+
 impl Part for PcRed {
     const NAME: &'static str = "pc-red";
     const DOC: &'static str = "a packet picked at random whose flow has not lost more than it was promised";
@@ -177,21 +183,21 @@ impl Part for PcRed {
             ValueKind::Choice,
             "PC-RED: intervals since the last drop, as they are or rounded down",
         )
-        .or(&["real", "floor"]),
+        .or(&names(&LOSS_DECAY_WORDS)),
         Parameter::new(
             "status_refresh",
             "",
             ValueKind::Choice,
             "PC-RED: when a flow's status is evaluated again",
         )
-        .or(&["on-drop", "on-arrival"]),
+        .or(&names(&STATUS_REFRESH_WORDS)),
         Parameter::new(
             "qosa",
             "QOSA",
             ValueKind::Choice,
             "PC-RED: the bit with which a packet comes from an earlier queue",
         )
-        .or(&["overwritten", "honoured"])
+        .or(&names(&QOSA_WORDS))
         .source(PAPER),
         Parameter::new(
             "scan",
@@ -199,7 +205,7 @@ impl Part for PcRed {
             ValueKind::Choice,
             "PC-RED: from the packet picked to the tail, or on from the head",
         )
-        .or(&["to-tail", "circular"]),
+        .or(&names(&SCAN_WORDS)),
         Parameter::new("list_size", "", ValueKind::Number, "PC-RED: most flows in the priority list")
             .whole()
             .from(1.0)
@@ -227,7 +233,7 @@ impl Part for PcRed {
             ValueKind::Choice,
             "PC-RED: high-priority flows beyond r_p_max are counted or rejected",
         )
-        .or(&["warn", "refuse"]),
+        .or(&names(&OVER_R_P_MAX_WORDS)),
     ];
 
     #[cfg(test)]
@@ -258,14 +264,14 @@ impl VictimPart for PcRed {
         let limits = Limits::new(&reader.sizes_by_level("loss_limit", 70.0));
         let interval = reader.seconds("loss_interval", LOSS_INTERVAL_S);
         let weight = reader.number("loss_weight", 0.003);
-        let floor = reader.word("loss_decay", &[("real", false), ("floor", true)]);
-        let refresh_on_arrival = reader.word("status_refresh", &[("on-drop", false), ("on-arrival", true)]);
-        let honours_qosa = reader.word("qosa", &[("overwritten", false), ("honoured", true)]);
-        let circular = reader.word("scan", &[("to-tail", false), ("circular", true)]);
+        let floor = reader.word("loss_decay", &LOSS_DECAY_WORDS);
+        let refresh_on_arrival = reader.word("status_refresh", &STATUS_REFRESH_WORDS);
+        let honours_qosa = reader.word("qosa", &QOSA_WORDS);
+        let circular = reader.word("scan", &SCAN_WORDS);
         let size = reader.integer("list_size", 4096) as u32;
         let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
         let r_p_max = reader.number("r_p_max", 1.0);
-        let refuse = reader.word("over_r_p_max", &[("warn", false), ("refuse", true)]);
+        let refuse = reader.word("over_r_p_max", &OVER_R_P_MAX_WORDS);
         let list = ListParams { limits, size, timeout, r_p_max, refuse };
         let interval = Span::from_secs(interval);
         let params = PcRedParams {

@@ -1,10 +1,12 @@
 use super::parts::{Chosen, ChosenParts};
 use super::{AtIdle, ByteScaling, Dialect, DialectName, Limit, Numbers, ParameterError, Spec};
+use crate::name_of;
 use crate::red::IdleWhen;
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
 use crate::red::classes::Classes;
 use crate::red::curve::{Curve, CurveKind, CurveTable};
+use crate::registry::ARITHMETIC_WORDS;
 
 /// The arithmetic of average, curve and spacing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,10 +23,7 @@ pub(super) enum Arithmetic {
 impl Arithmetic {
     /// Return its word in a scenario file.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Integer { .. } => "integer",
-        }
+        name_of(&ARITHMETIC_WORDS, &matches!(self, Self::Integer { .. }))
     }
 
     /// Return the table of a curve, in integers.
@@ -39,7 +38,7 @@ impl Arithmetic {
 impl Spec {
     /// Return whether the queue computes in integers.
     pub(in crate::spec) fn in_integers(&self) -> bool {
-        self.word("arithmetic") == Some("integer")
+        self.value("arithmetic", &ARITHMETIC_WORDS).unwrap_or_default()
     }
 
     /// Return the arithmetic and the average of a queue; its weight in `numbers` becomes the effective one.

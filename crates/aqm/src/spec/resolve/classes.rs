@@ -1,4 +1,5 @@
-use super::{Limit, Numbers, ParameterError, Spec, Value, word_of};
+use super::{Limit, Numbers, ParameterError, Spec, Value};
+use crate::name_of;
 use crate::preset::{ClassPreset, RedPreset};
 use crate::red::classes::{Averages, Classes};
 use crate::registry::CLASS;
@@ -40,8 +41,8 @@ impl Spec {
             classes.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
         let CodePoints(of) = code_points(&claims)?;
         check_order(&classes)?;
-        let averages = word_of(&Averages::ALL, self.word("averages")).unwrap_or(preset.averages);
-        let name = super::name_of(&Averages::ALL, averages);
+        let averages = self.value("averages", &Averages::ALL).unwrap_or(preset.averages);
+        let name = name_of(&Averages::ALL, &averages);
         effective.retain(|(key, _)| !["min_th", "max_th", "max_p"].contains(&key.as_str()));
         effective.push(("averages".into(), Value::Word(name.into())));
         for class in &classes {

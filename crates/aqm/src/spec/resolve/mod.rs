@@ -18,8 +18,8 @@ use crate::red::{
     AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, ForcedAt, IdleWhen, PART_KINDS, Params,
     PartInfo, PartKind, Red,
 };
-use crate::registry::CLASS;
-use crate::{Discipline, DropTail, Room};
+use crate::registry::{CLASS, MODE_WORDS};
+use crate::{Discipline, DropTail, Room, name_of, value_of};
 
 pub(crate) use classes::{CodePoints, code_points};
 
@@ -173,6 +173,11 @@ impl Spec {
         }
     }
 
+    /// Return the value of the word to which a parameter is set.
+    pub(super) fn value<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T> {
+        value_of(words, self.word(key)?)
+    }
+
     pub(super) fn flag(&self, key: &str, default: bool) -> bool {
         matches!(self.set.get(key), Some(Value::Flag(true)))
             || (default && !matches!(self.set.get(key), Some(Value::Flag(false))))
@@ -211,8 +216,7 @@ impl Spec {
     }
 
     fn dialect_name(&self) -> Option<DialectName> {
-        let word = self.word("dialect")?;
-        DialectName::ALL.iter().find(|(name, _)| *name == word).map(|&(_, d)| d)
+        self.value("dialect", &DialectName::ALL)
     }
 
     fn resolve_drop_tail(&self) -> Result<Resolved, Vec<ParameterError>> {
@@ -230,7 +234,7 @@ impl Spec {
     fn resolve_red(&self, preset: &RedPreset, link: LinkContext) -> Result<Resolved, Vec<ParameterError>> {
         let mut numbers = self.numbers(preset, link);
         let dialect = self.dialect(preset);
-        let in_bytes = self.word("mode") == Some("bytes");
+        let in_bytes = self.value("mode", &MODE_WORDS).unwrap_or_default();
         // ns-2 measures a limit given in packets in mean packets once the queue is measured in bytes.
         if let (Limit::Packets(n), true) = (numbers.limit, in_bytes) {
             numbers.limit = Limit::Bytes((f64::from(n) * numbers.mean_packet) as u64);
@@ -362,19 +366,19 @@ impl Spec {
             Some(DialectName::Linux) => Dialect::LINUX,
             Some(DialectName::AsPrinted) => preset.as_printed.0.clone(),
         };
-        d.at_idle = word_of(AT_IDLE, self.word("at_idle")).unwrap_or(d.at_idle);
-        d.crossing = word_of(CROSSING, self.word("crossing")).unwrap_or(d.crossing);
-        d.byte_scaling = word_of(BYTE_SCALING, self.word("byte_scaling")).unwrap_or(d.byte_scaling);
+        d.at_idle = self.value("at_idle", &AtIdle::ALL).unwrap_or(d.at_idle);
+        d.crossing = self.value("crossing", &Crossing::ALL).unwrap_or(d.crossing);
+        d.byte_scaling = self.value("byte_scaling", &ByteScaling::ALL).unwrap_or(d.byte_scaling);
         d.idle_extra_step = self.flag("idle_extra_step", d.idle_extra_step);
         d.guard_one = self.flag("guard_one", d.guard_one);
         d.p_one_is_early = self.flag("p_one_is_early", d.p_one_is_early);
-        d.forced_at = word_of(FORCED_AT, self.word("forced_at")).unwrap_or(d.forced_at);
+        d.forced_at = self.value("forced_at", &ForcedAt::ALL).unwrap_or(d.forced_at);
         d.mark_at_bound = self.flag("mark_at_bound", d.mark_at_bound);
         d.mark_forced = self.flag("mark_forced", d.mark_forced);
         d.strict_limit = self.flag("strict_limit", d.strict_limit);
         d.full_first = self.flag("full_first", d.full_first);
         d.overflow_restarts = self.flag("overflow_restarts", d.overflow_restarts);
-        d.idle_when = word_of(IDLE_WHEN, self.word("idle_when")).unwrap_or(d.idle_when);
+        d.idle_when = self.value("idle_when", &IdleWhen::ALL).unwrap_or(d.idle_when);
         d.in_service_counts = self.flag("in_service_counts", d.in_service_counts);
         d.mark_up_to = self.number("mark_up_to").unwrap_or(d.mark_up_to);
         d
@@ -447,27 +451,27 @@ impl Numbers {
             ("max_p", Value::Number(self.max_p)),
             ("w_q", Value::Number(self.w_q)),
             ("mean_packet", Value::Bytes(self.mean_packet as u64)),
-            ("mode", word(if in_bytes { "bytes" } else { "packets" })),
+            ("mode", word(name_of(&MODE_WORDS, &in_bytes))),
         ];
         // The curve of a plugin is no word that can be set.
         values.extend(parts.curve.registered().map(|curve| ("curve", word(curve.name()))));
         values.extend([
             ("spacing", word(parts.spacing.name())),
             ("ecn", Value::Flag(ecn)),
-            ("at_idle", word(name_of(AT_IDLE, d.at_idle))),
+            ("at_idle", word(name_of(&AtIdle::ALL, &d.at_idle))),
             ("idle_extra_step", Value::Flag(d.idle_extra_step)),
             ("guard_one", Value::Flag(d.guard_one)),
-            ("crossing", word(name_of(CROSSING, d.crossing))),
+            ("crossing", word(name_of(&Crossing::ALL, &d.crossing))),
             ("p_one_is_early", Value::Flag(d.p_one_is_early)),
-            ("forced_at", word(name_of(FORCED_AT, d.forced_at))),
+            ("forced_at", word(name_of(&ForcedAt::ALL, &d.forced_at))),
             ("mark_up_to", Value::Number(d.mark_up_to)),
             ("mark_at_bound", Value::Flag(d.mark_at_bound)),
             ("mark_forced", Value::Flag(d.mark_forced)),
-            ("byte_scaling", word(name_of(BYTE_SCALING, d.byte_scaling))),
+            ("byte_scaling", word(name_of(&ByteScaling::ALL, &d.byte_scaling))),
             ("strict_limit", Value::Flag(d.strict_limit)),
             ("full_first", Value::Flag(d.full_first)),
             ("overflow_restarts", Value::Flag(d.overflow_restarts)),
-            ("idle_when", word(name_of(IDLE_WHEN, d.idle_when))),
+            ("idle_when", word(name_of(&IdleWhen::ALL, &d.idle_when))),
             ("in_service_counts", Value::Flag(d.in_service_counts)),
         ]);
         named(values)
@@ -486,30 +490,6 @@ impl From<Limit> for Value {
 /// Owned names.
 fn named(values: Vec<(&str, Value)>) -> Vec<(String, Value)> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-const AT_IDLE: &[(&str, AtIdle)] =
-    &[("real", AtIdle::Real), ("integer", AtIdle::Integer), ("table", AtIdle::Table), ("none", AtIdle::None)];
-const IDLE_WHEN: &[(&str, IdleWhen)] = &[
-    ("free", IdleWhen::Free),
-    ("none-waiting", IdleWhen::NoneWaiting),
-    ("class-empty", IdleWhen::ClassEmpty),
-];
-const FORCED_AT: &[(&str, ForcedAt)] = &[("p-one", ForcedAt::POne), ("end", ForcedAt::End)];
-const CROSSING: &[(&str, Crossing)] =
-    &[("count-minus-one", Crossing::CountMinusOne), ("count-one", Crossing::CountOne)];
-const BYTE_SCALING: &[(&str, ByteScaling)] = &[
-    ("before-spacing", ByteScaling::BeforeSpacing),
-    ("after-spacing", ByteScaling::AfterSpacing),
-    ("none", ByteScaling::None),
-];
-
-fn word_of<T: Copy>(words: &[(&str, T)], word: Option<&str>) -> Option<T> {
-    words.iter().find(|(name, _)| Some(*name) == word).map(|&(_, t)| t)
-}
-
-fn name_of<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
-    words.iter().find(|(_, t)| *t == value).map_or("", |&(name, _)| name)
 }
 
 /// ns-2's automatic lower threshold: half the packets of 5 ms, at least 5 (ns-2.35 `initialize_params`).

@@ -7,15 +7,12 @@ redirected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aqmlab.errors import InputError
 from aqmlab.interop.tc.queues import Qdisc, qdisc_of, queue_differences
-from aqmlab.results.metrics import metric_difference
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
-from aqmlab.statistics import LEVEL, Verdict, holm
 from aqmlab.tuning.outcome import Tuned
 
 LAYERS = {
@@ -134,21 +131,3 @@ def _times(value: float | str, ratio: float) -> float | str:
     if isinstance(value, str):
         return f"{max(3000, round(float(value.removesuffix('B')) * ratio))}B"
     return max(1, round(value * ratio))
-
-
-def best_of(answers: Sequence[Tuned]) -> Tuned:
-    """Return the discipline to use: the first in order that no other is decisively better than (paired by seed, Holm).
-
-    Disciplines that break the bounds come behind all others, unless users feel the objective.
-    """
-    task = answers[0].task
-    keeping = [one for one in answers if task.is_felt or one.holds is not Verdict.FAILS] or list(answers)
-    best = min(keeping, key=lambda one: task.goal.sign * one.confirmed.goal.mean)
-    others = [one for one in keeping if one is not best]
-    compared = []
-    for one in others:
-        seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
-        samples = best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]
-        compared.append(metric_difference(task.goal.metric.key, *samples).difference.p)
-    worse = {id(one) for one, p in zip(others, holm(compared), strict=True) if p < 1 - LEVEL}
-    return next(one for one in keeping if id(one) not in worse)

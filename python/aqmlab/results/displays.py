@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+import aqmlab
 
 
 class Shown:
     """Something that a notebook shows as a page of HTML with a figure."""
 
     def _repr_html_(self) -> str:
-        # By its name: `aqmlab.notebook` draws, and stands above the packages whose objects it shows.
-        text: str = importlib.import_module("aqmlab.notebook").html(self)
+        # By its public name, which is imported now: it draws, and is in a layer above the objects it shows.
+        text: str = aqmlab.notebook.html(self)
         return text

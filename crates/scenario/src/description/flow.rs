@@ -1,13 +1,14 @@
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{
-    AdaptationRule, Ends, Flow, NodeId, Page, Pattern, Plan, Size, Spread, Start, Transport, Video,
+    self, AdaptationRule, Ends, NodeId, Pattern, Plan, Size, Spread, Start, Transport, Video,
 };
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::Time;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::check::{link_name, node_name};
-use super::{number_json, tcp};
+use super::scenario::{link_name, node_name};
+use super::{number_json, tcp, tuple};
 use crate::flow::UDP;
 use crate::tcp::TCP;
 
@@ -15,42 +16,61 @@ use crate::tcp::TCP;
 const RANDOM: &str = "random";
 
 /// A flow with its path; both are known before the run only where no end is drawn.
-pub(super) fn flow_json(plan: &Plan, flow: &Flow, routes: &mut Routes<'_>) -> Json {
-    let (from, to) = match flow.ends {
-        Ends::At(from, to) => (Some(from), Some(to)),
-        Ends::Drawn { from, to, .. } => (from, to),
-    };
-    let path = from.zip(to).and_then(|(from, to)| routes.path(from, to)).unwrap_or_default();
-    let name_of = |end: Option<NodeId>| end.map_or(RANDOM, |node| node_name(plan, node));
-    let (transport, parameters) = transport_json(&flow.transport);
-    json!({
-        "name": &*flow.name,
-        "group": &*flow.group,
-        "transport": transport,
-        "from": name_of(from),
-        "to": name_of(to),
-        "start": match flow.start {
-            Start::At(t) => json!(t.secs()),
-            Start::Uniform(a, b) => json!({ "uniform": [a.secs(), b.secs()] }),
-        },
-        "stop": flow.stop.map(Time::secs),
-        "again": flow.again.iter().map(|(begin, end)| [begin.secs(), end.secs()]).collect::<Vec<_>>(),
-        "dscp": flow.dscp,
-        "priority": priority_json(flow.class),
-        "ttl": flow.ttl,
-        "acks_share_label": flow.acks_share_label,
-        "path": path.into_iter().map(|l| link_name(plan, l)).collect::<Vec<_>>(),
-        "parameters": parameters,
-    })
+#[derive(Serialize)]
+pub(super) struct Flow<'a> {
+    name: &'a str,
+    group: &'a str,
+    transport: &'static str,
+    from: &'a str,
+    to: &'a str,
+    #[serde(serialize_with = "tuple")]
+    path: Vec<&'a str>,
+    parameters: Json,
+    start_s: (f64, f64),
+    stop_s: Option<f64>,
+    #[serde(serialize_with = "tuple")]
+    again: Vec<(f64, f64)>,
+    dscp: u8,
+    priority: u8,
+    ttl: u8,
+    acks_share_label: bool,
 }
 
-/// The priority level as a scenario file has it: true is level 1.
-fn priority_json(class: u8) -> Json {
-    match class {
-        0 => json!(false),
-        1 => json!(true),
-        level => json!(level),
+impl<'a> Flow<'a> {
+    pub fn new(plan: &'a Plan, flow: &'a plan::Flow, routes: &mut Routes<'_>) -> Self {
+        let (from, to) = match flow.ends {
+            Ends::At(from, to) => (Some(from), Some(to)),
+            Ends::Drawn { from, to, .. } => (from, to),
+        };
+        let path = from.zip(to).and_then(|(from, to)| routes.path(from, to)).unwrap_or_default();
+        let name_of = |end: Option<NodeId>| end.map_or(RANDOM, |node| node_name(plan, node));
+        let (transport, parameters) = transport_json(&flow.transport);
+        let (first, last) = match flow.start {
+            Start::At(time) => (time, time),
+            Start::Uniform(first, last) => (first, last),
+        };
+        Self {
+            name: &flow.name,
+            group: &flow.group,
+            transport,
+            from: name_of(from),
+            to: name_of(to),
+            path: path.into_iter().map(|link| link_name(plan, link)).collect(),
+            parameters,
+            start_s: (first.secs(), last.secs()),
+            stop_s: flow.stop.map(Time::secs),
+            again: periods(&flow.again),
+            dscp: flow.dscp,
+            priority: flow.class,
+            ttl: flow.ttl,
+            acks_share_label: flow.acks_share_label,
+        }
     }
+}
+
+/// Begin and end of each period, in seconds.
+pub(super) fn periods(periods: &[(Time, Time)]) -> Vec<(f64, f64)> {
+    periods.iter().map(|(begin, end)| (begin.secs(), end.secs())).collect()
 }
 
 /// Name and effective values; times in seconds, sizes in packets or bytes as the registry has them.
@@ -104,19 +124,6 @@ fn video_json(video: &Video) -> Json {
         "startup_s": video.startup.secs(),
         "segments": video.segments,
         "rule": rule,
-    })
-}
-
-/// A page, with the names of its flows.
-pub(super) fn page_json(plan: &Plan, page: &Page) -> Json {
-    let first = page.first as usize;
-    let flows = &plan.flows[first..first + page.connections as usize];
-    json!({
-        "name": page.name,
-        "flows": flows.iter().map(|flow| &*flow.name).collect::<Vec<_>>(),
-        "objects": page.objects,
-        "dispatch": page.dispatch.name(),
-        "size": spread_json(&page.size, "B"),
     })
 }
 

@@ -6,22 +6,22 @@ use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
 use aqmlab_aqm::red::victim::{Ddred, Distance, PcRedParams, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
-use aqmlab_aqm::{Limit, LinkContext, RedParts};
+use aqmlab_aqm::{Limit, LinkContext, RedParts, name_of};
 use serde_json::{Value as Json, json};
 
 use crate::problem::Problem;
 use crate::queue_for_link;
 
-/// Return the integers of a queue with `arithmetic = "integer"` as JSON, from which a kernel module is generated. The
+/// Return the integers of a queue with `arithmetic = "integer"`, from which a kernel module is generated. The
 /// queue is the body of a `[queue.NAME]` table; null if it does not compute in integers.
 ///
 /// # Errors
 /// Return all errors of the queue.
-pub fn integers_json(queue_body: &str, link: LinkContext) -> Result<String, Vec<Problem>> {
+pub fn integers(queue_body: &str, link: LinkContext) -> Result<Json, Vec<Problem>> {
     let resolved = queue_for_link(queue_body, link)?;
     let integers = resolved.red().and_then(|red| Some((red, red.average.integer()?)));
     let json = integers.filter(|(red, _)| red.class_states.iter().all(|class| class.table.is_some()));
-    Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)).to_string())
+    Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)))
 }
 
 fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
@@ -48,11 +48,7 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         "curves": red.class_states.iter().map(curve_json).collect::<Vec<_>>(),
         "class_of": (0..64).map(|dscp| params.classes.of(dscp)).collect::<Vec<_>>(),
         "averages": params.classes.averages(),
-        "measured": match params.classes.measured() {
-            Averages::Coupled => "coupled",
-            Averages::Decoupled => "decoupled",
-            Averages::Shared => "shared",
-        },
+        "measured": name_of(&Averages::ALL, &params.classes.measured()),
         "spacing": spacing_name(spacing.rule()),
         "size_reciprocal": spacing.size_scale().map(|scale| scale.reciprocal),
         "in_bytes": params.byte_mode.is_some(),
@@ -161,11 +157,7 @@ fn adaptive_rio_json(red: &RedParts) -> Option<Json> {
         "min_share": steps.min_share,
         "absence_ns": steps.absence_ns,
         "max_th": table.max_th(),
-        "trend": match rule.trend {
-            Trend::Both => "both",
-            Trend::Rate => "rate",
-            Trend::Either => "either",
-        },
+        "trend": name_of(&Trend::ALL, &rule.trend),
     }))
 }
 
@@ -174,11 +166,7 @@ fn victim_json(victim: &Victim) -> Json {
         Victim::Arriving(_) => json!({ "rule": "arriving" }),
         Victim::Ddred(Ddred { distance: Distance::Ttl, ties, arrival_is_candidate, early_only }) => json!({
             "rule": "ddred",
-            "ties": match ties {
-                Ties::Newest => "newest",
-                Ties::Oldest => "oldest",
-                Ties::Random => "random",
-            },
+            "ties": name_of(&Ties::ALL, ties),
             "arrival_is_candidate": arrival_is_candidate,
             "early_only": early_only,
         }),

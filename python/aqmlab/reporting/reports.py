@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aqmlab import extensions
 from aqmlab.errors import InputError
-from aqmlab.lab.framed import add_live
-from aqmlab.papers.reproduction import overview_of, page_of
 from aqmlab.reporting import build
 from aqmlab.reporting.compare import add_comparison, comparison_title
+from aqmlab.reporting.framed import add_live
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, compare_command, run_command
 from aqmlab.reporting.run import add_run, run_finding, run_title
@@ -22,6 +22,8 @@ from aqmlab.runs.sweeps.sweep import Study
 
 __all__ = ["page_for", "report"]
 
+REPRODUCTIONS = "aqmlab.reports", build.REPRODUCTION
+"""Entry point of the add-on that makes pages of reproductions."""
 Found = Result | Comparison | Study
 """Objects other than reproductions that a page can show."""
 
@@ -66,7 +68,8 @@ def report(
             raise InputError(f"--live: {folder} is of a reproduction (allowed: one run or comparison)")
         if out is not None:
             raise InputError(f"{folder}: is of a reproduction; its page is written there, under its own name")
-        return page_of(folder, pictures=pictures)
+        own: Path = extensions.load(*REPRODUCTIONS).page_of(folder, pictures=pictures)
+        return own
     page = page_for(folder, pictures=pictures, at=target.parent)
     beside = live_page(target)
     laboratory = add_live(page, folder, beside.name) if live else ""
@@ -102,7 +105,7 @@ def page_for(folder: Path, *, pictures: bool, at: Path | None = None) -> Page:
         return _page_of_one(found[0], at)
     results = [one for one in found if isinstance(one, Result)]
     if reproductions:
-        page = overview_of(reproductions, folder, pictures=pictures)
+        page: Page = extensions.load(*REPRODUCTIONS).overview_of(reproductions, folder, pictures=pictures)
         page.folder = at if found else None  # without runs beside them, no command is on the page
     else:
         page = Page(f"Results in {folder.name}", f"{_counted(found)}. Each figure has its number of runs.", folder=at)

@@ -55,6 +55,7 @@ def shape(
     """Be the bottleneck between two interfaces until Ctrl-C. SIGHUP reads the file again. Python: aqmlab.live.shape."""
     from aqmlab.live.shape import clean as work_of_clean
     from aqmlab.live.shape import shape as work
+    from aqmlab.live.telemetry.views import ON_STDOUT
 
     if clean:
         undone = work_of_clean()
@@ -67,7 +68,7 @@ def shape(
         raise InputError("shape: CONFIG.toml is missing (or --clean)")
     if not 0.01 <= interval <= 10:
         raise InputError(f"--interval {interval:g}: is out of range (allowed: 0.01 to 10 s)")
-    if as_json and any(word in ("terminal", "tc", "jsonl") for entry in stats or () for word in entry.split(",")):
+    if as_json and any(word in ON_STDOUT for entry in stats or () for word in entry.split(",")):
         raise InputError("--stats: stdout is for --json (allowed with it: jsonl=FILE, prometheus)")
     done = work(
         file,

@@ -1,24 +1,38 @@
-use aqmlab_netsim::plan::{Marker, Meter, Plan};
+use aqmlab_netsim::plan::{self, Meter, Plan};
 use aqmlab_units::{Rate, Span};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::check::link_name;
+use super::scenario::link_name;
 use crate::marker::{COLORS, SRTCM, TOKEN_BUCKET, TRTCM, TSW2, TSW3};
 
 /// A marker with what it marks and how; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers.
-pub(super) fn marker_json(plan: &Plan, marker: &Marker) -> Json {
-    let (kind, parameters) = meter_json(&marker.meter);
-    let [green, yellow, red] = COLORS;
-    let three = !matches!(marker.meter, Meter::TokenBucket { .. } | Meter::Tsw2 { .. });
-    json!({
-        "name": marker.name,
-        "kind": kind,
-        "link": link_name(plan, marker.link),
-        "flows": marker.flows.iter().map(|&i| &*plan.flows[i as usize].name).collect::<Vec<_>>(),
-        "per": if marker.per_flow { "flow" } else { "group" },
-        "parameters": parameters,
-        "dscp": { green: marker.dscp[0], yellow: three.then_some(marker.dscp[1]), red: marker.dscp[2] },
-    })
+#[derive(Serialize)]
+pub(super) struct Marker<'a> {
+    dscp: Json,
+    flows: Vec<&'a str>,
+    kind: &'static str,
+    link: &'a str,
+    name: &'a str,
+    parameters: Json,
+    per: &'static str,
+}
+
+impl<'a> Marker<'a> {
+    pub fn new(plan: &'a Plan, marker: &'a plan::Marker) -> Self {
+        let (kind, parameters) = meter_json(&marker.meter);
+        let [green, yellow, red] = COLORS;
+        let three = !matches!(marker.meter, Meter::TokenBucket { .. } | Meter::Tsw2 { .. });
+        Self {
+            dscp: json!({ green: marker.dscp[0], yellow: three.then_some(marker.dscp[1]), red: marker.dscp[2] }),
+            flows: marker.flows.iter().map(|&i| &*plan.flows[i as usize].name).collect(),
+            kind,
+            link: link_name(plan, marker.link),
+            name: &marker.name,
+            parameters,
+            per: if marker.per_flow { "flow" } else { "group" },
+        }
+    }
 }
 
 fn meter_json(meter: &Meter) -> (&'static str, Json) {

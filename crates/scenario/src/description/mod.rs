@@ -1,27 +1,38 @@
-//! JSON output for other programs: the checked scenario, the registry of disciplines, the schema of the file.
+//! Descriptions for other programs, as data that serde writes: JSON for pages, objects for Python. They are the checked scenario, the
+//! plan of a live run, the registry of disciplines, the schema of the file, and TOML as such.
+//!
+//! A record for which Python has a class has exactly the fields of that class.
 
-mod check;
 mod document;
 mod flow;
 mod integers;
 mod live;
 mod marker;
 mod registry;
+mod scenario;
 mod schema;
 mod tcp;
 
-pub use check::check_json;
-pub use document::document_json;
-pub use integers::integers_json;
-pub use live::live_plan_json;
-pub use registry::disciplines_json;
-pub use schema::schema_json;
+pub use document::document;
+pub use integers::integers;
+pub use registry::{disciplines_json, registry};
+pub use scenario::check_json;
+pub use schema::schema;
 
 use aqmlab_aqm::{Preset, Resolved, Value};
 use aqmlab_units::ValueKind;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 use crate::queue;
+
+/// Write a list as a tuple, which in Python does not change. JSON has one form for both.
+fn tuple<T: Serialize, S: Serializer>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeTuple;
+    let mut tuple = serializer.serialize_tuple(list.len())?;
+    list.iter().try_for_each(|entry| tuple.serialize_element(entry))?;
+    tuple.end()
+}
 
 /// A parameter's value: a number in its unit where it has one, text with the unit otherwise.
 fn parameter_json(value: &Value, kind: ValueKind) -> Json {

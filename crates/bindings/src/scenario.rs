@@ -1,0 +1,202 @@
+//! `_core.Scenario`: a scenario file, read and checked once.
+
+use std::time::{Duration, Instant};
+
+use aqmlab_netsim::{EngineChoice, Options, Simulation};
+use aqmlab_scenario::Problem;
+use aqmlab_units::{Span, Time};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use pythonize::pythonize;
+
+use crate::plugins;
+use crate::tables::table;
+
+pyo3::import_exception!(aqmlab.errors, InputError);
+pyo3::import_exception!(aqmlab.errors, ScenarioError);
+
+/// Progress is reported, and Ctrl-C noticed, at most this many times a run.
+const STEPS: u64 = 200;
+/// The least time from one such look to the next: each needs Python's lock, which another thread may have.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A checked scenario. Its methods describe it, or run it; nothing changes it.
+#[pyclass(frozen, module = "aqmlab._core")]
+pub(crate) struct Scenario {
+    scenario: aqmlab_scenario::Scenario,
+    filename: String,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Read and check the text of a file.
+    #[new]
+    #[pyo3(signature = (text, filename, overrides = Vec::new()))]
+    fn new(py: Python<'_>, text: &str, filename: String, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        plugins::clear_raised();
+        let parsed = py.detach(|| aqmlab_scenario::parse(text, &filename, &overrides));
+        plugins::check_interrupted(py)?;
+        let scenario = parsed.map_err(|errors| scenario_error(py, &errors))?;
+        Ok(Self { scenario, filename })
+    }
+
+    /// Describe everything but nodes, links and flows.
+    fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let description = pythonize(py, &self.scenario.description())?;
+        description.set_item("warnings", problems(py, &self.scenario.warnings)?)?;
+        Ok(description)
+    }
+
+    /// List the names of the nodes.
+    fn nodes(&self) -> Vec<&str> {
+        self.scenario.nodes().collect()
+    }
+
+    /// Describe each link.
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.scenario.links().map(|link| Ok(pythonize(py, &link)?)).collect()
+    }
+
+    /// Describe each flow.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.scenario.flows().map(|flow| Ok(pythonize(py, &flow)?)).collect()
+    }
+
+    /// Return the tables of the file, overrides applied.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.scenario.tables())?)
+    }
+
+    /// Return the hash without the list of seeds.
+    fn run_hash(&self) -> String {
+        self.scenario.run_hash()
+    }
+
+    /// Check the scenario for a live run with this seed. Return the run's plan, with warnings.
+    fn live_plan<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+        let found = py.detach(|| self.scenario.live_plan(seed));
+        let (plan, warnings) = found.map_err(|errors| scenario_error(py, &errors))?;
+        let plan = pythonize(py, &plan)?;
+        plan.set_item("warnings", problems(py, &warnings)?)?;
+        Ok(plan)
+    }
+
+    /// Simulate it with one seed. Return the run's summary and tables.
+    #[pyo3(signature = (seed, progress = None, shortcuts = true, engine = "auto"))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        progress: Option<Bound<'py, PyAny>>,
+        shortcuts: bool,
+        engine: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let plan = &self.scenario.plan;
+        let Some(choice) = EngineChoice::find(engine) else {
+            let allowed = EngineChoice::ALL.map(EngineChoice::name).join(", ");
+            return Err(PyValueError::new_err(format!(
+                "engine {engine:?} is not known (allowed: {allowed})"
+            )));
+        };
+        plugins::clear_raised();
+        let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
+        if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
+            return Err(self.error(&format!("cannot be evaluated in windows, since {why}")));
+        }
+        if let (EngineChoice::Parallel, Some(why)) = (choice, simulation.why_not_parallel()) {
+            let why = format!("cannot be evaluated in parallel, since {why} (choose another engine)");
+            return Err(self.error(&why));
+        }
+        let mut step = 0;
+        while step < STEPS {
+            step = py.detach(|| advance(&mut simulation, plan.duration, step));
+            self.check_run(py, &simulation)?;
+            py.check_signals()?;
+            if let Some(progress) = &progress {
+                progress.call1((step as f64 / STEPS as f64,))?;
+            }
+        }
+        py.detach(|| simulation.finish());
+        self.check_run(py, &simulation)?;
+        let (packet_hops, enqueue_events) = simulation.totals();
+        let summary = PyDict::new(py);
+        summary.set_item("seed", seed)?;
+        summary.set_item("duration_s", plan.duration.secs())?;
+        summary.set_item("warmup_s", plan.warmup.secs())?;
+        summary.set_item("packet_hops", packet_hops)?;
+        summary.set_item("enqueue_events", enqueue_events)?;
+        let warnings = simulation.warnings();
+        if !warnings.is_empty() {
+            summary.set_item("warnings", warnings)?;
+        }
+        let result = PyDict::new(py);
+        result.set_item("summary", summary)?;
+        // Not part of the summary: results do not depend on the engine.
+        result.set_item("engine", simulation.engine())?;
+        result.set_item("why_events", simulation.why_events())?;
+        result.set_item("events", simulation.events())?;
+        let tables = PyDict::new(py);
+        for (name, columns) in py.detach(|| simulation.into_tables()) {
+            tables.set_item(name, table(py, &columns)?)?;
+        }
+        result.set_item("tables", tables)?;
+        Ok(result)
+    }
+}
+
+impl Scenario {
+    /// Return an error if a plugin raised an exception, or if the logs of the run have no room left.
+    fn check_run(&self, py: Python<'_>, simulation: &Simulation) -> PyResult<()> {
+        plugins::check_raised(py)?;
+        simulation.full_log().map_or(Ok(()), |why| Err(self.error(&why)))
+    }
+
+    fn error(&self, why: &str) -> PyErr {
+        InputError::new_err(format!("{}: {why}", self.filename))
+    }
+}
+
+/// Simulate after this step of a run those that take [`LOOK_EVERY`], at least one. Return the last.
+#[expect(clippy::disallowed_methods, reason = "no result depends on where a run is divided")]
+fn advance(simulation: &mut Simulation, duration: Span, mut step: u64) -> u64 {
+    let began = Instant::now();
+    loop {
+        step += 1;
+        simulation.run_until(Time((u128::from(duration.0) * u128::from(step) / u128::from(STEPS)) as u64));
+        if step == STEPS || began.elapsed() >= LOOK_EVERY {
+            return step;
+        }
+    }
+}
+
+/// Read a TOML text with the limits and messages of scenario files.
+#[pyfunction]
+pub(crate) fn document<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {
+    let read = py.detach(|| aqmlab_scenario::document(text, filename));
+    Ok(pythonize(py, &read.map_err(|errors| scenario_error(py, &errors))?)?)
+}
+
+/// Return the hash of a scenario by its normalized text.
+#[pyfunction]
+pub(crate) fn text_hash(text: &str) -> String {
+    aqmlab_scenario::text_hash(text)
+}
+
+/// Return the errors of a file as the exception that lists them.
+fn scenario_error(py: Python<'_>, errors: &[Problem]) -> PyErr {
+    match problems(py, errors) {
+        Ok(problems) => ScenarioError::new_err((problems.unbind(),)),
+        Err(error) => error,
+    }
+}
+
+/// Return problems as objects of Python's class.
+fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyTuple>> {
+    let class = py.import("aqmlab.errors")?.getattr("Problem")?;
+    let problem = |problem: &Problem| {
+        let fields = pythonize(py, problem)?;
+        class.call((), Some(fields.cast::<PyDict>()?))
+    };
+    PyTuple::new(py, problems.iter().map(problem).collect::<PyResult<Vec<_>>>()?)
+}

@@ -1,0 +1,1 @@
+"""Commands with real traffic: live, shape."""

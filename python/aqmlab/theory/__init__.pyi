@@ -1,0 +1,36 @@
+"""Public names of aqmlab.theory, each with its module."""
+
+from .control.conditions import Condition as Condition
+from .control.conditions import condition_5 as condition_5
+from .control.conditions import condition_6 as condition_6
+from .control.conditions import hollot_condition as hollot_condition
+from .control.linearization import linearize as linearize
+from .control.loop import Branch as Branch
+from .control.loop import Loop as Loop
+from .control.loop import pc_red_loop as pc_red_loop
+from .control.loop import red_loop as red_loop
+from .control.margins import Margins as Margins
+from .control.stability import Region as Region
+from .control.stability import StabilityMap as StabilityMap
+from .control.stability import stability_map as stability_map
+from .control.stability import stability_maps as stability_maps
+from .domain import DomainError as DomainError
+from .drop_curve import DropCurve as DropCurve
+from .fluid.model import FluidModel as FluidModel
+from .fluid.operating_point import OperatingPoint as OperatingPoint
+from .fluid.parts import Bottleneck as Bottleneck
+from .fluid.parts import FlowClass as FlowClass
+from .fluid.trajectory import Trajectory as Trajectory
+from .queueing.averaged_chain import AveragedChain as AveragedChain
+from .queueing.averaged_chain import solve_averaged_chain as solve_averaged_chain
+from .queueing.best_curve import Outcome as Outcome
+from .queueing.best_curve import best_map as best_map
+from .queueing.best_curve import candidates as candidates
+from .queueing.best_curve import outcome as outcome
+from .queueing.chain import Chain as Chain
+from .queueing.chain import solve_chain as solve_chain
+from .queueing.frontier import best_settings as best_settings
+from .queueing.frontier import least_loss as least_loss
+from .queueing.mm1k import MM1K as MM1K
+from .queueing.runs import Runs as Runs
+from .queueing.runs import consecutive_drops as consecutive_drops
