@@ -152,12 +152,12 @@ def test_blocks_depend_on_the_study_alone():
 
 def test_portions_are_sized_by_what_runs_were_seen_to_cost():
     waiting = Waiting([2.0])
-    assert waiting.seconds(2.0) is None
+    assert waiting.pace is None
     waiting.learn(2.0, 0.1)
-    assert waiting.seconds(4.0) == pytest.approx(0.2)
+    assert 4.0 * waiting.pace == pytest.approx(0.2)
     for _ in range(20):
         waiting.learn(1.0, 4.0)  # half of a block was there already
-    assert waiting.seconds(2.0) == pytest.approx(8.0, rel=0.05)
+    assert 2.0 * waiting.pace == pytest.approx(8.0, rel=0.05)
 
 
 def test_a_job_at_which_a_worker_died_is_a_portion_of_its_own():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import threading
@@ -15,11 +16,11 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from aqmlab.errors import Error, InputError, WorkerError
-from aqmlab.runs.portions import PORTION_S, Done, Portion
+from aqmlab.runs.portions import PORTION_S, Portion, Results
 from aqmlab.runs.progress import Throttled
 
 DASK_TIMEOUT_S = 10
-ASK_AGAIN_S = 5.0
+COUNT_AGAIN_S = 5.0
 Report = Callable[[int, float], None]
 """Called with the number of a portion and the share of it that is done."""
 T = TypeVar("T")
@@ -36,19 +37,20 @@ class Executor:
         Most that a portion of several jobs takes, in s: long against handing it over.
     lost
         Errors that say that a worker died, so that its portion must be done again.
+    reports
+        Numbers of portions, and the shares of them that are done.
     """
 
     size: int = 1
     portion_s: float = PORTION_S
     lost: tuple[type[BaseException], ...] = ()
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
+    def __init__(self) -> None:
+        self.reports: Any = SimpleQueue[tuple[int, float]]()
+
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
         """Submit a portion; this thread calls `report` if it does the portion itself."""
         raise NotImplementedError
-
-    def reports(self) -> Iterator[tuple[int, float]]:
-        """Yield the number of a portion and the share of it that is done, as reported since the last call."""
-        return iter(())
 
     def recover(self) -> bool:
         """Go on after a worker died; whether all unfinished portions are lost too."""
@@ -59,14 +61,15 @@ class Executor:
 
 
 class Serial(Executor):
-    """This thread, which does a portion when it is submitted, in a context."""
+    """Does a portion when it is submitted, in this thread and in a context."""
 
     def __init__(self, context: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+        super().__init__()
         self._context = context
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
         """Do the portion."""
-        future: Future[Done[T]] = Future()
+        future: Future[Results[T]] = Future()
         with self._context():
             future.set_result(portion.perform(Throttled(partial(report, number))))
         return future
@@ -76,24 +79,18 @@ class Threads(Executor):
     """Threads of this process: they start at once, nothing is copied, and the core simulates without Python's lock."""
 
     def __init__(self, count: int) -> None:
-        self.size = count
+        super().__init__()
+        self.size, self._stopped = count, threading.Event()
         self._pool = futures.ThreadPoolExecutor(count, thread_name_prefix="run")
-        self._reports: SimpleQueue[tuple[int, float]] = SimpleQueue()
-        self._stopped = threading.Event()
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
         """Hand a portion to the next thread that is free."""
         return self._pool.submit(portion.perform, Throttled(partial(self._report, number)))
 
     def _report(self, number: int, share: float) -> None:
         if self._stopped.is_set():
             raise Error("stopped")
-        self._reports.put((number, share))
-
-    def reports(self) -> Iterator[tuple[int, float]]:
-        """Yield the reports of the threads."""
-        while not self._reports.empty():
-            yield self._reports.get()
+        self.reports.put((number, share))
 
     def close(self) -> None:
         """Stop the threads at their next report of progress, and wait for them."""
@@ -102,25 +99,27 @@ class Threads(Executor):
 
 
 class External(Executor):
-    """An executor that the caller has made and will end."""
+    """An executor that the caller has made and will end. It cannot report progress."""
 
     portion_s = 2.0
-    lost = (futures.BrokenExecutor,)
+    lost: tuple[type[BaseException], ...] = (futures.BrokenExecutor,)
 
-    def __init__(self, executor: futures.Executor) -> None:
+    def __init__(self, executor: Any) -> None:  # noqa: ANN401 - Dask has no types
+        super().__init__()
         self._executor = executor
         self.size = int(getattr(executor, "_max_workers", 0) or available_cores())
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
-        """Hand a portion over; it cannot report its progress."""
-        return self._executor.submit(portion.perform, _unreported)
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
+        """Hand a portion over."""
+        future: Future[Results[T]] = self._executor.submit(portion.perform, _unreported)
+        return future
 
     def recover(self) -> bool:
         """Raise: a broken executor takes no work."""
         raise WorkerError("a worker of the executor died, and the executor takes no more work")
 
 
-class Dask(Executor):
+class Dask(External):
     """The workers of a Dask cluster. Dask itself repeats the portions of a lost worker, up to its own limit."""
 
     portion_s = 5.0
@@ -128,24 +127,26 @@ class Dask(Executor):
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - Dask has no types
         from distributed import KilledWorker
 
+        super().__init__(client.get_executor(pure=False))
         self._client, self.lost = client, (KilledWorker,)
-        self._executor = client.get_executor(pure=False)
-        self._threads, self._asked = 1, -ASK_AGAIN_S
+        self._count_threads()
 
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        """Threads of all workers that are there now; they may come and go."""
-        if time.monotonic() - self._asked > ASK_AGAIN_S:
-            found = sum(self._client.nthreads().values())
-            if not found and self._threads:
-                print("aqmlab: the Dask cluster has no worker now; waiting for one", file=sys.stderr)
-            self._threads, self._asked = found, time.monotonic()
-        return max(self._threads, 1)
+    def _count_threads(self) -> None:
+        """Count the threads of all workers that are there now; they may come and go."""
+        found = sum(self._client.nthreads().values())
+        if not found:
+            print("aqmlab: the Dask cluster has no worker now; waiting for one", file=sys.stderr)
+        self.size, self._counted = max(found, 1), time.monotonic()
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
-        """Hand a portion to the scheduler; it cannot report its progress."""
-        future: Future[Done[T]] = self._executor.submit(portion.perform, _unreported)
-        return future
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
+        """Hand a portion over."""
+        if time.monotonic() - self._counted > COUNT_AGAIN_S:
+            self._count_threads()
+        return super().submit(number, portion, report)
+
+    def recover(self) -> bool:
+        """Go on with the workers that are left."""
+        return False
 
 
 def available_cores() -> int:
@@ -205,14 +206,9 @@ def _must_be_address(address: str) -> None:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep Dask from writing its own lines when a connection fails: one line reports the reason."""
-    import logging
-
-    if os.environ.get("AQMLAB_TRACEBACK"):
-        yield
-        return
     log = logging.getLogger("distributed")
     before = log.level
-    log.setLevel(logging.CRITICAL)
+    log.setLevel(before if os.environ.get("AQMLAB_TRACEBACK") else logging.CRITICAL)
     try:
         yield
     finally:

@@ -258,11 +258,8 @@ def missing(jobs: Sequence[Job], root: Path | None = None) -> list[Job]:
 
 def note(jobs: Iterable[Job], root: Path) -> None:
     """Note in the store which folders have the runs of these jobs, which are done."""
-    folders = ((job.key, job.store.path) for job in jobs if isinstance(job.store, SeedFolder))
     with ResultStore(root, create=True) as store:
-        store.index.put_folders(
-            (key, str(path.relative_to(root))) for key, path in folders if path.is_relative_to(root)
-        )
+        store.note((job.key, job.store.path) for job in jobs if isinstance(job.store, SeedFolder))
 
 
 def expected_cost(plan: Scenario) -> float:

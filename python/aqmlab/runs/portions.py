@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+Results = tuple[list[T], float]
+"""The results of the jobs of a portion, in order, and how long all took, in s."""
 PORTION_S = 1.0
 """Most that a portion of several jobs takes, in s: long against handing it over, short against the work it may lose."""
 PORTIONS = 4
@@ -33,10 +35,8 @@ class Work(Generic[T]):
         About how long it takes, in seconds of one core. Only proportions matter.
     in_python
         Whether it works in Python for long, so that it belongs into a process of its own.
-    cores
-        How many processor cores it keeps busy.
-    runs
-        How many runs it is, for messages.
+    cores, runs
+        How many processor cores it keeps busy, and how many runs it is.
     """
 
     place: Path | None = None
@@ -55,14 +55,6 @@ class Work(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Done(Generic[T]):
-    """The results of a portion, in the order of its jobs, and how long it took, in s."""
-
-    results: list[T]
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Portion(Generic[T]):
     """Jobs that one worker does."""
 
@@ -73,20 +65,19 @@ class Portion(Generic[T]):
         """About how long all of them take, in seconds of one core."""
         return sum(job.cost for job in self.jobs)
 
-    def perform(self, progress: Callable[[float], None]) -> Done[T]:
+    def perform(self, progress: Callable[[float], None]) -> Results[T]:
         """Do one after the other; results are stored, for which the disk is waited for, while the next are computed."""
         began, before, kept = time.perf_counter(), 0.0, list[Future[T]]()
         with ThreadPoolExecutor(1, thread_name_prefix="store") as storing:
             for job in self.jobs:
-                result = job.compute(self._share(progress, before, job.cost))
+                result = job.compute(self._part(progress, before, job.cost))
                 if len(kept) >= KEPT:
                     kept[-KEPT].result()
                 kept.append(storing.submit(job.keep, result))
                 before += job.cost
-            results = [one.result() for one in kept]
-        return Done(results, time.perf_counter() - began)
+            return [one.result() for one in kept], time.perf_counter() - began
 
-    def _share(self, progress: Callable[[float], None], before: float, cost: float) -> Callable[[float], None]:
+    def _part(self, progress: Callable[[float], None], before: float, cost: float) -> Callable[[float], None]:
         """Report the share of a job of this cost, which comes after others of `before`, as one of the portion."""
         whole = self.cost
         return lambda share: progress((before + share * cost) / whole)
@@ -99,6 +90,11 @@ class Waiting:
     part of the remaining work. The time that it takes follows from the measured pace; before the first measurement, and
     after a worker died at it, a job is a portion of its own.
 
+    Attributes
+    ----------
+    pace
+        Seconds that work of cost 1 takes, the last portions weighted most; None before the first measurement.
+
     >>> waiting = Waiting([0.25] * 20)
     >>> waiting.learn(cost=1.0, seconds=1.0)
     >>> [len(waiting.portion(workers=1)) for _ in range(11)]
@@ -110,7 +106,7 @@ class Waiting:
         self._numbers = deque(sorted(range(len(costs)), key=lambda number: -costs[number]))
         self._left = sum(costs)
         self._alone: set[int] = set()
-        self._pace: float | None = None
+        self.pace: float | None = None
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -118,18 +114,12 @@ class Waiting:
     def portion(
         self, workers: int, most_s: float = PORTION_S, accepts: Callable[[int], bool | None] = lambda _: True
     ) -> list[int]:
-        """Take the next portion, of at least one job if any is accepted.
+        """Take the next portion for one of so many workers: at least one job, if any is accepted.
 
-        Parameters
-        ----------
-        workers
-            Number of workers among which the work is divided.
-        most_s
-            Most that a portion of several jobs takes, in s.
-        accepts
-            Whether a job is to be done now (True), or later (None), or never.
+        A portion of several jobs takes `most_s` seconds at most. `accepts` says whether a job is to be done now (True),
+        later (None), or not at all.
         """
-        room = min(most_s / self._pace, self._left / (PORTIONS * workers)) if self._pace else 0.0
+        room = min(most_s / self.pace, self._left / (PORTIONS * workers)) if self.pace else 0.0
         taken: list[int] = []
         for _ in range(len(self._numbers)):
             number = self._numbers[0]
@@ -137,13 +127,13 @@ class Waiting:
                 break
             self._numbers.popleft()
             accepted = accepts(number)
+            if accepted is None:
+                self._numbers.append(number)
+                continue
+            self._left -= self._costs[number]
             if accepted:
                 taken.append(number)
                 room -= self._costs[number]
-            if accepted is None:
-                self._numbers.append(number)
-            else:
-                self._left -= self._costs[number]
         return taken
 
     def again(self, numbers: Sequence[int]) -> None:
@@ -155,8 +145,4 @@ class Waiting:
     def learn(self, cost: float, seconds: float) -> None:
         """Note how long a portion of this cost took."""
         found = max(seconds, 1e-9) / cost
-        self._pace = found if self._pace is None else FORGETTING * self._pace + (1 - FORGETTING) * found
-
-    def seconds(self, cost: float) -> float | None:
-        """Predict how long work of this cost takes; None as long as nothing was measured."""
-        return None if self._pace is None else self._pace * cost
+        self.pace = found if self.pace is None else FORGETTING * self.pace + (1 - FORGETTING) * found

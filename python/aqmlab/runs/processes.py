@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.errors import Error, show_warnings_in_one_line
 from aqmlab.runs.executors import Executor, Report
-from aqmlab.runs.portions import Done, Portion
+from aqmlab.runs.portions import Portion, Results
 from aqmlab.runs.progress import Throttled
 from aqmlab.signals import ENDING
 
@@ -36,6 +36,7 @@ class Processes(Executor):
     lost = (BrokenExecutor,)
 
     def __init__(self, count: int) -> None:
+        super().__init__()
         self.size = count
         self._start()
 
@@ -43,12 +44,12 @@ class Processes(Executor):
         context = mp.get_context("spawn")
         # The queue's lock may start multiprocessing's resource tracker.
         with _interrupts_held(), _current_directory_off_path():
-            self._reports: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
+            self.reports = context.SimpleQueue()
         self._pool = ProcessPoolExecutor(
-            self.size, mp_context=context, initializer=_start_worker, initargs=(self._reports,)
+            self.size, mp_context=context, initializer=_start_worker, initargs=(self.reports,)
         )
 
-    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Done[T]]:
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
         """Hand a portion to the next process that is free."""
         with _starting():
             return self._pool.submit(_work, number, portion)
@@ -58,11 +59,6 @@ class Processes(Executor):
         with _starting():
             for _ in range(self.size):
                 self._pool.submit(importlib.import_module, module)
-
-    def reports(self) -> Iterator[tuple[int, float]]:
-        """Yield the reports of the processes."""
-        while not self._reports.empty():
-            yield self._reports.get()
 
     def recover(self) -> bool:
         """Replace all processes, and the channel of reports, which a dying process may have left half written."""
@@ -161,7 +157,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(number: int, portion: Portion[T]) -> Done[T]:
+def _work(number: int, portion: Portion[T]) -> Results[T]:
     channel = _channel
     if channel is None:
         raise Error("a worker was not started by aqmlab")

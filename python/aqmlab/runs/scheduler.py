@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
 from aqmlab.runs.executors import Executor, External, Serial, Threads, available_cores, dask_cluster
-from aqmlab.runs.portions import Done, Portion, Waiting, Work
+from aqmlab.runs.portions import Portion, Results, Waiting, Work
 from aqmlab.runs.processes import Processes
 from aqmlab.runs.progress import REPORT_EVERY_S, Bar, bar_over
 from aqmlab.signals import exit_code
@@ -35,7 +35,7 @@ WORTH_PROCESSES_S = 1.0
 """Work below this is done before processes would be ready for it."""
 T = TypeVar("T")
 Claim = Callable[[int], "Work[T] | bool"]
-"""Returns the job of a number if it is to be done now; True if its results are there, False if another process does it."""
+"""Returns the job of a number if it is to be done now, True if its results are there, False if it is done elsewhere."""
 
 
 def execute(
@@ -60,7 +60,7 @@ class Workers:
     deaths
         How often workers may die at a job before it is given up: it may be what kills them.
     noun
-        What the jobs are called in messages.
+        The name of the jobs in messages.
     stop
         Called when the work ends by an error or an interrupt, before the workers are waited for.
     """
@@ -126,16 +126,10 @@ class Workers:
         claim: Claim[T] | None = None,
         known: int = 0,
     ) -> None:
-        """Do all jobs as `execute` does; each result is passed to `take` and not kept.
+        """Do all jobs as `execute` does; the number of each and its result are passed to `take` and not kept.
 
-        Parameters
-        ----------
-        take
-            Called in this thread with the number of a job and what its `keep` returned.
-        claim
-            Asked before a job is handed out; default: all jobs are done.
-        known
-            Number of runs that were finished before, for messages.
+        `claim` is asked before a job is handed out; by default all jobs are done. `known` is the number of runs that
+        were finished before, for messages.
         """
         if not jobs:
             return
@@ -145,16 +139,15 @@ class Workers:
             bar.finished = known
             try:
                 with self._executor_of(jobs, interrupts) as executor:
-                    schedule = _Schedule(jobs, take, claim or jobs.__getitem__, executor, bar, interrupts)
                     try:
-                        schedule.work(self._deaths)
+                        _Schedule(jobs, take, claim or jobs.__getitem__, executor, bar, interrupts, self._deaths).work()
                     except BaseException:
                         self._stop()
                         raise
             except KeyboardInterrupt:
-                raise Interrupted(self._how_to_go_on("interrupted", jobs, bar.finished, total)) from None
+                raise Interrupted(self._how_to_go_on("interrupted", jobs, f"{bar.finished} of {total}")) from None
             except (StorageError, WorkerError) as error:
-                raise type(error)(self._how_to_go_on(str(error), jobs, bar.finished, total)) from None
+                raise type(error)(self._how_to_go_on(str(error), jobs, f"{bar.finished} of {total}")) from None
 
     def import_ahead(self, module: str, jobs: Sequence[Work[Any]] = ()) -> None:
         """Have as many processes as these jobs can use import what they need, while this one does something else."""
@@ -171,27 +164,21 @@ class Workers:
             self._processes = self._context.enter_context(closing(Processes(count)))
         return self._processes
 
-    @contextmanager
-    def _executor_of(self, jobs: Sequence[Work[T]], interrupts: Interrupts) -> Iterator[Executor]:
+    def _executor_of(self, jobs: Sequence[Work[T]], interrupts: Interrupts) -> AbstractContextManager[Executor]:
         count = min(self._at_a_time(jobs), len(jobs))
         in_python = any(job.in_python for job in jobs)
         short = self._most is None and self._processes is None and sum(job.cost for job in jobs) < WORTH_PROCESSES_S
         if self._dask is not None:
-            with dask_cluster(self._dask) as dask:
-                yield dask
-        elif self._executor is not None:
-            yield External(self._executor)
-        elif count == 1 or (in_python and short):
-            yield Serial(interrupts.raised)
-        elif in_python:
-            yield self._started(count)
-        else:
-            with closing(Threads(count)) as threads:
-                yield threads
+            return dask_cluster(self._dask)
+        if self._executor is not None:
+            return nullcontext(External(self._executor))
+        if count == 1 or (in_python and short):
+            return nullcontext(Serial(interrupts.raised))
+        return nullcontext(self._started(count)) if in_python else closing(Threads(count))
 
-    def _how_to_go_on(self, what: str, jobs: Sequence[Work[T]], finished: int, total: int) -> str:
+    def _how_to_go_on(self, what: str, jobs: Sequence[Work[T]], state: str) -> str:
         folders = {job.place for job in jobs if job.place is not None}
-        state = f"{what}; {finished} of {total} {self._noun} finished"
+        state = f"{what}; {state} {self._noun} finished"
         if not folders:
             return f"{state}, none kept (no output folder was given)"
         where = folders.pop() if len(folders) == 1 else Path(os.path.commonpath(folders))
@@ -200,7 +187,7 @@ class Workers:
 
 @dataclass
 class _Schedule(Generic[T]):
-    """Jobs on their way through an executor; the fields are as in `Workers.each`."""
+    """Jobs on their way through an executor; the fields are as in `Workers`."""
 
     jobs: Sequence[Work[T]]
     take: Callable[[int, T], None]
@@ -208,21 +195,22 @@ class _Schedule(Generic[T]):
     executor: Executor
     bar: Bar
     interrupts: Interrupts
+    deaths: int
 
     def __post_init__(self) -> None:
         self._waiting = Waiting([job.cost for job in self.jobs])
         self._portions: list[tuple[list[int], float]] = []
-        self._in_hand: dict[Future[Done[T]], int] = {}
+        self._in_hand: dict[Future[Results[T]], int] = {}
         self._died: Counter[int] = Counter()
 
-    def work(self, deaths: int) -> None:
+    def work(self) -> None:
         """Do all jobs; return when the results of all are there, by this process or another."""
         try:
             while self._waiting or self._in_hand:
                 self._check()
                 self._hand_out()
                 if self._in_hand:
-                    self._take_back(deaths)
+                    self._take_back()
                 elif self._waiting:
                     self.interrupts.wait(LOOK_AGAIN_S)
         finally:
@@ -232,12 +220,12 @@ class _Schedule(Generic[T]):
     def _hand_out(self) -> None:
         while self._waiting and len(self._in_hand) < AHEAD * self.executor.size:
             claimed: list[Work[T]] = []
-            accepts = partial(self._accept, claimed)
+            accepts = partial(self._accepts, claimed)
             numbers = self._waiting.portion(self.executor.size, self.executor.portion_s, accepts)
             if not numbers or self._submit(numbers, Portion(claimed)).done():
                 return
 
-    def _accept(self, claimed: list[Work[T]], number: int) -> bool | None:
+    def _accepts(self, claimed: list[Work[T]], number: int) -> bool | None:
         job = self.claim(number)
         if isinstance(job, Work):
             claimed.append(job)
@@ -246,7 +234,7 @@ class _Schedule(Generic[T]):
             self.bar.done(number, self.jobs[number].runs)
         return False if job else None
 
-    def _submit(self, numbers: list[int], portion: Portion[T]) -> Future[Done[T]]:
+    def _submit(self, numbers: list[int], portion: Portion[T]) -> Future[Results[T]]:
         index = len(self._portions)
         self._portions.append((numbers, portion.cost))
         try:
@@ -257,39 +245,36 @@ class _Schedule(Generic[T]):
         self._in_hand[future] = index
         return future
 
-    def _take_back(self, deaths: int) -> None:
+    def _take_back(self) -> None:
         done, _ = wait(self._in_hand, timeout=REPORT_EVERY_S, return_when=FIRST_COMPLETED)
-        for index, share in self.executor.reports():
-            self._show(index, share)
-        lost = False
+        while not self.executor.reports.empty():
+            self._show(*self.executor.reports.get())
+        lost = []
         for future in done:
-            index = self._in_hand.pop(future)
-            error = future.exception()
+            index, error = self._in_hand.pop(future), future.exception()
             if error is None:
-                self._finish(index, future.result())
+                self._finish(index, *future.result())
             elif isinstance(error, self.executor.lost):
-                self._again(index, deaths)
-                lost = True
+                lost.append(index)
             else:
                 raise error
         if lost and self.executor.recover():
-            for future, index in list(self._in_hand.items()):
-                if not future.done() or future.cancelled() or future.exception() is not None:
-                    del self._in_hand[future]
-                    self._again(index, deaths)
+            for future in [one for one in self._in_hand if not one.done() or one.cancelled() or one.exception()]:
+                lost.append(self._in_hand.pop(future))
+        for index in lost:
+            self._again(self._portions[index][0])
 
-    def _finish(self, index: int, done: Done[T]) -> None:
+    def _finish(self, index: int, results: list[T], seconds: float) -> None:
         numbers, cost = self._portions[index]
-        self._waiting.learn(cost, done.seconds)
-        for number, result in zip(numbers, done.results, strict=True):
+        self._waiting.learn(cost, seconds)
+        for number, result in zip(numbers, results, strict=True):
             self.take(number, result)
             self.bar.done(number, self.jobs[number].runs)
 
-    def _again(self, index: int, deaths: int) -> None:
-        numbers, _ = self._portions[index]
+    def _again(self, numbers: list[int]) -> None:
         self._died.update(numbers)
         most = max(self._died[number] for number in numbers)
-        if most > deaths:
+        if most > self.deaths:
             what = "a worker process died" if most == 1 else f"workers died {most} times at the same runs"
             raise WorkerError(f"{what}, perhaps for want of memory (try fewer --workers)")
         self._waiting.again(numbers)
@@ -312,11 +297,9 @@ class _Schedule(Generic[T]):
 
 
 class Interrupts(threading.Event):
-    """Notes Ctrl-C instead of raising it wherever the main thread is, which may hold the locks that threads wait for."""
+    """Notes Ctrl-C instead of raising it where the main thread may hold locks that other threads wait for."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._raised = False
+    _raised = False
 
     @contextmanager
     def raised(self) -> Iterator[None]:

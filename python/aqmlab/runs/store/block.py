@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aqmlab.results.evaluation import Evaluated
 from aqmlab.results.keys import RunKey, block_name, digest
 from aqmlab.results.output import Output, metrics_of
 
@@ -26,19 +27,7 @@ KEYS = ("run", "scenario", "seed", "version", "metrics")
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run's row in the index, except for the block that contains the run.
-
-    Attributes
-    ----------
-    run
-        Its name.
-    scenario
-        Hash of the scenario without its seeds.
-    seed, version
-        Its seed, and the version that simulated it.
-    metrics
-        Its metrics at the bottleneck, as JSON.
-    """
+    """A run: its name, its scenario's hash without seeds, seed, version, and its metrics at the bottleneck as JSON."""
 
     run: str
     scenario: str
@@ -61,12 +50,16 @@ class EncodedBlock:
         Its runs, in their order.
     scenarios
         Hash and text of every scenario in it.
+    evaluated, warnings
+        How the runs were evaluated, and their warnings about probable mistakes.
     """
 
     name: str
     files: dict[str, bytes]
     rows: tuple[RunRow, ...]
     scenarios: dict[str, str]
+    evaluated: list[Evaluated]
+    warnings: set[str]
 
 
 class BlockBuilder:
@@ -77,6 +70,8 @@ class BlockBuilder:
         self._summaries: list[str] = []
         self._scenarios: dict[str, str] = {}
         self._tables: dict[str, list[tuple[int, pa.Table]]] = {}
+        self._evaluated: list[Evaluated] = []
+        self._warnings: set[str] = set()
 
     @property
     def count(self) -> int:
@@ -91,6 +86,8 @@ class BlockBuilder:
         self._rows.append(RunRow(key.name, key.scenario, key.seed, key.version, metrics))
         self._summaries.append(plain_json(output.summary["summary"]))
         self._scenarios[key.scenario] = text
+        self._warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
+        self._evaluated += [output.evaluated] if output.evaluated else []
 
     def encode(self) -> EncodedBlock:
         """Return the files of all runs together."""
@@ -101,7 +98,8 @@ class BlockBuilder:
         tables = {RUNS: pa.table(runs), SCENARIOS: pa.table(scenarios)}
         tables |= {name: self._stacked(parts) for name, parts in self._tables.items()}
         files = {f"{name}.parquet": _encoded(table) for name, table in sorted(tables.items())}
-        return EncodedBlock(block_name(row.run for row in rows), files, tuple(rows), dict(self._scenarios))
+        name = block_name(row.run for row in rows)
+        return EncodedBlock(name, files, tuple(rows), self._scenarios, self._evaluated, self._warnings)
 
     def _stacked(self, parts: list[tuple[int, pa.Table]]) -> pa.Table:
         """Put a table of several runs together, with the names of the runs as the first column."""

@@ -13,8 +13,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aqmlab.errors import StorageError
@@ -24,7 +23,6 @@ from aqmlab.runs.store.index import Index
 
 OWNERS = "owners"
 LOCK = "lock"
-GATE = "store.lock"
 LOOK_AGAIN_S = 0.3
 """Least time between two looks for processes that have ended."""
 
@@ -50,18 +48,17 @@ class Claims:
     def enter(self) -> None:
         """Lock the file of this process, if it is not locked yet, and give up the claims of processes that ended."""
         if self._lock is None:
-            self._lock = guarded(self._root, self._locked)
+            with self._index.transaction():  # others wait: a process without its lock yet would be taken for dead
+                self._lock = guarded(self._root, self._locked)
             self.forget_the_dead()
 
     def _locked(self) -> int:
-        with _gate(self._root):
-            for name in _present(self._root):
-                if not _is_held(self._root / OWNERS / name / LOCK):
-                    shutil.rmtree(self._root / OWNERS / name, ignore_errors=True)
-            self.folder.mkdir(parents=True)
-            lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            return lock
+        for name in set(_present(self._root)) - living(self._root):
+            shutil.rmtree(self._root / OWNERS / name, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
 
     def close(self) -> None:
         """Give up all claims; remove half-written files and the lock."""
@@ -87,7 +84,7 @@ class Claims:
         return left
 
     def _claim(self, runs: Sequence[str]) -> list[str] | None:
-        if runs and self._index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", (runs[0], self.name)):
+        if runs and self._index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", runs[0], self.name):
             return None
         with self._index.transaction() as change:
             left = [run for run in runs if not change.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone()]
@@ -144,14 +141,3 @@ def _is_held(path: Path) -> bool:
     finally:
         os.close(lock)
     return False
-
-
-@contextmanager
-def _gate(root: Path) -> Iterator[None]:
-    """Admit one process at a time, so that a new process without its lock yet is not taken for dead."""
-    gate = os.open(root / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(gate)

@@ -25,16 +25,11 @@ class Waste:
     ----------
     studies
         Hashes of studies of other versions, and of those that were named to be forgotten.
-    unwanted
-        Blocks of which no study names a run.
-    damaged
-        Blocks with files that are missing or not what was written.
-    nameless
-        Blocks that are not in the index: a process was killed before they were.
-    runs
-        Runs in the blocks that are unwanted or damaged.
-    bytes
-        Size of all files of these blocks.
+    unwanted, damaged, nameless
+        Blocks of which no study names a run; with files that are missing or not what was written; and that are not in
+        the index, since a process was killed before they were.
+    runs, bytes
+        Runs in the blocks that are unwanted or damaged, and the size of all files of all these blocks.
     """
 
     studies: tuple[str, ...]
@@ -102,7 +97,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
         unwanted=tuple(unwanted),
         damaged=tuple(damaged),
         nameless=tuple(nameless),
-        runs=sum(len(store.index.rows("SELECT 1 FROM runs WHERE block = ?", (block,))) for block in lost),
+        runs=sum(len(store.index.rows("SELECT 1 FROM runs WHERE block = ?", block)) for block in lost),
         bytes=sum(p.stat().st_size for block in (*lost, *nameless) for p in files_in(store.block_folder(block))),
     )
 

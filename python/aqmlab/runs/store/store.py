@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -48,15 +47,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class SeedFolder:
-    """The folder of one run: ``summary.json`` and a Parquet file for each table (`aqmlab.results.folders`).
-
-    Attributes
-    ----------
-    path
-        The folder.
-    scenario
-        Hash of the scenario, its seeds included, as ``summary.json`` has it.
-    """
+    """The folder of one run (`aqmlab.results.folders`), and the hash of its scenario with its seeds."""
 
     path: Path
     scenario: str
@@ -85,7 +76,7 @@ class ResultStore:
     root
         Its folder; None keeps answers in memory, for this process alone.
     create
-        Make it, when it is used first, if it is not there; without this a folder that holds no store is an error.
+        Make it, when it is used first, if it is not there; without this a folder that holds no store is an error here.
 
     Examples
     --------
@@ -101,8 +92,8 @@ class ResultStore:
         self._lock = threading.RLock()
         self._index: Index | None = None
         self._claims: Claims | None = None
-        if not create and self.place is not None:
-            self._open()
+        if not create:
+            _ = self.index
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(ResultStore, create=self._create), (self.place,)
@@ -110,9 +101,7 @@ class ResultStore:
     def __enter__(self) -> ResultStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -131,7 +120,8 @@ class ResultStore:
     def index(self) -> Index:
         """The index, opened once for all threads."""
         with self._lock:
-            return self._index or self._open()
+            self._index = self._index or self._opened()
+            return self._index
 
     @property
     def claims(self) -> Claims:
@@ -139,19 +129,13 @@ class ResultStore:
         self._claims = self._claims or Claims(self.root, self.index)
         return self._claims
 
-    def _open(self) -> Index:
-        if self.place is None:
-            self._index = Index(None, create=True)
-            return self._index
-        if self._create:
+    def _opened(self) -> Index:
+        if self.place is not None and self._create:
             guarded(self.root, lambda: self.root.mkdir(parents=True, exist_ok=True))
-        self._index = Index(self.root, create=self._create or (self.root / BLOCKS).is_dir())
-        try:
-            self._rebuild_if_lost(self._index)
-        except BaseException:
-            self._index.close()
-            raise
-        return self._index
+        index = Index(self.place, create=self._create or (self.root / BLOCKS).is_dir())
+        if self.place is not None:
+            self._rebuild_if_lost(index)
+        return index
 
     def has(self, key: RunKey) -> bool:
         """Whether the answer of this run is there."""
@@ -159,10 +143,9 @@ class ResultStore:
 
     def get(self, key: RunKey) -> dict[str, Any]:
         """Return the answer of a run; a number that was not finite is None."""
-        text = self.index.answer(key)
-        if text is None:
+        answer = self.index.answer(key)
+        if answer is None:
             raise StorageError(f"{self.root}: holds no answer of run {key.name} ({key.reducer}); run again")
-        answer: dict[str, Any] = json.loads(text)
         return answer
 
     def put(self, key: RunKey, output: Output) -> None:
@@ -184,6 +167,13 @@ class ResultStore:
             return None
         return None
 
+    def note(self, folders: Iterable[tuple[RunKey, Path]]) -> None:
+        """Note which folders below the store's have which runs."""
+        below = ((key.name, path.relative_to(self.root)) for key, path in folders if path.is_relative_to(self.root))
+        with self.index.transaction() as change:
+            rows = ((name, str(path)) for name, path in below)
+            change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
+
     def run_folder(self, key: RunKey) -> Path | None:
         """Return the folder that has a run, which lies inside the store; None if none is known.
 
@@ -192,13 +182,12 @@ class ResultStore:
         StorageError
             If the index names a folder outside the store.
         """
-        path = self.index.folder(key)
-        if path is None:
-            return None
-        folder = self.root / path
-        if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
-            raise self._misled(path, "folder in this store")
-        return folder
+        for (path,) in self.index.rows("SELECT path FROM folders WHERE run = ?", key.name):
+            folder = self.root / str(path)
+            if "\0" in str(path) or not folder.resolve().is_relative_to(self.root.resolve()):
+                raise self._misled(path, "folder in this store")
+            return folder
+        return None
 
     def add(self, block: EncodedBlock) -> None:
         """Store a finished block: its files made durable aside, then its name and its rows, at once or not at all."""
@@ -256,7 +245,7 @@ class ResultStore:
     def drop_lost(self, runs: Iterable[str]) -> None:
         """Take out of the index those of the runs whose files are gone or cut short, so that they are done again."""
         ask = "SELECT block FROM runs WHERE run = ?"
-        blocks = {block for name in runs for (block,) in self.index.rows(ask, (name,))}
+        blocks = {block for name in runs for (block,) in self.index.rows(ask, name)}
         lost = [block for block in sorted(blocks) if not self.intact(block)]
         with self.index.transaction():
             self.index.drop_blocks(lost)
@@ -299,14 +288,14 @@ class ResultStore:
         """Find a run by its name or the beginning of it; also the block it is in."""
         if len(name) < SHORTEST_NAME or not name.isalnum():
             raise InputError(f"{name}: give at least {SHORTEST_NAME} digits of a run's name")
-        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", (name, f"{name}~"))
+        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", name, f"{name}~")
         if len(found) != 1:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
         return found[0]
 
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
-        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", (scenario,)) or [("",)]
+        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", scenario) or [("",)]
         return str(text)
 
     def studies(self) -> list[StudyRow]:
@@ -333,7 +322,7 @@ class ResultStore:
         """Return the stored runs of a study: point, run and block, in the order of points and seeds."""
         points = self.index.points(study)
         ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
-        found = self.index.runs(ask, (study.version, study.study))
+        found = self.index.runs(ask, study.version, study.study)
         rows = {(row.scenario, row.seed): (row, block) for row, block in found}
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]

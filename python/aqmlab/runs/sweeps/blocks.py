@@ -7,19 +7,19 @@ a block has the texts of its scenarios, and its result is bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.errors import InputError, WorkerError
-from aqmlab.results.evaluation import Evaluated, cores_of
-from aqmlab.results.keys import RunKey, study_name
+from aqmlab.results.evaluation import cores_of
+from aqmlab.results.keys import RunKey
 from aqmlab.runs.jobs import Simulation, expected_cost
 from aqmlab.runs.portions import Work
 from aqmlab.runs.store.block import BlockBuilder, EncodedBlock
-from aqmlab.runs.store.index import PointRow, StudyRow
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.design import Design
 from aqmlab.scenario.file import PINNED_SEEDS, Scenario
@@ -35,19 +35,7 @@ SHORT_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One scenario of a study.
-
-    Attributes
-    ----------
-    values
-        Its values of the sweep's keys.
-    scenario
-        Hash of the scenario without its seeds.
-    text
-        The scenario, with everything applied.
-    cost
-        About how long a run takes, in seconds of one core.
-    """
+    """One scenario of a study: its values of the swept keys, hash without seeds, text, and the cost of a run in s."""
 
     values: tuple[str, ...]
     scenario: str
@@ -71,37 +59,14 @@ def check_points(base: Scenario, design: Design, warnings: set[str], progress: C
     return checked
 
 
-def sweep_row(name: str, version: str, design: Design, points: Sequence[Point], seeds: Sequence[int]) -> StudyRow:
-    """Describe a sweep for the index."""
-    pairs = [(point.scenario, point.values) for point in points]
-    study = study_name(name, version, design.keys, tuple(seeds), design.shape, pairs)
-    return StudyRow(study, name, version, design.keys, tuple(seeds), design.shape)
-
-
-def point_rows(points: Sequence[Point]) -> Iterator[PointRow]:
-    """Describe the points of a sweep for the index."""
-    return (PointRow(number, point.scenario, point.values) for number, point in enumerate(points))
-
-
-@dataclass
-class BlockDone:
-    """The result of a block: its files, how its runs were evaluated, and warnings about probable mistakes."""
-
-    block: EncodedBlock
-    evaluated: list[Evaluated]
-    warnings: set[str]
-
-
 @dataclass(frozen=True)
-class Block(Work[BlockDone]):
+class Block(Work[EncodedBlock]):
     """Runs that are done and stored together.
 
     Attributes
     ----------
-    keys
-        The runs.
-    texts
-        Hash to text of their scenarios.
+    keys, texts
+        The runs, and hash to text of their scenarios.
     engine
         The engine to evaluate them with.
     """
@@ -115,27 +80,21 @@ class Block(Work[BlockDone]):
         keys = tuple(key for key in self.keys if key.name in names)
         return replace(self, keys=keys, runs=len(keys), cost=self.cost * len(keys) / len(self.keys))
 
-    def compute(self, progress: Callable[[float], None]) -> BlockDone:
+    def compute(self, progress: Callable[[float], None]) -> EncodedBlock:
         """Do all runs. `progress` is called with the share that is done, 0 to 1."""
-        builder, evaluated, warnings = BlockBuilder(), list[Evaluated](), set[str]()
-        sources: dict[str, Simulation] = {}
-        short = False
-        for number, key in enumerate(self.keys):
-            if key.version != _core.version():
-                raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {key.version}")
-            text = self.texts[key.scenario]
-            if key.scenario not in sources:
-                plan = Scenario.from_text(text, filename="<study>")
-                sources = {key.scenario: Simulation(plan, engine=self.engine)}
-            part = partial(self._report, progress, number)
-            part(0.0)
-            output = sources[key.scenario].output(key.seed, None if short else part)
-            builder.add(key, text, output)
-            warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
-            if output.evaluated is not None:
-                evaluated.append(output.evaluated)
-                short = output.evaluated.core_s < SHORT_S
-        return BlockDone(builder.encode(), evaluated, warnings)
+        version = self.keys[0].version
+        if version != _core.version():
+            raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {version}")
+        builder, short = BlockBuilder(), False
+        for scenario, keys in groupby(self.keys, key=lambda key: key.scenario):
+            source = Simulation(Scenario.from_text(self.texts[scenario], filename="<study>"), engine=self.engine)
+            for key in keys:
+                report = partial(self._report, progress, builder.count)
+                report(0.0)
+                output = source.output(key.seed, None if short else report)
+                short = output.evaluated is not None and output.evaluated.core_s < SHORT_S
+                builder.add(key, self.texts[scenario], output)
+        return builder.encode()
 
     def _report(self, progress: Callable[[float], None], before: int, share: float) -> None:
         """Report the progress of a run as a part of that of its block."""
@@ -159,22 +118,18 @@ def cut(
     distinct = {point.scenario: point for point in points}
     total = sum(point.cost for point in distinct.values()) * len(seeds)
     longest = min(max(total / PARTS, SHORTEST_BLOCK_S), LONGEST_BLOCK_S)
-    blocks: list[Block] = []
-    keys: list[RunKey] = []
-    cost = 0.0
-
-    def add() -> None:
-        texts = {key.scenario: distinct[key.scenario].text for key in keys}
-        how = {"place": place, "cost": cost, "in_python": True, "cores": cores_of(engine), "runs": len(keys)}
-        blocks.append(Block(tuple(keys), texts, engine, **how))
-
+    parts: list[list[RunKey]] = []
+    costs: list[float] = []
     for point in distinct.values():
         for seed in seeds:
-            if keys and (cost + point.cost > longest or len(keys) == MOST_RUNS_IN_BLOCK):
-                add()
-                keys, cost = [], 0.0
-            keys.append(RunKey(version, point.scenario, seed))
-            cost += point.cost
-    if keys:
-        add()
+            if not parts or costs[-1] + point.cost > longest or len(parts[-1]) == MOST_RUNS_IN_BLOCK:
+                parts.append([])
+                costs.append(0.0)
+            parts[-1].append(RunKey(version, point.scenario, seed))
+            costs[-1] += point.cost
+    blocks, cores = [], cores_of(engine)
+    for keys, cost in zip(parts, costs, strict=True):
+        texts = {key.scenario: distinct[key.scenario].text for key in keys}
+        block = Block(tuple(keys), texts, engine, place=place, cost=cost, in_python=True, cores=cores, runs=len(keys))
+        blocks.append(block)
     return blocks

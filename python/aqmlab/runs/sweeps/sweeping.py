@@ -12,13 +12,15 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluated, Evaluation, checked_engine
 from aqmlab.results.folders import log
+from aqmlab.results.keys import study_name
 from aqmlab.runs.progress import Throttled, bar_over
 from aqmlab.runs.runner import Seeds, as_scenario, seed_list
 from aqmlab.runs.scheduler import Workers
+from aqmlab.runs.store.block import EncodedBlock
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.axes import axis_of, range_of
-from aqmlab.runs.sweeps.blocks import Block, BlockDone, check_points, cut, point_rows, sweep_row
+from aqmlab.runs.sweeps.blocks import Block, check_points, cut
 from aqmlab.runs.sweeps.design import METHODS, Design
 from aqmlab.runs.sweeps.file import SweepFile, read_sweep
 from aqmlab.runs.sweeps.sweep import Study
@@ -111,10 +113,12 @@ def sweep(
     warnings: set[str] = set()
     with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
         points = check_points(base, design, warnings, Throttled(partial(bar.report, 0)))
-    row = sweep_row(name or given.name or base.name, _core.version(), design, points, wanted)
+    about = (name or given.name or base.name, _core.version(), design.keys, tuple(wanted), design.shape)
+    pairs = [(point.scenario, point.values) for point in points]
+    row = StudyRow(study_name(*about, pairs), *about)
     blocks = cut(points, row.seeds, row.version, engine=engine, place=Path(out))
     with ResultStore(out, create=True) as store:
-        store.index.put_study(row, point_rows(points))
+        store.index.put_study(row, pairs)
         with Workers(workers, progress=progress, executor=executor, dask=dask, deaths=MOST_DEATHS) as own:
             evaluation = _done(store, blocks, own, warnings, row)
         return Study.read(store, row, evaluation=evaluation, warnings=tuple(sorted(warnings)))
@@ -157,8 +161,8 @@ def _done(
         names = store.claims.claim([key.name for key in left[number].keys])
         return names is not None and (left[number].only(set(names)) if names else True)
 
-    def take(_: int, done: BlockDone) -> None:
-        store.add(done.block)
+    def take(_: int, done: EncodedBlock) -> None:
+        store.add(done)
         evaluated.extend(done.evaluated)
         warnings.update(done.warnings)
 
