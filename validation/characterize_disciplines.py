@@ -16,7 +16,7 @@ import pandas as pd
 
 import aqmlab
 from aqmlab.rfc7928.heat import heat_table
-from aqmlab.runs.pool import available_cores
+from aqmlab.runs.executors import available_cores
 
 TITLE = "RFC 7928's suite over eight disciplines"
 DISCIPLINES = ("red", "mred", "adaptive-red", "blue", "codel", "fq-codel", "pie", "pi2")

@@ -20,7 +20,7 @@ from aqmlab.reporting.fragments import bounded
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
 from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
+from aqmlab.runs.scheduler import execute
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import parts
 from aqmlab.scenario.toml_text import Value

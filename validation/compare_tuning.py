@@ -13,7 +13,7 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.reporting import plots
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import Verdict
 from aqmlab.tuning.measurements import Bench, Body, Place
@@ -145,7 +145,7 @@ def in_long_runs(case: Case, found: aqmlab.Tuned) -> dict[str, Confirmed]:
     place = Place(plan, found.queue, found.link)
     points = search_points(ranges_of(case.over, plan))
     bodies = {found.confirmed.name: found.body, **{named(one): one.reference.body for one in found.against}}
-    bench = Bench(place, Answers(None), points, found.body)
+    bench = Bench(place, ResultStore(None), points, found.body)
     return {one.name: one for one in confirm(bench, found.task, bodies, points=points, seeds=LONGER_SEEDS)}
 
 

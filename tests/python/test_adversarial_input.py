@@ -166,7 +166,7 @@ class TestValues:
         def client(*_):
             raise AssertionError("Dask reports a client that cannot connect only when the client is collected")
 
-        monkeypatch.setattr("aqmlab.runs.sweeps.executors._dask_client", client)
+        monkeypatch.setattr("aqmlab.runs.executors._dask_client", client)
         words = ["sweep", str(small), "--grid", "flow.tcp.count=1", "--out", str(tmp_path), "--dask", address]
         assert main(words) == 2
         assert message_of(capsys).count("\n") == 1

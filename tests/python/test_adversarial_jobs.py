@@ -96,27 +96,29 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
 
     def test_of_an_answer_is_computed_again(self, tmp_path):
         from aqmlab.results.keys import RunKey
-        from aqmlab.runs.store.kept import Answers
+        from aqmlab.results.output import Output
+        from aqmlab.runs.store.store import ResultStore
 
         keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in (1, 2)]
-        answers = Answers(tmp_path)
+        answers = ResultStore(tmp_path, create=True)
         for key in keys:
-            answers.put(key, {"goodput": 0.5})
+            answers.put(key, Output({"goodput": 0.5}, {}))
         change(tmp_path, f"UPDATE answers SET answer = replace(answer, '0.5', '0.4') WHERE run = '{keys[0].name}'")
         assert [answers.has(key) for key in keys] == [False, True]
         with pytest.raises(aqmlab.StorageError, match="run again"):
             answers.get(keys[0])
-        answers.put(keys[0], {"goodput": 0.5})
+        answers.put(keys[0], Output({"goodput": 0.5}, {}))
         assert answers.get(keys[0]) == {"goodput": 0.5}
 
     @pytest.mark.parametrize("answer", ["[]", "null", "{", "x" * 10, "[" * 100_000])
     def test_of_an_answer_that_is_no_table_is_computed_again(self, tmp_path, answer):
         from aqmlab.results.keys import RunKey
-        from aqmlab.runs.store.kept import Answers
+        from aqmlab.results.output import Output
+        from aqmlab.runs.store.store import ResultStore
 
         key = RunKey("1", "a" * 32, 1, "an answer")
-        answers = Answers(tmp_path)
-        answers.put(key, {"goodput": 0.5})
+        answers = ResultStore(tmp_path, create=True)
+        answers.put(key, Output({"goodput": 0.5}, {}))
         change(tmp_path, f"UPDATE answers SET answer = '{answer}', digest = ''")
         assert not answers.has(key)
 
@@ -130,8 +132,7 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
 class TestAFolderThatTheIndexNames:
     @pytest.mark.parametrize("path", ["../outside", "/etc", "{outside}", "x/../../outside", "link", "a\0b"])
     def test_outside_the_store_is_not_read(self, place, text, path):
-        from aqmlab.runs.jobs import jobs_for
-        from aqmlab.runs.reuse import missing
+        from aqmlab.runs.jobs import jobs_for, missing
         from aqmlab.runs.store.store import ResultStore
 
         store, outside = place / "runs", place / "outside"
@@ -152,8 +153,7 @@ class TestAFolderThatTheIndexNames:
         assert len(aqmlab.sweep(plan, seeds=2, out=store, progress=False).evaluation.runs) == 2
 
     def test_of_another_seed_is_not_taken(self, place, text):
-        from aqmlab.runs.jobs import jobs_for
-        from aqmlab.runs.reuse import missing
+        from aqmlab.runs.jobs import jobs_for, missing
 
         change(place / "runs", "UPDATE folders SET path = replace(path, 'seed-0001', 'seed-0002')")
         target = place / "target"
@@ -162,8 +162,7 @@ class TestAFolderThatTheIndexNames:
         assert missing(jobs, place / "runs") == jobs[:1]
 
     def test_that_is_damaged_is_computed_again(self, place, text):
-        from aqmlab.runs.jobs import jobs_for
-        from aqmlab.runs.reuse import missing
+        from aqmlab.runs.jobs import jobs_for, missing
 
         path = folder_of(place) / "seed-0001" / "links.parquet"
         data = bytearray(path.read_bytes())
@@ -275,16 +274,17 @@ class TestOneStoreForSeveralCommands:
 
     def test_answers_of_several_threads_and_openings(self, tmp_path):
         from aqmlab.results.keys import RunKey
-        from aqmlab.runs.store.kept import Answers
+        from aqmlab.results.output import Output
+        from aqmlab.runs.store.store import ResultStore
 
         keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in range(8)]
         errors = []
 
         def work():
             try:
-                answers = Answers(tmp_path / "store")
+                answers = ResultStore(tmp_path / "store", create=True)
                 for key in keys:
-                    answers.put(key, {"seed": key.seed})
+                    answers.put(key, Output({"seed": key.seed}, {}))
                 assert [answers.get(key)["seed"] for key in keys] == list(range(8))
             except BaseException as error:
                 errors.append(error)

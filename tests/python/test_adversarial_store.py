@@ -21,7 +21,6 @@ from aqmlab.runs.store.index import Index
 from aqmlab.runs.store.maintenance import collect
 from aqmlab.runs.store.querying import query
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.store.stored import result_of
 
 AQMLAB = Path(sys.executable).with_name("aqmlab")
 
@@ -70,7 +69,7 @@ class TestTheNameOfABlock:
         change(store, ("UPDATE runs SET block = '../../../etc'",), ("UPDATE blocks SET block = '../../../etc'",))
         with ResultStore(store) as opened:
             (run,) = opened.index.rows("SELECT run FROM runs LIMIT 1")
-            for ask in (lambda: result_of(opened, run), lambda: query(opened, "SELECT * FROM links")):
+            for ask in (lambda: opened.result(run), lambda: query(opened, "SELECT * FROM links")):
                 with pytest.raises(StorageError, match="no name of a block"):
                     ask()
 

@@ -377,15 +377,16 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
     """Memory runs out in a worker: the system kills it."""
     (tmp_path / "deadly.py").write_text(
         "import os, signal\n"
-        "class Deadly:\n"
-        "    place, cost, in_python, cores = None, 1.0, True, 1\n"
+        "from aqmlab.runs.portions import Work\n"
+        "class Deadly(Work):\n"
         "    def compute(self, progress):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "import aqmlab, aqmlab.runs.pool, deadly\n"
+        "import aqmlab, aqmlab.runs.scheduler, deadly\n"
         "try:\n"
-        "    aqmlab.runs.pool.execute([deadly.Deadly() for _ in range(4)], workers=2, progress=False)\n"
+        "    works = [deadly.Deadly(in_python=True) for _ in range(4)]\n"
+        "    aqmlab.runs.scheduler.execute(works, workers=2, progress=False)\n"
         "except aqmlab.Error as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False)
@@ -397,14 +398,15 @@ def test_a_killed_worker_is_an_error_of_one_line(tmp_path):
 def test_workers_end_with_a_killed_parent(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import os, pathlib, time\n"
-        "class Slow:\n"
-        "    place, cost, in_python, cores = None, 1.0, True, 1\n"
+        "from aqmlab.runs.portions import Work\n"
+        "class Slow(Work):\n"
         "    def compute(self, progress):\n"
         "        pathlib.Path(f'worker-{os.getpid()}').touch()\n        time.sleep(600)\n"
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "from aqmlab.runs import pool\nimport slow\npool.execute([slow.Slow()] * 2, workers=2, progress=False)\n"
+        "from aqmlab.runs import scheduler\nimport slow\n"
+        "scheduler.execute([slow.Slow(in_python=True)] * 2, workers=2, progress=False)\n"
     )
     parent = subprocess.Popen([sys.executable, str(program)], cwd=tmp_path)
     workers: list[int] = []
@@ -432,11 +434,10 @@ def test_workers_end_in_the_middle_of_an_answer(tmp_path):
     )
     program = tmp_path / "program.py"
     program.write_text(
-        "import pathlib, time, halting\n"
-        "from aqmlab.runs import worker_processes\n"
-        "with worker_processes.worker_processes(1) as (executor, _):\n"
-        "    with worker_processes.starting():\n"
-        "        executor.submit(worker_processes.work_in_process, 0, halting.Halting())\n"
+        "import contextlib, pathlib, time, halting\n"
+        "from aqmlab.runs.processes import Processes\n"
+        "with contextlib.closing(Processes(1)) as processes:\n"
+        "    processes.submit(0, halting.Halting(), print)\n"
         "    while not pathlib.Path('halfway').exists():\n        time.sleep(0.01)\n"
         "    raise SystemExit(130)\n"
     )

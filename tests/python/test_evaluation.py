@@ -10,7 +10,7 @@ import pytest
 import aqmlab
 from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
 from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
+from aqmlab.runs.scheduler import execute
 from aqmlab.scenario.file import Scenario
 from conftest import contents
 

@@ -32,8 +32,8 @@ from aqmlab.papers.common.runs import Reader
 from aqmlab.reporting import Page, flowchart
 from aqmlab.reporting.flowchart import Arrow, Box, FlowChart
 from aqmlab.results import folders
-from aqmlab.runs.pool import Workers, execute
-from aqmlab.runs.reuse import missing
+from aqmlab.runs.jobs import missing
+from aqmlab.runs.scheduler import Workers, execute
 from aqmlab.statistics import Difference, Interval, Verdict
 
 

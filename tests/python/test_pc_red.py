@@ -15,7 +15,7 @@ from aqmlab.papers.pc_red import PAPER, diagrams, measure, plan, tables
 from aqmlab.papers.pc_red.rows import claim_rows
 from aqmlab.reporting import flowchart
 from aqmlab.results import folders
-from aqmlab.runs.pool import execute
+from aqmlab.runs.scheduler import execute
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
 from paper_intervals import assert_possible

@@ -10,20 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab.errors import Error
-from aqmlab.runs.pool import Workers, execute
-from aqmlab.runs.portions import PORTION_S, WAITING, Portion, in_portions
+from aqmlab.runs.portions import KEPT, PORTION_S, Portion, Waiting, Work
+from aqmlab.runs.scheduler import Workers, execute
 
 
-@dataclass
-class Made:
+@dataclass(frozen=True)
+class Made(Work):
     """A job that records its calls."""
 
     number: int
     notes: list
-    cost: float = 1.0
-    in_python: bool = False
-    cores: int = 1
-    place = None
     computes: object = None
     keeps: object = None
 
@@ -42,14 +38,10 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Whose:
+class Whose(Work):
     """A job that says which process does it."""
 
     number: int
-    cost: float = 1.0
-    in_python: bool = True
-    cores: int = 1
-    place = None
 
     def compute(self, progress):
         return self.number, os.getpid()
@@ -64,7 +56,9 @@ def numbers_of(notes, what):
 
 @given(st.lists(st.floats(1e-4, 5.0), max_size=200), st.integers(1, 8))
 def test_each_job_is_in_one_portion_and_portions_are_small(costs, workers):
-    portions = in_portions(costs, workers)
+    waiting = Waiting(costs)
+    waiting.learn(1.0, 1.0)
+    portions = list(iter(lambda: waiting.portion(workers), []))
     assert sorted(index for portion in portions for index in portion) == list(range(len(costs)))
     in_order = [costs[index] for portion in portions for index in portion]
     assert in_order == sorted(costs, reverse=True)
@@ -83,7 +77,7 @@ def test_results_are_kept_in_order_while_others_are_computed():
     # The first result is not stored before the second job is computed.
     jobs = [Made(0, notes, keeps=begun.wait), Made(1, notes, computes=begun.set), Made(2, notes)]
     shares = []
-    assert Portion(jobs).perform(shares.append) == [0, 10, 20]
+    assert Portion(jobs).perform(shares.append)[0] == [0, 10, 20]
     assert numbers_of(notes, "kept") == numbers_of(notes, "computed") == [0, 1, 2]
     assert shares == pytest.approx([0.5 / 3, 1.5 / 3, 2.5 / 3])
 
@@ -97,7 +91,7 @@ def test_few_results_wait_to_be_stored():
 
     jobs = [Made(number, notes, computes=count, keeps=lambda: time.sleep(0.005)) for number in range(20)]
     Portion(jobs).perform(lambda share: None)
-    assert 1 < max(waiting) <= WAITING
+    assert 1 < max(waiting) <= KEPT
 
 
 def test_an_error_ends_a_portion_after_what_was_computed_is_stored():
@@ -128,7 +122,7 @@ def test_answers_come_in_the_order_of_the_jobs(workers):
 def test_processes_stay_for_the_next_jobs():
     with Workers(2, progress=False) as own:
         own.import_ahead("json")
-        found = [own.execute([Whose(number) for number in range(8)]) for _ in range(2)]
+        found = [own.execute([Whose(number, in_python=True) for number in range(8)]) for _ in range(2)]
     assert [number for number, _, _ in found[0]] == list(range(8))
     processes = [{process for _, process, _ in answers} for answers in found]
     assert len(processes[0] | processes[1]) <= 2

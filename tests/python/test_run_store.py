@@ -10,10 +10,10 @@ import pytest
 import aqmlab
 from aqmlab.results import folders
 from aqmlab.results.keys import ALL_TABLES, RunKey, tables_reducer
-from aqmlab.runs.jobs import Call, called, jobs_for
-from aqmlab.runs.reuse import missing
+from aqmlab.results.output import Output
+from aqmlab.runs.jobs import Call, called, jobs_for, missing
 from aqmlab.runs.store.index import INDEX, store_root
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 
 PINNED = {"run.seeds": "[3, 4]", "run.duration": "3s"}
 
@@ -106,11 +106,11 @@ def cube(*, x, seed):
 def test_answers_in_memory_and_in_a_store_are_the_same(tmp_path):
     (job,) = called("cube", Call(cube, {"x": 2}), [1], store=None)
     answer = {"b": float("nan"), "a": [1, 2.5, "text"], "c": {"d": None}}
-    for answers in (Answers(None), Answers(tmp_path)):
+    for answers in (ResultStore(None), ResultStore(tmp_path, create=True)):
         assert not answers.has(job.key)
         with pytest.raises(aqmlab.StorageError, match="run again"):
             answers.get(job.key)
-        answers.put(job.key, answer)
+        answers.put(job.key, Output(answer, {}))
         assert answers.get(job.key) == {"a": [1, 2.5, "text"], "b": None, "c": {"d": None}}
 
 

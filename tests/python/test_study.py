@@ -9,7 +9,7 @@ import pytest
 
 import aqmlab
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.sweeps.axes import parse_axis, parse_range
+from aqmlab.runs.sweeps.axes import axis_of, range_of
 from aqmlab.runs.sweeps.design import Design
 from aqmlab.statistics import interval
 from store_snapshot import snapshot
@@ -26,23 +26,23 @@ def sweep(small, out, **options):
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("k=1:4:4", ["1", "2", "3", "4"]),
-        ("k=10ms:20ms:3", ["10ms", "15ms", "20ms"]),
-        ("k=0.1:0.3:3", ["0.1", "0.2", "0.3"]),
-        ("k=1p:100p:3:log", ["1p", "10p", "100p"]),
-        ("k=5:9:1", ["5"]),
-        ("k=red,mred", ["red", "mred"]),
-        ("k={ uniform = ['0s', '1s'] },2s", ["{ uniform = ['0s', '1s'] }", "2s"]),
+        ("1:4:4", ["1", "2", "3", "4"]),
+        ("10ms:20ms:3", ["10ms", "15ms", "20ms"]),
+        ("0.1:0.3:3", ["0.1", "0.2", "0.3"]),
+        ("1p:100p:3:log", ["1p", "10p", "100p"]),
+        ("5:9:1", ["5"]),
+        ("red,mred", ["red", "mred"]),
+        ("{ uniform = ['0s', '1s'] },2s", ["{ uniform = ['0s', '1s'] }", "2s"]),
     ],
 )
 def test_axes(text, values):
-    assert list(parse_axis(text, "--grid").values) == values
+    assert list(axis_of("k", text, "--grid").values) == values
 
 
 def test_designs_combine():
     design = Design(
-        grid=(parse_axis("a=1,2", ""),),
-        zipped=(parse_axis("b=x,y", ""), parse_axis("c=10,20", "")),
+        grid=(axis_of("a", "1,2", ""),),
+        zipped=(axis_of("b", "x,y", ""), axis_of("c", "10,20", "")),
     )
     assert design.keys == ("a", "b", "c")
     assert design.points() == [("1", "x", "10"), ("1", "y", "20"), ("2", "x", "10"), ("2", "y", "20")]
@@ -51,7 +51,7 @@ def test_designs_combine():
 
 @pytest.mark.parametrize("method", ["random", "sobol"])
 def test_more_draws_keep_those_that_there_are(method):
-    ranges = (parse_range("a=0:1.0", ""), parse_range("b=10:20", ""), parse_range("c=1ms:100ms:log", ""))
+    ranges = (range_of("a", "0:1.0", ""), range_of("b", "10:20", ""), range_of("c", "1ms:100ms:log", ""))
     few, many = (Design(ranges=ranges, method=method, draws=n).points() for n in (5, 64))
     assert many[:5] == few
     a, b, c = zip(*many, strict=True)

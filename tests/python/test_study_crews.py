@@ -7,14 +7,16 @@ import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 
 import pytest
 
 import aqmlab
-from aqmlab.runs.sweeps import execution, sweeping
-from aqmlab.runs.sweeps.execution import Pace
-from aqmlab.runs.sweeps.plan import Block, cut
-from aqmlab.runs.sweeps.points import Point
+from aqmlab.runs.executors import Executor
+from aqmlab.runs.portions import Waiting
+from aqmlab.runs.scheduler import Workers
+from aqmlab.runs.sweeps.blocks import Point, cut
+from aqmlab.runs.sweeps.sweeping import MOST_DEATHS
 from dask_cluster import cluster
 from store_snapshot import snapshot
 
@@ -92,32 +94,19 @@ def test_a_broken_external_executor_is_reported(scenario, tmp_path, undisturbed)
 
 
 def test_runs_that_kill_every_worker_are_given_up(scenario, tmp_path, monkeypatch):
-    class Doomed:
-        size, task_s = 2, 1.0
+    class Doomed(Executor):
+        size, lost = 2, (BrokenProcessPool,)
 
-        def submit(self, number, task, progress):
+        def submit(self, number, portion, report):
             future = Future()
             future.set_exception(BrokenProcessPool("died"))
             return future
 
-        def reports(self):
-            return iter(())
-
-        def lost(self, error):
-            return isinstance(error, BrokenProcessPool)
-
         def recover(self):
             return True
 
-    class Doom:
-        def __enter__(self):
-            return Doomed()
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr(sweeping, "crew_for", lambda **_: Doom())
-    with pytest.raises(aqmlab.Error, match=f"workers died {execution.MOST_DEATHS + 1} times at the same runs"):
+    monkeypatch.setattr(Workers, "_executor_of", lambda *_: nullcontext(Doomed()))
+    with pytest.raises(aqmlab.Error, match=f"workers died {MOST_DEATHS + 1} times at the same runs"):
         aqmlab.sweep(scenario, **SAID, out=tmp_path)
 
 
@@ -153,19 +142,29 @@ def test_a_dask_cluster_whose_workers_are_killed(scenario, tmp_path):
 def test_blocks_depend_on_the_study_alone():
     points = [Point((str(n),), f"{n:032x}", "", 0.01) for n in range(100)]
     blocks = cut(points, range(1, 101), "1.0")
-    assert sum(len(block.runs) for block in blocks) == 10_000
+    assert sum(block.runs for block in blocks) == 10_000
     assert 40 <= len(blocks) <= 80  # of two seconds each
     assert blocks == cut(points, range(1, 101), "1.0")
-    assert [len(block.runs) for block in cut(points[:1], [1], "1.0")] == [1]
+    assert [block.runs for block in cut(points[:1], [1], "1.0")] == [1]
     long = [Point(("a",), "a", "", 100.0)]
-    assert [len(block.runs) for block in cut(long, [1, 2, 3], "1.0")] == [1, 1, 1]
+    assert [block.runs for block in cut(long, [1, 2, 3], "1.0")] == [1, 1, 1]
 
 
-def test_tasks_are_sized_by_what_runs_were_seen_to_cost():
-    pace, block = Pace(), Block(0, (None,) * 10, cost=2.0)
-    assert pace.seconds([block]) is None
-    pace.learn(block, 0.1, 10)
-    assert pace.seconds([block, block]) == pytest.approx(0.2)
+def test_portions_are_sized_by_what_runs_were_seen_to_cost():
+    waiting = Waiting([2.0])
+    assert waiting.pace is None
+    waiting.learn(2.0, 0.1)
+    assert 4.0 * waiting.pace == pytest.approx(0.2)
     for _ in range(20):
-        pace.learn(block, 4.0, 5)  # half of the block was there already
-    assert pace.seconds([block]) == pytest.approx(8.0, rel=0.05)
+        waiting.learn(1.0, 4.0)  # half of a block was there already
+    assert 2.0 * waiting.pace == pytest.approx(8.0, rel=0.05)
+
+
+def test_a_job_at_which_a_worker_died_is_a_portion_of_its_own():
+    waiting = Waiting([0.01] * 100)
+    waiting.learn(1.0, 1.0)
+    first = waiting.portion(2)
+    assert len(first) > 2
+    waiting.again(first[:2])
+    assert [waiting.portion(2) for _ in range(2)] == [[number] for number in first[:2]]
+    assert len(waiting.portion(2)) > 2

@@ -11,7 +11,7 @@ import pytest
 
 import aqmlab
 from aqmlab.runs.store import maintenance
-from aqmlab.runs.store.locks import living
+from aqmlab.runs.store.claims import living
 from aqmlab.runs.store.store import ResultStore
 from store_snapshot import snapshot
 
@@ -84,7 +84,7 @@ def test_killed_and_taken_up_again(shell, small, undisturbed, owner, name, nth, 
     with ResultStore(store) as opened:
         assert living(store) == set()
         counted = {block for (block,) in opened.index.rows("SELECT block FROM blocks")}
-        assert all(maintenance.is_whole(opened, block) for block in counted)
+        assert all(opened.intact(block, read=True) for block in counted)
     sweep(small, store)
     assert snapshot(store) == undisturbed
 
@@ -123,17 +123,17 @@ def test_runs_claimed_by_another_process_are_waited_for(small, folder, undisturb
     """A process that ends without giving up its claims: they are void."""
     with ResultStore(folder, create=True) as other:
         sweep(small, folder, seeds=1)
-        assert other.claim(["a", "b"]) == ["a", "b"]
+        assert other.claims.claim(["a", "b"]) == ["a", "b"]
         with ResultStore(folder) as own:
-            assert own.claim(["b", "c"]) is None
-            assert own.claim(["c"]) == ["c"]
+            assert own.claims.claim(["b", "c"]) is None
+            assert own.claims.claim(["c"]) == ["c"]
             held = {name for (name,) in own.index.rows("SELECT owner FROM claims")}
             assert held == living(folder)
             with other.index.transaction() as change:
                 change.execute("INSERT INTO claims VALUES ('d', 'no-process')")
-            assert own.claim(["d"]) is None
-            own.forget_the_dead()
-            assert own.claim(["d"]) == ["d"]
+            assert own.claims.claim(["d"]) is None
+            own.claims.forget_the_dead()
+            assert own.claims.claim(["d"]) == ["d"]
 
 
 def test_a_lost_index_is_rebuilt(small, folder, undisturbed):
@@ -178,7 +178,7 @@ def test_gc(small, folder, undisturbed):
 def test_gc_leaves_others_at_work_alone(small, folder):
     sweep(small, folder, seeds=1)
     with ResultStore(folder) as one, ResultStore(folder) as other:
-        assert other.owner
+        other.claims.enter()
         with pytest.raises(aqmlab.InputError, match="another process is at work"):
             maintenance.collect(one)
 
@@ -187,7 +187,7 @@ def test_runs_of_another_version_are_others(small, folder, monkeypatch):
     from aqmlab import _core
 
     first = sweep(small, folder, seeds=1)
-    for module in ("runs.sweeps.work", "runs.sweeps.sweeping", "runs.sweeps.execution", "runs.store.maintenance"):
+    for module in ("runs.sweeps.blocks", "runs.sweeps.sweeping", "runs.store.maintenance"):
         monkeypatch.setattr(f"aqmlab.{module}._core", type("Other", (), {**vars(_core), "version": lambda: "9.9"}))
     second = sweep(small, folder, seeds=1)
     assert len(second.evaluation.runs) == 3

@@ -11,7 +11,7 @@ import pytest
 import aqmlab
 from aqmlab import _core
 from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
+from aqmlab.runs.scheduler import execute
 from aqmlab.scenario.file import Scenario
 from conftest import contents
 

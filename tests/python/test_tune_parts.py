@@ -7,7 +7,7 @@ import pytest
 
 import aqmlab
 from aqmlab.results.metrics import BY_KEY
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.statistics import Verdict
 from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, bounds_of, goal_of
@@ -28,7 +28,9 @@ def test_metrics_of_a_measurement_are_those_of_a_run(plan: aqmlab.Scenario) -> N
     place = Place(plan, "bottleneck", "bottleneck")
     points = search_points(ranges_of(["rtt=20ms:80ms", "rate=1Mbps:2Mbps"], plan))
     body = plan.queue_table("bottleneck")
-    measured = Bench(place, Answers(None), points, body, progress=False).measure([body], points[:2], [7], title="")[0]
+    measured = Bench(place, ResultStore(None), points, body, progress=False).measure([body], points[:2], [7], title="")[
+        0
+    ]
     result = aqmlab.run(place.scenario(body, points[1]), seeds=[7], progress=False)
     for key, value in result.metrics(link="bottleneck").iloc[0].drop("seed").items():
         np.testing.assert_equal(measured[str(key)][1, 0], value)

@@ -12,9 +12,9 @@ import aqmlab
 from aqmlab.errors import StorageError
 from aqmlab.results.folders import seed_folder
 from aqmlab.results.keys import RunKey
-from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.reuse import missing
-from aqmlab.runs.store.kept import Answers
+from aqmlab.results.output import Output
+from aqmlab.runs.jobs import jobs_for, missing
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.sweep import Study
 from aqmlab.scenario.file import Scenario
 from attacks.stores import store_in
@@ -30,10 +30,10 @@ def index(tally: Tally, chance: random.Random, left: Callable[[], bool], folder:
     run_here = aqmlab.run(plan, seeds=[7, 8], out=root, progress=False)
     assert run_here.folder is not None
     keys = [RunKey("1", "a" * 32, seed, "an answer") for seed in range(40)]
-    answers = Answers(root)
+    answers = ResultStore(root, create=True)
     for key in keys:
-        answers.put(key, {"goodput": key.seed / 7, "delays": [key.seed] * 20})
-    del answers
+        answers.put(key, Output({"goodput": key.seed / 7, "delays": [key.seed] * 20}, {}))
+    answers.close()
     studies = Study.load(root).runs
     store = folder / "store"
     shutil.copytree(root, store)
@@ -54,7 +54,7 @@ def index(tally: Tally, chance: random.Random, left: Callable[[], bool], folder:
             else:
                 tally.find(f"sweep: other numbers without an error: {found.to_csv()} instead of {studies.to_csv()}")
         with tally.case("answers"):
-            kept = Answers(store)
+            kept = ResultStore(store, create=True)
             for key in chance.sample(keys, 10):
                 if not kept.has(key):
                     tally.note("answer: is computed again")

@@ -17,7 +17,7 @@ from aqmlab.papers.ddred.plan import FILES as DDRED
 from aqmlab.papers.exred.plan import queue_of
 from aqmlab.runs.comparison import Comparison
 from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
+from aqmlab.runs.scheduler import execute
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import compare_means, welch
 from aqmlab.statistics.compared import Compared

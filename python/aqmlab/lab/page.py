@@ -86,7 +86,7 @@ def _loaded(scenario: str | Path | None, overrides: Overrides) -> Scenario:
 
 
 def _setup(plan: Scenario, link: str | None, *, served: bool) -> str:
-    """Return what the page opens with, as an element."""
+    """Return the first state of the page, as an element."""
     setup = {
         "served": served,
         "text": plan.text,

@@ -17,7 +17,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.lab.request_error import BUSY, CONFLICT, RequestError
 from aqmlab.results.applications import application_metrics
-from aqmlab.runs.pool import available_cores
+from aqmlab.runs.executors import available_cores
 
 MOST_SESSIONS = 16
 """Pages that can be open; with another one, the page with the oldest request loses its run."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -25,9 +25,9 @@ from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.page import Page
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
-from aqmlab.runs.jobs import Job
-from aqmlab.runs.pool import Workers, execute
-from aqmlab.runs.reuse import missing, note
+from aqmlab.runs.jobs import Job, missing, note
+from aqmlab.runs.portions import Work
+from aqmlab.runs.scheduler import Workers, execute
 
 PAPERS = {
     "pc-red": "aqmlab.papers.pc_red",
@@ -79,28 +79,21 @@ class _PaperTask:
 
 
 @dataclass(frozen=True)
-class _PageJob:
+class _PageJob(Work[Reproduction]):
     """A page to build from runs that are there."""
 
     task: _PaperTask
     report: Path
     pictures: bool = True
-    cost: float = 1.0
-
-    in_python: ClassVar[bool] = True
-    cores: ClassVar[int] = 1
-
-    @property
-    def place(self) -> Path:
-        return self.report.parent
 
     def compute(self, progress: Callable[[float], None]) -> Reproduction:
         found = self.task.build(self.report, pictures=self.pictures)
         progress(1.0)
         return found
 
-    def keep(self, result: Reproduction) -> Reproduction:
-        return result
+
+def _page_jobs(tasks: Mapping[_PaperTask, Path], *, pictures: bool = True) -> list[_PageJob]:
+    return [_PageJob(task, at, pictures, place=at.parent, in_python=True) for task, at in tasks.items()]
 
 
 def papers() -> list[str]:
@@ -178,7 +171,7 @@ def reproduce_all(
     target = Path(report) if report is not None else Path(out)
     with Workers(workers, progress=progress) as own:
         evaluation = _run({task: task.planned() for task in tasks}, own, engine=engine)
-        found = own.execute([_PageJob(task, target / task.paper) for task in tasks], title="pages")
+        found = own.execute(_page_jobs({task: target / task.paper for task in tasks}), title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
     if "own" in claims:
@@ -197,7 +190,8 @@ def page_of(folder: Path, *, pictures: bool = True) -> Path:
 def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
     """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
     tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(PAPERS).index(task.paper))
-    return page_over(execute([_PageJob(task, task.root, pictures) for task in tasks], progress=False), target)
+    jobs = _page_jobs({task: task.root for task in tasks}, pictures=pictures)
+    return page_over(execute(jobs, progress=False), target)
 
 
 def _run(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -21,7 +21,8 @@ from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_nu
 from aqmlab.reporting.layout import arrange
 from aqmlab.reporting.rendering import block
 from aqmlab.results.folders import guarded, write_file
-from aqmlab.runs.pool import Workers
+from aqmlab.runs.portions import Work
+from aqmlab.runs.scheduler import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,26 +49,15 @@ class _Section:
 
 
 @dataclass(frozen=True)
-class _Picture:
+class _Picture(Work[list[Path]]):
     """A figure to draw into files of this name: a function that paints on an axis of so many inches."""
 
     stem: Path
     paint: Callable[[Axes], None]
     size_in: tuple[float, float]
 
-    cost: ClassVar[float] = 0.2
-    in_python: ClassVar[bool] = True
-    cores: ClassVar[int] = 1
-
-    @property
-    def place(self) -> Path:
-        return self.stem.parent
-
     def compute(self, progress: Callable[[float], None]) -> list[Path]:
         return plots.save_figure(self.paint, self.stem, size_in=self.size_in)
-
-    def keep(self, result: list[Path]) -> list[Path]:
-        return result
 
 
 @dataclass
@@ -246,7 +236,10 @@ class Page:
         guarded(folder, lambda: write_file(path, self.html().encode(errors="backslashreplace")))
         if pictures:
             figures = folder / "figures"
-            drawn = [_Picture(figures / plots.file_stem(key), paint, size_in) for key, paint, size_in in self._figures]
+            drawn = [
+                _Picture(figures / plots.file_stem(key), paint, size_in, place=figures, cost=0.2, in_python=True)
+                for key, paint, size_in in self._figures
+            ]
             with Workers(1, progress=progress) as here:
                 (workers or here).execute(drawn, title="figures")
         return path

@@ -33,6 +33,11 @@ def checked_engine(name: str) -> str:
     return name
 
 
+def cores_of(engine: str) -> int:
+    """Return how many processor cores an engine keeps busy."""
+    return 2 if engine == "parallel" else 1
+
+
 @dataclass(frozen=True)
 class Evaluated:
     """How one run was evaluated.
@@ -47,12 +52,16 @@ class Evaluated:
         Packets carried over a link, all links together.
     peak_bytes
         Most memory that its process had held by the end of the run, in bytes.
+    core_s, core_cpu_s
+        Time in the core, and its processor time, in s.
     """
 
     engine: str
     why_events: str
     packet_hops: int
     peak_bytes: int
+    core_s: float = 0.0
+    core_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,10 +43,8 @@ SUMMARY = "summary.json"
 SUMS = "SHA256SUMS"
 DIGEST = "digest"
 """Key of a record that has the hash of the others."""
-COMPARISON = "compare.json"
-TUNING = "tune.json"
-REPRODUCTION = "reproduction.json"
-"""The file that makes a folder one of a comparison."""
+COMPARISON, TUNING, REPRODUCTION = "compare.json", "tune.json", "reproduction.json"
+"""The record that makes a folder one of a comparison, a tuning or a reproduction."""
 STALE_AFTER_S = 600.0
 """Age at which a temporary file of another machine is taken for one that was left behind."""
 MOST_SWAPS = 100
@@ -75,10 +74,13 @@ def prepare(folder: Path, *, scenario: str, name: str = SCENARIO) -> None:
     """
 
     def work() -> None:
-        _refuse_link(folder)
+        if folder.is_symlink():  # results go into it, and are removed from it
+            raise OSError(errno.EINVAL, "it is a symbolic link, and results need a folder of their own", str(folder))
         folder.mkdir(parents=True, exist_ok=True)
         write_file(folder / name, scenario.encode())
-        _remove_stale(folder)
+        for entry in folder.glob(".*.tmp"):
+            if _is_stale(entry):  # an earlier call was killed
+                _remove(entry)
 
     guarded(folder, work)
 
@@ -128,16 +130,18 @@ def write_seed(
         If another process has finished the same run meanwhile, keep that one.
     """
 
+    def stays() -> bool:
+        return keep_finished and is_finished(
+            folder, scenario_hash=summary["scenario"]["hash"], version=summary["version"]
+        )
+
     def work() -> None:
         temporary = temporary_path(folder)
         try:
             temporary.mkdir()
-            _write_all(temporary, _with_sums(_contents(summary, tables, files or {})))
+            _write_all(temporary, _seed_files(summary, tables, files or {}))
             sync_folder(temporary)
-            known = (
-                {"scenario_hash": summary["scenario"]["hash"], "version": summary["version"]} if keep_finished else {}
-            )
-            _put_in_place(temporary, folder, known)
+            _put_in_place(temporary, folder, stays)
             sync_folder(folder.parent)
         except BaseException:  # an interrupt too leaves nothing half written
             shutil.rmtree(temporary, ignore_errors=True)
@@ -146,29 +150,16 @@ def write_seed(
     guarded(folder.parent, work)
 
 
-def _contents(
+def _seed_files(
     summary: Mapping[str, Any], tables: Mapping[str, pa.Table], files: Mapping[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a seed, by name; one at a time, since tables are large."""
-    for name, table in tables.items():
-        yield f"{name}.parquet", parquet_bytes(table)
-    yield from files.items()
-    yield SUMMARY, to_json(summary).encode()
-
-
-def _with_sums(contents: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Yield files by name, and at last their digests."""
+    """Yield the files of a seed by name, one at a time, since tables are large; at last their digests."""
+    encoded = ((f"{name}.parquet", parquet_bytes(table)) for name, table in tables.items())
     sums = {}
-    for name, data in contents:
+    for name, data in chain(encoded, files.items(), [(SUMMARY, to_json(summary).encode())]):
         sums[name] = hashlib.sha256(data).hexdigest()
         yield name, data
     yield SUMS, "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
-
-
-def _refuse_link(folder: Path) -> None:
-    """Raise if a symbolic link stands in place of a folder that results go to, or are removed from."""
-    if folder.is_symlink():
-        raise OSError(errno.EINVAL, "it is a symbolic link, and results need a folder of their own", str(folder))
 
 
 def _foreign(folder: Path) -> str:
@@ -185,10 +176,10 @@ def _foreign(folder: Path) -> str:
     return ""
 
 
-def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
-    """Give a folder its name; the one that has it goes, or stays if it is the `known` run."""
+def _put_in_place(made: Path, folder: Path, stays: Callable[[], bool]) -> None:
+    """Give a folder its name; the one that has it goes, unless it `stays`."""
     for _ in range(MOST_SWAPS):
-        if known and is_finished(folder, **known):
+        if stays():
             shutil.rmtree(made)
             return
         try:
@@ -212,12 +203,8 @@ def _put_in_place(made: Path, folder: Path, known: Mapping[str, str]) -> None:
 
 def temporary_path(path: Path) -> Path:
     """Return a name beside `path` that no other process or thread uses, and that names its machine and process."""
-    return path.with_name(f".{_shortened(path.name)}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
-
-
-def _shortened(name: str) -> str:
-    """Cut a name so that it fits into the 255 bytes of a file name with the prefix and suffix added to it."""
-    return os.fsencode(name)[:180].decode(errors="ignore")
+    name = os.fsencode(path.name)[:180].decode(errors="ignore")  # a name has at most 255 bytes
+    return path.with_name(f".{name}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
 
 
 @functools.cache
@@ -280,16 +267,19 @@ def read_summary(folder: Path) -> dict[str, Any]:
         If it is missing, is not what was written, or lacks what every summary has.
     """
     found = _from_json(folder / SUMMARY, verified(folder, SUMMARY))
-    shaped = all(isinstance(found.get(key), kind) for key, kind in SHAPE.items())
     if (
-        not shaped
-        or not all(isinstance(found["scenario"].get(key), str) for key in ("name", "hash"))
+        not _has_shape(found, SHAPE)
+        or not _has_shape(found["scenario"], {"name": str, "hash": str})
         or not all(
-            isinstance(one, dict) and isinstance(one.get("parameters"), dict) for one in found["readings"].values()
+            isinstance(one, dict) and _has_shape(one, {"parameters": dict}) for one in found["readings"].values()
         )
     ):
         raise StorageError(f"{folder / SUMMARY}: is damaged; delete {folder} and run again")
     return found
+
+
+def _has_shape(record: Mapping[str, Any], shape: Mapping[str, type]) -> bool:
+    return all(isinstance(record.get(key), kind) for key, kind in shape.items())
 
 
 def verified(folder: Path, name: str) -> bytes:
@@ -355,8 +345,7 @@ def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
     """
     record = read_json(path)
     written = record.pop(DIGEST, None)
-    shaped = all(isinstance(record.get(key), kind) for key, kind in shape.items())
-    if not shaped or written != digest(to_json(record).encode(errors="surrogatepass")):
+    if not _has_shape(record, shape) or written != digest(to_json(record).encode(errors="surrogatepass")):
         raise StorageError(f"{path}: is damaged; delete it and run the same command again")
     return record
 
@@ -446,14 +435,11 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _remove_stale(folder: Path) -> None:
-    """Remove what an earlier call left half written when it was killed."""
-    for entry in folder.glob(".*.tmp"):
-        if _is_stale(entry):
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        entry.unlink(missing_ok=True)
 
 
 def _is_stale(entry: Path) -> bool:
@@ -461,19 +447,12 @@ def _is_stale(entry: Path) -> bool:
     maker = TEMPORARY.search(entry.name)
     if maker is None:
         return False
-    if maker["machine"] == _machine():
-        return not _alive(int(maker["pid"]))
     try:
-        return time.time() - entry.stat().st_mtime > STALE_AFTER_S
-    except OSError:  # it is gone meanwhile
-        return False
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
+        if maker["machine"] != _machine():
+            return time.time() - entry.stat().st_mtime > STALE_AFTER_S
+        os.kill(int(maker["pid"]), 0)
     except ProcessLookupError:
-        return False
-    except PermissionError:
         return True
-    return True
+    except OSError:  # the file is gone meanwhile, or the process is another user's
+        return False
+    return False

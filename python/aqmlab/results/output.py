@@ -1,7 +1,8 @@
-"""One finished run in memory, and what its summary says of its origin."""
+"""One finished run in memory: its summary with its origin, its tables, and the metrics read off them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pyarrow as pa
 from aqmlab import _core
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluated
+from aqmlab.results.metrics import TABLES as MEASURED
+from aqmlab.results.metrics import run_metrics
 from aqmlab.results.tables import TABLES
 from aqmlab.scenario.file import Scenario
 
@@ -49,3 +52,19 @@ def output_in_folder(folder: Path) -> Output:
     tables = {name: folders.read_table(folder, name) for name in TABLES}
     found = {name: table for name, table in tables.items() if table is not None}
     return Output(summary=folders.read_summary(folder), tables=found)
+
+
+def metrics_of(tables: Mapping[str, pa.Table], link: str | None = None) -> dict[str, float]:
+    """Return the metrics of a run from its tables.
+
+    Parameters
+    ----------
+    link
+        The link in question; default: the run's bottleneck.
+    """
+    return run_metrics({name: _columns(tables[name]) for name in MEASURED if name in tables}, link)
+
+
+def _columns(table: pa.Table) -> dict[str, Any]:
+    columns = zip(table.column_names, table.columns, strict=True)
+    return {name: one.to_pylist() if pa.types.is_string(one.type) else one.to_numpy() for name, one in columns}

@@ -18,10 +18,9 @@ from aqmlab.rfc7928.case import Case, Effort
 from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.measuring import Metrics
 from aqmlab.rfc7928.settings import Settings, settings_of
-from aqmlab.runs.jobs import Job, reduced
-from aqmlab.runs.pool import execute
-from aqmlab.runs.reuse import missing
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.jobs import Job, missing, reduced
+from aqmlab.runs.scheduler import execute
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 
 NAME = "rfc7928"
@@ -73,7 +72,7 @@ class _Planned:
     case: Case
     plan: Scenario
 
-    def jobs(self, answers: Answers, engine: str) -> list[Job]:
+    def jobs(self, answers: ResultStore, engine: str) -> list[Job]:
         metrics = Metrics(self.case.what())
         cost = max(self.case.rates_bps.values()) * self.case.end_s / BITS_A_SECOND
         return reduced(self.plan, range(1, self.case.seeds + 1), metrics, store=answers, cost=cost, engine=engine)
@@ -164,7 +163,7 @@ def _measure(
     """Run the missing runs of the planned cases; return each case's measurements, and how the runs were evaluated."""
     began = time.monotonic()
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    answers = Answers(root.parent)
+    answers = ResultStore(root.parent, create=True)
     jobs = [one.jobs(answers, engine) for one in planned]
     todo = missing(list({job.key: job for own in jobs for job in own}.values()))
     for one in planned:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import pandas as pd
 from aqmlab.errors import OVERRIDE, InputError, StorageError, unknown
 from aqmlab.results import folders
 from aqmlab.results.displays import Shown
-from aqmlab.results.evaluation import Evaluation, evaluation_of, together
+from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.result import Result
 from aqmlab.results.summary import ONE_RUN
 from aqmlab.runs.comparison_exports import csv_text, latex_text
@@ -28,11 +27,9 @@ from aqmlab.runs.comparison_settings import (
     lacking,
 )
 from aqmlab.runs.comparison_tables import differences_table, means_table, pairing_lines
-from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
-from aqmlab.runs.reuse import missing, note
-from aqmlab.runs.runner import Seeds, as_scenario, seed_list
-from aqmlab.runs.until import Until, run_comparison_until
+from aqmlab.runs.jobs import jobs_for, missing, note
+from aqmlab.runs.runner import Seeds, as_scenario, executed, seed_list
+from aqmlab.runs.until import Until, run_until_narrow
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics.intervals import LEVEL
@@ -212,7 +209,7 @@ def compare(
     if until is None:
         results = more(seed_list(seeds, plan))
     else:
-        results, stopping = run_comparison_until(until, more, seeds=seeds, most=max_runs, link=measured)
+        results, stopping = run_until_narrow(until, more, seeds=seeds, most=max_runs, link=measured)
     level = LEVEL if stopping is None else spent(stopping.level)
     found = replace(_build(plan.name, queue, measured, results, notes, folder, level=level), settings=given)
     if folder is not None:
@@ -316,10 +313,8 @@ def _run_all(
             folders.prepare(target, scenario=plan.normalized)
         jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
     flat = [job for group in jobs for job in group]
-    began = time.monotonic()
     root = None if folder is None else folder.parent
-    outputs = execute(missing(flat, root), workers=workers, progress=progress, title="compare")
-    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    outputs, evaluation = executed(missing(flat, root), workers=workers, progress=progress, title="compare")
     if root is not None:
         note(flat, root)
     results = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Any
 from aqmlab.errors import InputError
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, evaluation_of
+from aqmlab.results.output import Output
 from aqmlab.results.result import Result
-from aqmlab.runs.jobs import jobs_for
-from aqmlab.runs.pool import execute
-from aqmlab.runs.reuse import missing, note
-from aqmlab.runs.until import Until, run_result_until
+from aqmlab.runs.jobs import Job, jobs_for, missing, note
+from aqmlab.runs.scheduler import execute
+from aqmlab.runs.until import Until, run_until_narrow
 from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS, Overrides, Scenario
 from aqmlab.statistics.sequential import MOST
 
@@ -75,13 +76,12 @@ def run(
     plan = as_scenario(scenario, overrides=overrides)
     if until is not None:
         further = partial(run, plan, workers=workers, out=out, progress=progress, engine=engine)
-        return run_result_until(until, lambda more: further(seeds=more), seeds=seeds, most=max_runs)
+        found, stopping = run_until_narrow(until, lambda new: {"": further(seeds=new)}, seeds=seeds, most=max_runs)
+        return replace(found[""], stopping=stopping)
     wanted = seed_list(seeds, plan)
     if out is None:
-        began = time.monotonic()
         jobs = jobs_for(plan, wanted, folder=None, engine=engine)
-        outputs = execute(jobs, workers=workers, progress=progress, title=plan.name)
-        evaluation = evaluation_of(outputs, time.monotonic() - began)
+        outputs, evaluation = executed(jobs, workers=workers, progress=progress, title=plan.name)
         return Result.from_outputs(outputs, scenario_text=plan.normalized, evaluation=evaluation)
     folder, evaluation = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress, engine=engine)
     return Result.load(folder, seeds=wanted, evaluation=evaluation)
@@ -97,12 +97,19 @@ def run_into(
     todo = missing(jobs, out)
     overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
     folders.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(todo)} of them to run")
-    began = time.monotonic()
-    outputs = execute(todo, workers=workers, progress=progress, title=plan.name)
-    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    _, evaluation = executed(todo, workers=workers, progress=progress, title=plan.name)
     note(jobs, out)
     folders.log(folder, f"done: {'; '.join(evaluation.lines())}")
     return folder, evaluation
+
+
+def executed(
+    jobs: Sequence[Job], *, workers: int | None, progress: bool, title: str
+) -> tuple[list[Output], Evaluation]:
+    """Do jobs; return their outputs, and how they were evaluated."""
+    began = time.monotonic()
+    outputs = execute(jobs, workers=workers, progress=progress, title=title)
+    return outputs, evaluation_of(outputs, time.monotonic() - began)
 
 
 def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:

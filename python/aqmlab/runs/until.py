@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
@@ -14,6 +13,8 @@ from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import FEWEST, Goal, Stopping, Widths, check_numbers, goals_of, run_until, spent
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.results.result import Result
 
 Until = str | Sequence[str]
@@ -22,61 +23,36 @@ MAIN = ("goodput_mbps", "throughput_mbps")
 """Metrics that ``ci=1%`` refers to: the first of these that the runs have."""
 
 
-def run_result_until(
-    until: Until, more: Callable[[Sequence[int]], Result], *, seeds: object, most: int, link: str | None = None
-) -> Result:
-    """Run seeds 1, 2, ... of one scenario until the intervals of its means are narrow enough.
+def run_until_narrow(
+    until: Until,
+    more: Callable[[Sequence[int]], Mapping[str, Result]],
+    *,
+    seeds: object,
+    most: int,
+    link: str | None = None,
+) -> tuple[dict[str, Result], Stopping]:
+    """Run seeds 1, 2, ... of a scenario, or of several, until intervals are narrow enough.
+
+    Those of one scenario are the intervals of its means, those of several the intervals of the differences against the
+    first. Relative goals are relative to the mean of the first.
 
     Parameters
     ----------
     until
-        The goals; relative ones are relative to the mean.
+        The goals.
     more
-        Runs further seeds.
+        Runs further seeds; returns the results by the scenarios' labels.
     seeds
         Runs before the first look; None for the least number that is allowed.
     most
-        Most runs in all.
+        Most runs of each scenario.
     link
-        The link in question; default: the result's bottleneck.
+        The link in question; default: the bottleneck of each result.
     """
     goals = goals_of(until)
-    check_metrics(goals)
-    fewest = first_look(seeds, most)
-    so_far: list[Result] = []
-
-    def extended(new: Sequence[int]) -> Result:
-        so_far[:] = [so_far[0].with_runs(more(new)) if so_far else more(new)]
-        return so_far[0]
-
-    def widths(result: Result) -> Widths:
-        table = result.metrics(link=link)
-        found = {}
-        for goal in goals:
-            key = metric_of(goal, table.columns)
-            values = table[key].to_numpy()
-            made, _ = metric_interval(key, values, level=spent(LEVEL))
-            found[goal.text] = goal.width(made, made.mean)
-        return found
-
-    result, stopping = run_until(goals, extended, widths, fewest=fewest, most=most)
-    return replace(result, stopping=stopping)
-
-
-def run_comparison_until(
-    until: Until,
-    more: Callable[[Sequence[int]], dict[str, Result]],
-    *,
-    seeds: object,
-    most: int,
-    link: str,
-) -> tuple[dict[str, Result], Stopping]:
-    """Run seeds 1, 2, ... of all disciplines until the intervals of all differences are narrow enough.
-
-    Differences are against the first discipline; relative goals are relative to its mean.
-    """
-    goals = goals_of(until)
-    check_metrics(goals)
+    for goal in goals:  # reject names that no metric has before anything is run
+        if goal.metric:
+            metric_named(goal.metric)
     fewest = first_look(seeds, most)
     so_far: dict[str, Result] = {}
 
@@ -85,18 +61,24 @@ def run_comparison_until(
             so_far[name] = so_far[name].with_runs(result) if name in so_far else result
         return so_far
 
-    def widths(results: dict[str, Result]) -> Widths:
-        first, *others = (result.metrics(link=link) for result in results.values())
-        found = {}
-        for goal in goals:
-            key = metric_of(goal, set(first.columns).intersection(*(table.columns for table in others)))
-            base = first[key].to_numpy()
-            made = [metric_difference(key, table[key].to_numpy(), base, level=spent(LEVEL)) for table in others]
-            wide = [goal.width(one.difference.interval, one.base) for one in made]
-            found[goal.text] = math.nan if any(math.isnan(width) for width in wide) else max(wide)
-        return found
+    def widths(results: Mapping[str, Result]) -> Widths:
+        tables = [result.metrics(link=link) for result in results.values()]
+        there = set(tables[0].columns).intersection(*(table.columns for table in tables[1:]))
+        return {goal.text: _width(goal, there, tables) for goal in goals}
 
     return run_until(goals, extended, widths, fewest=fewest, most=most)
+
+
+def _width(goal: Goal, there: Collection[str], tables: Sequence[pd.DataFrame]) -> float:
+    """Return the largest of the widths that a goal is about; NaN if one of them is."""
+    key = metric_of(goal, there)
+    base, *others = (table[key].to_numpy() for table in tables)
+    if not others:
+        made, _ = metric_interval(key, base, level=spent(LEVEL))
+        return goal.width(made, made.mean)
+    differences = [metric_difference(key, values, base, level=spent(LEVEL)) for values in others]
+    wide = [goal.width(one.difference.interval, one.base) for one in differences]
+    return math.nan if any(math.isnan(width) for width in wide) else max(wide)
 
 
 def first_look(seeds: object, most: int) -> int:
@@ -109,13 +91,6 @@ def first_look(seeds: object, most: int) -> int:
         raise InputError(f"until: at most {most} runs are too many (allowed: up to {MOST_SEEDS:,})")
     check_numbers(seeds, most)
     return seeds
-
-
-def check_metrics(goals: Sequence[Goal]) -> None:
-    """Reject names that no metric has, before anything is run."""
-    for goal in goals:
-        if goal.metric:
-            metric_named(goal.metric)
 
 
 def metric_of(goal: Goal, there: Collection[str]) -> str:

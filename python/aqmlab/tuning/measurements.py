@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from aqmlab.errors import ScenarioError
-from aqmlab.results.metrics import TABLES, run_metrics
+from aqmlab.results.metrics import TABLES
+from aqmlab.results.output import metrics_of
 from aqmlab.results.parquet import Columns, to_arrow
-from aqmlab.runs.jobs import Job, expected_cost, reduced
-from aqmlab.runs.pool import Workers
+from aqmlab.runs.jobs import Job, expected_cost, missing, reduced
 from aqmlab.runs.progress import is_quiet
-from aqmlab.runs.reuse import missing
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.scheduler import Workers
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.tuning.budget import Budget
@@ -118,7 +117,7 @@ class Bench:
     def __init__(
         self,
         place: Place,
-        answers: Answers,
+        answers: ResultStore,
         points: Sequence[Point],
         body: Body,
         *,
@@ -176,12 +175,3 @@ class Bench:
     def _values(self, job: Job) -> Values:
         found = self.answers.get(job.key)
         return {key: np.nan if value is None else float(value) for key, value in found.items()}
-
-
-def metrics_of(tables: dict[str, pa.Table], link: str) -> Values:
-    """Return the metrics of one link in one run."""
-    return run_metrics({name: _columns(table) for name, table in tables.items()}, link)
-
-
-def _columns(table: pa.Table) -> dict[str, np.ndarray]:
-    return {name: table[name].to_numpy() for name in table.column_names}

@@ -13,7 +13,7 @@ from aqmlab.errors import BoundsError, InputError, unknown
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.runs.runner import as_scenario
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import DROP_TAIL, Link, packets
@@ -140,7 +140,7 @@ def tune(
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
     how |= {"budget": Budget(budget), "title": f"{problem.chosen.name}, "}
-    bench = Bench(problem.place, Answers(folder), problem.points.all, dict(problem.space.base), **how)
+    bench = Bench(problem.place, ResultStore(folder, create=True), problem.points.all, dict(problem.space.base), **how)
     answer = _find(bench, problem, task, number, trials=trials, best_anyway=best_anyway)
     found = _tuned(problem, task, _or_defaults(task, answer) if prefer_defaults else answer, number, writers, folder)
     if folder is not None:

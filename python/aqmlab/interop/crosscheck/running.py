@@ -6,21 +6,20 @@ store.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aqmlab.errors import Interrupted
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured, Tool, end_programs
 from aqmlab.interop.model import Model
 from aqmlab.results.folders import guarded, write_file
 from aqmlab.results.keys import RunKey, question
-from aqmlab.runs.pool import available_cores, interrupts_noted
-from aqmlab.runs.progress import REPORT_EVERY_S, Bar, bar_over
+from aqmlab.runs.executors import available_cores
+from aqmlab.runs.jobs import Call, Job, missing
+from aqmlab.runs.scheduler import Workers
 from aqmlab.runs.store.index import store_root
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 
 K = TypeVar("K", bound=Hashable)
 REDUCER = "crosscheck"
@@ -60,10 +59,10 @@ def run_seeds(
     """
     files = tool.files(model)
     write_files(files, folder)
-    answers = Answers(store_root(folder))
+    answers = ResultStore(store_root(folder), create=True)
     version = f"{tool.name} {tool.version()}"
     keys = {seed: RunKey(version, question({"files": files}), seed, REDUCER) for seed in seeds}
-    if not answers.missing(keys.values()):
+    if all(answers.has(key) for key in keys.values()):
         return {seed: _read(answers, key) for seed, key in keys.items()}
     tool.prepare(model, folder)
     count = workers or available_cores() if tool.parallel else 1
@@ -82,7 +81,7 @@ def run_seeds(
 def answer_all(
     keys: Mapping[K, RunKey],
     run: Callable[[K], Mapping[str, Any]],
-    answers: Answers,
+    answers: ResultStore,
     *,
     title: str,
     runs: str,
@@ -109,55 +108,19 @@ def answer_all(
     Interrupted
         On Ctrl-C; finished runs are kept.
     """
-    wanted = [one for one, key in keys.items() if not answers.has(key)]
-    if not wanted:
-        return
-
-    def work(one: K) -> None:
-        answers.put(keys[one], run(one))
-
-    with (
-        bar_over(title, [1.0] * len(wanted), shown=progress) as bar,
-        interrupts_noted() as stop,
-    ):
-        executor = ThreadPoolExecutor(min(workers or available_cores(), len(wanted)), thread_name_prefix="crosscheck")
-        futures = [executor.submit(work, one) for one in wanted]
-        try:
-            _wait(futures, bar, stop)
-        except KeyboardInterrupt:
-            _stop(executor)
-            text = f"interrupted; {bar.finished} of {len(wanted)} {runs} finished and kept in {answers.root}"
-            raise Interrupted(f"{text}; the same command goes on with the rest") from None
-        except BaseException:
-            _stop(executor)
-            raise
-        executor.shutdown()
-
-
-def _wait(futures: Sequence[Future[None]], bar: Bar, stop: threading.Event) -> None:
-    places = {future: index for index, future in enumerate(futures)}
-    left = set(futures)
-    while left:
-        done, left = wait(left, timeout=REPORT_EVERY_S, return_when=FIRST_COMPLETED)
-        for future in done:
-            future.result()
-            bar.done(places[future])
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-
-def _stop(executor: ThreadPoolExecutor) -> None:
-    """Start no further run, and stop the running ones."""
-    executor.shutdown(wait=False, cancel_futures=True)
-    end_programs()
-    executor.shutdown(wait=True)
+    jobs = [
+        Job(key, Call(partial(run, one), by_chance=False, in_python=False), answers, place=answers.place)
+        for one, key in keys.items()
+    ]
+    with Workers(workers, progress=progress, noun=runs, stop=end_programs) as own:
+        own.execute(missing(jobs), title=title)
 
 
 def _plain(measured: Measured) -> dict[str, list[list[str | float]]]:
     return {"measured": plain_measured(measured)}
 
 
-def _read(answers: Answers, key: RunKey) -> dict[Key, float]:
+def _read(answers: ResultStore, key: RunKey) -> dict[Key, float]:
     return measured_of(answers.get(key)["measured"])
 
 

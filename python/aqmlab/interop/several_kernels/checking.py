@@ -31,7 +31,7 @@ from aqmlab.live.vm.machine import PROCESSOR, version
 from aqmlab.results.keys import RunKey, question
 from aqmlab.runs.runner import Seeds, as_scenario, seed_list
 from aqmlab.runs.store.index import store_root
-from aqmlab.runs.store.kept import Answers
+from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
 
 SEEDS = 3
@@ -118,7 +118,7 @@ def cross_check_kernels(
         except InputError as error:
             raise InputError(f"{release}, {qdisc}, seed {seed}: {error}") from None
 
-    answers = Answers(store_root(Path(out) / plan.label / FOLDER))
+    answers = ResultStore(store_root(Path(out) / plan.label / FOLDER), create=True)
     title = f"{plan.name}, {len(found)} kernels"
     answer_all(keys, work, answers, title=title, runs="runs of kernels", workers=workers, progress=progress)
     runs = {one: run_of(answers.get(key)) for one, key in keys.items()}

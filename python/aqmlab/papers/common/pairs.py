@@ -67,7 +67,7 @@ def pairs_of(
     words
         The declared columns.
     chosen
-        What is compared.
+        The compared quantity.
     runs
         Table of runs, or of printed numbers.
     place

@@ -16,7 +16,7 @@ from aqmlab.errors import Error
 from aqmlab.results import folders
 from aqmlab.runs.jobs import Call, Job, called, jobs_for
 from aqmlab.runs.store.index import store_root
-from aqmlab.runs.store.kept import Answers, SeedFolder
+from aqmlab.runs.store.store import ResultStore, SeedFolder
 from aqmlab.scenario.file import Scenario
 
 BASE = "base"
@@ -107,10 +107,10 @@ class Runs(Protocol):
     def reading(self) -> str:
         """`BASE`, or the label of another reading."""
 
-    def batch(self, root: Path, answers: Answers) -> Batch:
+    def batch(self, root: Path, answers: ResultStore) -> Batch:
         """Return its jobs. `root` is the folder of the reproduction, `answers` those of the store it belongs to."""
 
-    def read(self, root: Path, answers: Answers) -> Sequence[Any]:
+    def read(self, root: Path, answers: ResultStore) -> Sequence[Any]:
         """Return the result of each seed: the folder of the run, or the answer of the computation."""
 
 
@@ -146,13 +146,13 @@ class Setup:
         """Where the result of one seed is."""
         return folders.seed_folder(self.folder(root), seed)
 
-    def batch(self, root: Path, answers: Answers) -> Batch:
+    def batch(self, root: Path, answers: ResultStore) -> Batch:
         """Return its jobs."""
         folder = self.folder(root)
         jobs = jobs_for(self.plan, range(1, self.seeds + 1), folder=folder, tables=self.tables)
         return Batch((str(folder),), jobs, folder, self.plan.normalized)
 
-    def read(self, root: Path, answers: Answers) -> list[Path]:
+    def read(self, root: Path, answers: ResultStore) -> list[Path]:
         """Return the folders of all seeds, in order."""
         return [self.run_folder(root, seed) for seed in range(1, self.seeds + 1)]
 
@@ -185,16 +185,16 @@ class Computation:
     cost: float = 1.0
     by_chance: bool = True
 
-    def batch(self, root: Path, answers: Answers) -> Batch:
+    def batch(self, root: Path, answers: ResultStore) -> Batch:
         """Return its jobs."""
         jobs = self._jobs(answers)
         return Batch((self.name, jobs[0].key.scenario), jobs)
 
-    def read(self, root: Path, answers: Answers) -> list[dict[str, Any]]:
+    def read(self, root: Path, answers: ResultStore) -> list[dict[str, Any]]:
         """Return the answers of all seeds, in order."""
         return [answers.get(job.key) for job in self._jobs(answers)]
 
-    def _jobs(self, answers: Answers) -> list[Job]:
+    def _jobs(self, answers: ResultStore) -> list[Job]:
         call = Call(self.function, self.arguments, self.by_chance)
         return called(self.name, call, range(1, self.seeds + 1), store=answers, cost=self.cost)
 
@@ -210,9 +210,9 @@ def batches(points: Iterable[Runs], root: Path) -> list[Batch]:
     return list(found.values())
 
 
-def answers_of(root: Path) -> Answers:
+def answers_of(root: Path) -> ResultStore:
     """Return the answers of the store that a reproduction's folder belongs to."""
-    return Answers(store_root(root))
+    return ResultStore(store_root(root), create=True)
 
 
 def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mapping[str, Any]]) -> pd.DataFrame:

@@ -32,7 +32,7 @@ The store is the folder that ``--out`` names::
 
 Tables are large, and other programs read them, so they are files; answers are some kilobytes of JSON, so they are rows.
 A command that wants a run in a folder copies it from another folder or from a block if the index knows one
-(`aqmlab.runs.reuse`), and a sweep makes a block of runs in folders (`aqmlab.runs.sweeps.adoption`). The copies are the
+(`store`), and a sweep makes a block of runs in folders (`aqmlab.runs.sweeps.blocks`). The copies are the
 bytes that the run itself would have written.
 
 Each worker writes what it has finished at once, so an interrupted command goes on where it was. The files are the truth

@@ -5,6 +5,8 @@ To write a file a run would take a tenth of the time of a short run; a block of 
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,28 +16,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aqmlab.results.keys import block_name, digest
-from aqmlab.results.parquet import Columns
+from aqmlab.results.evaluation import Evaluated
+from aqmlab.results.keys import RunKey, block_name, digest
+from aqmlab.results.output import Output, metrics_of
 
 RUNS = "runs"
 SCENARIOS = "scenarios"
+KEYS = ("run", "scenario", "seed", "version", "metrics")
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run's row in the index, except for the block that contains the run.
-
-    Attributes
-    ----------
-    run
-        Its name.
-    scenario
-        Hash of the scenario without its seeds.
-    seed, version
-        Its seed, and the version that simulated it.
-    metrics
-        Its metrics at the bottleneck, as JSON.
-    """
+    """A run: its name, its scenario's hash without seeds, seed, version, and its metrics at the bottleneck as JSON."""
 
     run: str
     scenario: str
@@ -58,12 +50,16 @@ class EncodedBlock:
         Its runs, in their order.
     scenarios
         Hash and text of every scenario in it.
+    evaluated, warnings
+        How the runs were evaluated, and their warnings about probable mistakes.
     """
 
     name: str
     files: dict[str, bytes]
     rows: tuple[RunRow, ...]
     scenarios: dict[str, str]
+    evaluated: list[Evaluated]
+    warnings: set[str]
 
 
 class BlockBuilder:
@@ -73,68 +69,54 @@ class BlockBuilder:
         self._rows: list[RunRow] = []
         self._summaries: list[str] = []
         self._scenarios: dict[str, str] = {}
-        self._tables: dict[str, _Stacked] = {}
+        self._tables: dict[str, list[tuple[int, pa.Table]]] = {}
+        self._evaluated: list[Evaluated] = []
+        self._warnings: set[str] = set()
 
     @property
     def count(self) -> int:
         """Number of runs so far."""
         return len(self._rows)
 
-    def add(self, row: RunRow, *, text: str, summary: str, tables: Mapping[str, Columns]) -> None:
-        """Put a finished run below those that are there."""
-        self._rows.append(row)
-        self._summaries.append(summary)
-        self._scenarios[row.scenario] = text
-        for name, columns in tables.items():
-            rows = row_count(columns)
-            if rows:
-                self._tables.setdefault(name, _Stacked()).add(len(self._rows) - 1, rows, columns)
+    def add(self, key: RunKey, text: str, output: Output) -> None:
+        """Put a finished run of a scenario with this text below those that are there."""
+        for name, table in output.tables.items():
+            self._tables.setdefault(name, []).append((self.count, table))
+        metrics = plain_json(metrics_of(output.tables))
+        self._rows.append(RunRow(key.name, key.scenario, key.seed, key.version, metrics))
+        self._summaries.append(plain_json(output.summary["summary"]))
+        self._scenarios[key.scenario] = text
+        self._warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
+        self._evaluated += [output.evaluated] if output.evaluated else []
 
     def encode(self) -> EncodedBlock:
         """Return the files of all runs together."""
         rows = self._rows
-        runs = {
-            "run": [row.run for row in rows],
-            "scenario": [row.scenario for row in rows],
-            "seed": pa.array([row.seed for row in rows], pa.int64()),
-            "version": [row.version for row in rows],
-            "summary": self._summaries,
-            "metrics": [row.metrics for row in rows],
-        }
+        runs = {key: [getattr(row, key) for row in rows] for key in ("run", "scenario", "seed", "version")}
+        runs |= {"summary": self._summaries, "metrics": [row.metrics for row in rows]}
         scenarios = {"scenario": list(self._scenarios), "text": list(self._scenarios.values())}
         tables = {RUNS: pa.table(runs), SCENARIOS: pa.table(scenarios)}
-        tables |= {name: stacked.table(rows) for name, stacked in self._tables.items()}
+        tables |= {name: self._stacked(parts) for name, parts in self._tables.items()}
         files = {f"{name}.parquet": _encoded(table) for name, table in sorted(tables.items())}
-        return EncodedBlock(block_name(row.run for row in rows), files, tuple(rows), dict(self._scenarios))
+        name = block_name(row.run for row in rows)
+        return EncodedBlock(name, files, tuple(rows), self._scenarios, self._evaluated, self._warnings)
+
+    def _stacked(self, parts: list[tuple[int, pa.Table]]) -> pa.Table:
+        """Put a table of several runs together, with the names of the runs as the first column."""
+        numbers, tables = zip(*parts, strict=True)
+        which = np.repeat(np.array(numbers, dtype=np.int32), [table.num_rows for table in tables])
+        names = pa.DictionaryArray.from_arrays(pa.array(which), pa.array([row.run for row in self._rows]))
+        return pa.concat_tables(tables).combine_chunks().add_column(0, "run", names)
 
 
-class _Stacked:
-    """A table of several runs, whose columns are joined when all are there."""
+def plain_json(data: Mapping[str, Any]) -> str:
+    """Write named numbers as JSON on one line; a number that is not finite becomes null.
 
-    def __init__(self) -> None:
-        self._owners: list[tuple[int, int]] = []
-        self._columns: dict[str, list[Any]] = {}
-        self._types: dict[str, str] = {}
-
-    def add(self, owner: int, rows: int, columns: Columns) -> None:
-        self._owners.append((owner, rows))
-        for name, column in columns.items():
-            if isinstance(column, list):
-                self._columns.setdefault(name, []).extend(column)
-            else:
-                self._types[name] = column[0]
-                self._columns.setdefault(name, []).append(column[1])
-
-    def table(self, runs: list[RunRow]) -> pa.Table:
-        owners, counts = np.array(self._owners, dtype=np.int64).T
-        which = np.repeat(owners, counts)
-        names = pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32)), pa.array([row.run for row in runs]))
-        arrays: dict[str, pa.Array] = {"run": names, "seed": pa.array(np.array([row.seed for row in runs])[which])}
-        for name, parts in self._columns.items():
-            kind = self._types.get(name)
-            made = pa.array(parts, pa.string()) if kind is None else np.frombuffer(b"".join(parts), np.dtype(kind))
-            arrays[name] = pa.array(made)
-        return pa.table(arrays)
+    >>> plain_json({"loss": 0.5, "jain": math.nan})
+    '{"loss": 0.5, "jain": null}'
+    """
+    finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in data.items()}
+    return json.dumps(finite, ensure_ascii=False)
 
 
 def _encoded(table: pa.Table) -> bytes:
@@ -146,15 +128,6 @@ def _encoded(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def row_count(columns: Columns) -> int:
-    """Return the number of rows of a table of the core."""
-    for column in columns.values():
-        if isinstance(column, list):
-            return len(column)
-        return len(column[1]) // np.dtype(column[0]).itemsize
-    return 0
-
-
 def file_facts(files: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
     """Return size and digest of every file."""
     return {name: (len(data), digest(data)) for name, data in sorted(files.items())}
@@ -162,8 +135,7 @@ def file_facts(files: Mapping[str, bytes]) -> dict[str, tuple[int, str]]:
 
 def rows_of(table: pa.Table) -> list[RunRow]:
     """Read the runs of a block from its table of runs."""
-    keys = ("run", "scenario", "seed", "version", "metrics")
-    return [RunRow(**{key: entry[key] for key in keys}) for entry in table.select(keys).to_pylist()]
+    return [RunRow(**row) for row in table.select(KEYS).to_pylist()]
 
 
 def files_in(folder: Path) -> Iterable[Path]:

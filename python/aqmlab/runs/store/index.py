@@ -12,12 +12,14 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from aqmlab.errors import InputError, StorageError
 from aqmlab.results.folders import guarded
@@ -60,22 +62,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A study as the index has it.
+    """A study as the index has it: its hash (`aqmlab.results.keys.study_name`), and what it is a hash of.
 
-    Attributes
-    ----------
-    study
-        Hash of all that follows, and of the points' scenarios.
-    name
-        For people.
-    version
-        The version that its runs are of.
-    keys
-        The scenario's keys that are swept.
-    seeds
-        Seeds of every point.
-    shape
-        Values of each key if the points are all their combinations in order, else empty.
+    `shape` has the values of each key if the points are all their combinations in order; else it is empty.
     """
 
     study: str
@@ -88,7 +77,7 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class PointRow:
-    """A point of a study: its scenario's hash and its values of the study's keys."""
+    """A point of a study: its number, its scenario's hash and its values of the study's keys."""
 
     point: int
     scenario: str
@@ -96,42 +85,51 @@ class PointRow:
 
 
 class Index:
-    """Opens, reads and changes the index. An error of SQLite becomes one clear line."""
+    """Opens, reads and changes the index. An error of SQLite becomes one clear line.
 
-    def __init__(self, root: Path, *, create: bool, threads: bool = False) -> None:
-        self.path = root / INDEX
-        if not create and not self.path.exists():
+    Threads may share it. It is closed when it is deleted, if not before.
+
+    Parameters
+    ----------
+    root
+        The store's folder; None for an index in memory.
+    create
+        Make it if it is not there; without this a missing index is an error.
+    """
+
+    def __init__(self, root: Path | None, *, create: bool) -> None:
+        self.path = (root or Path("memory")) / INDEX
+        self._lock = threading.RLock()
+        if root is not None and not create and not self.path.exists():
             lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
             raise InputError(f"{root}: {lacks}")
-        self._connection = self._guard(lambda: self._open(create=create, threads=threads))
+        self._connection = self._guard(lambda: self._prepared(self._opened(root, create=create)))
+        weakref.finalize(self, self._connection.close)
 
-    def _open(self, *, create: bool, threads: bool) -> sqlite3.Connection:
-        if self.path.exists() and not _is_writable(self.path):
-            return self._open_read_only(threads=threads)
-        return self._prepared(_connected(self.path, "mode=rwc" if create else "mode=rw", threads=threads))
+    def _opened(self, root: Path | None, *, create: bool) -> sqlite3.Connection:
+        """Open it; one that this process may not write, on a read-only medium or of another user, only to read.
 
-    def _open_read_only(self, *, threads: bool) -> sqlite3.Connection:
-        """Open an index that this process may not write, on a medium that is read-only or of another user.
-
-        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that,
-        the index is read as a file that never changes. If there is a write-ahead log too, a copy in memory is read.
+        SQLite reads a database in WAL mode only with a file of shared memory beside it. If no process has made that, a
+        copy in memory is read.
         """
-        log = self.path.with_name(f"{INDEX}-wal")
-        ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "mode=ro&immutable=1"]
-        for way in ways:
-            with contextlib.suppress(sqlite3.OperationalError):
-                connection = _connected(self.path, way, threads=threads)
-                if _format(connection):
-                    return self._prepared(connection)
-                connection.close()
-        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=not threads)
+        uri = self.path.absolute().as_uri()
+        if root is not None and not (self.path.exists() and not _is_writable(self.path)):
+            return _connected(f"{uri}?mode={'rwc' if create else 'rw'}")
+        memory = _connected("file::memory:")
+        if root is None:
+            return memory
+        reading = _connected(f"{uri}?mode=ro")
+        with contextlib.suppress(sqlite3.OperationalError):
+            if _format(reading):
+                return reading
+        reading.close()
         with tempfile.TemporaryDirectory(prefix="aqmlab-index-") as folder:
-            for path in (self.path, log):
+            for path in (self.path, self.path.with_name(f"{INDEX}-wal")):
                 if path.exists():
                     shutil.copyfile(path, Path(folder) / path.name)
-            with contextlib.closing(_connected(Path(folder) / INDEX, "mode=rw", threads=threads)) as copy:
+            with contextlib.closing(_connected((Path(folder) / INDEX).as_uri())) as copy:
                 copy.backup(memory)
-        return self._prepared(memory)
+        return memory
 
     def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         """Check the format, and make the tables if there are none."""
@@ -158,29 +156,26 @@ class Index:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Change several rows or none; others wait meanwhile."""
-        self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
-        try:
-            yield self._connection
-            self._guard(lambda: self._connection.execute("COMMIT"))
-        except BaseException as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
-                raise StorageError(self._explain(error)) from None
-            raise
+        with self._lock:
+            self._guard(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield self._connection
+                self._guard(lambda: self._connection.execute("COMMIT"))
+            except BaseException as error:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise StorageError(self._explain(error)) from None
+                raise
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+    def rows(self, query: str, *values: object) -> list[Any]:
         """Answer a question."""
-        return self._guard(lambda: self._connection.execute(query, values).fetchall())
+        with self._lock:
+            return self._guard(lambda: self._connection.execute(query, values).fetchall())
 
     def has_runs(self, names: Iterable[str]) -> set[str]:
-        """Return those of the runs that are stored."""
-        ask = "SELECT 1 FROM runs WHERE run = ?"
-
-        def work() -> set[str]:
-            return {name for name in names if self._connection.execute(ask, (name,)).fetchone()}
-
-        return self._guard(work)
+        """Return those of the runs that are stored in blocks."""
+        return {name for name in names if self.rows("SELECT 1 FROM runs WHERE run = ?", name)}
 
     def add_block(self, block: str, files: Files, rows: Iterable[RunRow], scenarios: Iterable[tuple[str, str]]) -> None:
         """Put a block's rows in, inside a transaction; a run that is stored stays where it is."""
@@ -194,7 +189,13 @@ class Index:
         add.executemany("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", kept)
         add.executemany("DELETE FROM claims WHERE run = ?", [(row[0],) for row in kept])
 
-    def runs(self, where: str, values: Sequence[object]) -> list[tuple[RunRow, str]]:
+    def drop_blocks(self, blocks: Iterable[str]) -> None:
+        """Take blocks and their runs out, inside a transaction."""
+        for block in blocks:
+            self._connection.execute("DELETE FROM runs WHERE block = ?", (block,))
+            self._connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
+
+    def runs(self, where: str, *values: object) -> list[tuple[RunRow, str]]:
         """Return runs and their blocks; the table of runs is ``r`` in the end of the question, `where`.
 
         Raises
@@ -204,18 +205,18 @@ class Index:
         """
         ask = f"SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block, r.digest {where}"
         found = []
-        for run, scenario, seed, version, metrics, block, written in self.rows(ask, values):
+        for run, scenario, seed, version, metrics, block, written in self.rows(ask, *values):
             if RunKey(version, scenario, seed).name != run or not _is_written(metrics, written):
                 raise self._damaged()
             found.append((RunRow(run, scenario, seed, version, metrics), block))
         return found
 
-    def answer(self, key: RunKey) -> str | None:
-        """Return the answer of a run, a table in JSON; None if it is missing or differs from the answer as written."""
-        for text, written in self.rows("SELECT answer, digest FROM answers WHERE run = ?", (key.name,)):
+    def answer(self, key: RunKey) -> dict[str, Any] | None:
+        """Return the answer of a run; None if it is missing or differs from the answer as written."""
+        for text, written in self.rows("SELECT answer, digest FROM answers WHERE run = ?", key.name):
             with contextlib.suppress(StorageError):
-                if _is_written(text, written) and self.table(text) is not None:
-                    return str(text)
+                if _is_written(text, written):
+                    return self.table(text)
         return None
 
     def put_answer(self, key: RunKey, answer: str) -> None:
@@ -224,33 +225,20 @@ class Index:
         with self.transaction() as change:
             change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def put_folders(self, found: Iterable[tuple[RunKey, str]]) -> None:
-        """Note which folder below the store's has which run."""
+    def put_study(self, study: StudyRow, points: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Note a study, and the scenario and values of each of its points, unless they are known."""
+        texts = [json.dumps(part) for part in (study.keys, study.seeds, study.shape)]
+        rows = ((study.study, point, one, json.dumps(values)) for point, (one, values) in enumerate(points))
         with self.transaction() as change:
-            rows = ((key.name, path) for key, path in found)
-            change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
-
-    def folder(self, key: RunKey) -> str | None:
-        """Return the folder that has a run, below the store's; None if none is known."""
-        found = self.rows("SELECT path FROM folders WHERE run = ?", (key.name,))
-        return str(found[0][0]) if found else None
-
-    def put_study(self, study: StudyRow, points: Iterable[PointRow]) -> None:
-        """Note a study and its points, unless they are known."""
-        with self.transaction() as change:
-            texts = [json.dumps(part) for part in (study.keys, study.seeds, study.shape)]
             row = (study.study, study.name, study.version, *texts)
             change.execute("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?)", row)
-            change.executemany(
-                "INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)",
-                ((study.study, p.point, p.scenario, json.dumps(p.values)) for p in points),
-            )
+            change.executemany("INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)", rows)
 
     def studies(self) -> list[StudyRow]:
         """Return all studies by name."""
         found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
         return [
-            StudyRow(study, name, version, self._list(keys), self._list(seeds), self._shape(shape))
+            StudyRow(study, name, version, self._list(keys), self._list(seeds), tuple(map(tuple, self._lists(shape))))
             for study, name, version, keys, seeds, shape in found
         ]
 
@@ -263,9 +251,7 @@ class Index:
             If the study or its points are not what was written.
         """
         ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
-        found = [
-            PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, (study.study,))
-        ]
+        found = [PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, study.study)]
         pairs = [(point.scenario, point.values) for point in found]
         try:
             name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)
@@ -277,27 +263,15 @@ class Index:
 
     def files(self, block: str) -> Files:
         """Return size and digest of every file of a block."""
-        ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", (block,)) or [("{}",)]
-        files = self.json(text)
-        if not isinstance(files, dict) or not all(
-            FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()
-        ):
+        ((text,),) = self.rows("SELECT files FROM blocks WHERE block = ?", block) or [("{}",)]
+        files = self.table(text)
+        if not all(FILE.fullmatch(name) and _is_fact(fact) for name, fact in files.items()):
             raise self._damaged()
         return {name: (size, digest) for name, (size, digest) in files.items()}
 
-    def json(self, text: object) -> Any:  # noqa: ANN401 - whatever was written
-        """Read JSON of the index; it is damaged if there is something else."""
-        try:
-            return json.loads(text) if isinstance(text, str) else self._raise_damaged()
-        except (ValueError, RecursionError):
-            raise self._damaged() from None
-
     def table(self, text: object) -> dict[str, Any]:
         """Read a table in JSON of the index."""
-        found = self.json(text)
-        if not isinstance(found, dict):
-            raise self._damaged()
-        return found
+        return self._json(text, dict)
 
     def numbers(self, text: object) -> dict[str, float | None]:
         """Read the metrics of a run."""
@@ -307,19 +281,23 @@ class Index:
         return found
 
     def _list(self, text: object) -> tuple[Any, ...]:
-        found = self.json(text)
-        if not isinstance(found, list):
-            raise self._damaged()
-        return tuple(found)
+        return tuple(self._json(text, list))
 
-    def _shape(self, text: object) -> tuple[tuple[str, ...], ...]:
+    def _lists(self, text: object) -> tuple[list[Any], ...]:
         found = self._list(text)
         if not all(isinstance(values, list) for values in found):
             raise self._damaged()
-        return tuple(tuple(values) for values in found)
+        return found
 
-    def _raise_damaged(self) -> NoReturn:
-        raise self._damaged()
+    def _json(self, text: object, kind: type[_T]) -> _T:
+        """Read JSON of the index; it is damaged if there is something else."""
+        try:
+            found = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, kind):
+            raise self._damaged()
+        return found
 
     def _damaged(self) -> StorageError:
         return StorageError(f"{self.path}: is damaged; move it away, and it is made again from the files of the runs")
@@ -353,14 +331,8 @@ def store_root(folder: Path) -> Path:
     return next(found, folder)
 
 
-def _connected(path: Path, how: str, *, threads: bool) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
-        uri=True,
-        timeout=BUSY_S,
-        isolation_level=None,
-        check_same_thread=not threads,
-    )
+def _connected(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:
@@ -376,12 +348,12 @@ def _set_wal(connection: sqlite3.Connection) -> None:
             time.sleep(AGAIN_S)
 
 
-def _is_writable(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-
-
 def _format(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _is_written(text: object, written: object) -> bool:

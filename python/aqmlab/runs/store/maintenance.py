@@ -11,11 +11,9 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, Interrupted
-from aqmlab.input_files import read_regular
 from aqmlab.results.folders import guarded
-from aqmlab.results.keys import digest
 from aqmlab.runs.store.block import files_in
-from aqmlab.runs.store.locks import living
+from aqmlab.runs.store.claims import living
 from aqmlab.runs.store.store import ResultStore, block_folders
 
 
@@ -27,16 +25,11 @@ class Waste:
     ----------
     studies
         Hashes of studies of other versions, and of those that were named to be forgotten.
-    unwanted
-        Blocks of which no study names a run.
-    damaged
-        Blocks with files that are missing or not what was written.
-    nameless
-        Blocks that are not in the index: a process was killed before they were.
-    runs
-        Runs in the blocks that are unwanted or damaged.
-    bytes
-        Size of all files of these blocks.
+    unwanted, damaged, nameless
+        Blocks of which no study names a run; with files that are missing or not what was written; and that are not in
+        the index, since a process was killed before they were.
+    runs, bytes
+        Runs in the blocks that are unwanted or damaged, and the size of all files of all these blocks.
     """
 
     studies: tuple[str, ...]
@@ -69,10 +62,10 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
     forget
         Studies that are not wanted any more, by name or beginning of the hash.
     """
-    others = living(store.root) - {store.owner.name}
-    if others and not dry_run:
+    store.claims.enter()
+    if living(store.root) - {store.claims.name} and not dry_run:
         raise InputError(f"{store.root}: another process is at work on this store; try again when it is done")
-    damaged = [block for block in _indexed(store) if not is_whole(store, block)]
+    damaged = [block for block in _indexed(store) if not store.intact(block, read=True)]
     if dry_run:
         return _waste(store, damaged, forget)
     # One transaction finds the wanted runs and removes the rows, so that a sweep that begins now sees both or none;
@@ -82,9 +75,7 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
         for study in waste.studies:
             change.execute("DELETE FROM studies WHERE study = ?", (study,))
             change.execute("DELETE FROM points WHERE study = ?", (study,))
-        for block in (*waste.unwanted, *waste.damaged):
-            change.execute("DELETE FROM blocks WHERE block = ?", (block,))
-            change.execute("DELETE FROM runs WHERE block = ?", (block,))
+        store.index.drop_blocks((*waste.unwanted, *waste.damaged))
         change.execute("DELETE FROM scenarios WHERE scenario NOT IN (SELECT scenario FROM runs)")
     try:
         guarded(store.root, lambda: _remove(map(store.block_folder, waste.blocks)))
@@ -106,7 +97,7 @@ def _waste(store: ResultStore, damaged: Sequence[str], forget: Sequence[str]) ->
         unwanted=tuple(unwanted),
         damaged=tuple(damaged),
         nameless=tuple(nameless),
-        runs=sum(_count(store, block) for block in lost),
+        runs=sum(len(store.index.rows("SELECT 1 FROM runs WHERE block = ?", block)) for block in lost),
         bytes=sum(p.stat().st_size for block in (*lost, *nameless) for p in files_in(store.block_folder(block))),
     )
 
@@ -121,19 +112,3 @@ def _remove(folders: Iterable[Path]) -> None:
 
 def _indexed(store: ResultStore) -> list[str]:
     return [block for (block,) in store.index.rows("SELECT block FROM blocks ORDER BY block")]
-
-
-def is_whole(store: ResultStore, block: str) -> bool:
-    """Whether all files of a block are what was written."""
-    folder = store.block_folder(block)
-    try:
-        return all(
-            digest(read_regular(folder / name)) == expected for name, (_, expected) in store.index.files(block).items()
-        )
-    except OSError:
-        return False
-
-
-def _count(store: ResultStore, block: str) -> int:
-    ((count,),) = store.index.rows("SELECT count(*) FROM runs WHERE block = ?", (block,))
-    return int(count)

@@ -1,37 +1,82 @@
-"""The store: which runs it has, blocks in, runs out."""
+"""The store: which runs it has, runs in, runs out."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import TracebackType
+from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aqmlab.errors import InputError, StorageError, unknown
 from aqmlab.input_files import read_regular
-from aqmlab.results.folders import guarded, sync_folder, write_file
-from aqmlab.results.keys import RunKey, block_name, digest, is_name
+from aqmlab.results.folders import guarded, is_finished, plain, sync_folder, write_file, write_seed
+from aqmlab.results.keys import ALL_TABLES, RunKey, block_name, digest, is_name
+from aqmlab.results.output import Output, output_in_folder, provenance
 from aqmlab.results.parquet import read_parquet
+from aqmlab.results.result import Result
 from aqmlab.runs.store.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
+from aqmlab.runs.store.claims import Claims, living, must_not_be_links
 from aqmlab.runs.store.index import Index, PointRow, StudyRow
-from aqmlab.runs.store.locks import Owner, living, must_not_be_links
+from aqmlab.scenario.file import Scenario
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
 
 
+class Place(Protocol):
+    """Where a job's result goes. It is picklable, since workers write what they have finished themselves."""
+
+    @property
+    def place(self) -> Path | None:
+        """The folder that messages name; None for memory."""
+
+    def has(self, key: RunKey) -> bool:
+        """Whether the result of this run is there."""
+
+    def put(self, key: RunKey, output: Output) -> None:
+        """Keep a finished run, whole or not at all."""
+
+
+@dataclass(frozen=True)
+class SeedFolder:
+    """The folder of one run (`aqmlab.results.folders`), and the hash of its scenario with its seeds."""
+
+    path: Path
+    scenario: str
+
+    @property
+    def place(self) -> Path:
+        """The scenario's folder."""
+        return self.path.parent
+
+    def has(self, key: RunKey) -> bool:
+        """Whether the folder holds this scenario's run by this version."""
+        return is_finished(self.path, scenario_hash=self.scenario, version=key.version)
+
+    def put(self, key: RunKey, output: Output) -> None:
+        """Write the folder."""
+        write_seed(self.path, output.summary, output.tables, keep_finished=True)
+
+
 class ResultStore:
-    """A store of results, open. Close it, or use it in a ``with`` statement.
+    """A store of results. Close it, or use it in a ``with`` statement.
+
+    Threads may share it; another process opens it again. As a `Place` it keeps the answers of reducers.
 
     Parameters
     ----------
     root
-        Its folder.
+        Its folder; None keeps answers in memory, for this process alone.
     create
-        Make it if it is not there; without this a folder that holds no store is an error.
+        Make it, when it is used first, if it is not there; without this a folder that holds no store is an error here.
 
     Examples
     --------
@@ -41,73 +86,113 @@ class ResultStore:
     []
     """
 
-    def __init__(self, root: str | Path, *, create: bool = False) -> None:
-        self.root = Path(root)
-        if create:
-            guarded(self.root, lambda: self.root.mkdir(parents=True, exist_ok=True))
-        self.index = Index(self.root, create=create or (self.root / BLOCKS).is_dir())
-        self._owner: Owner | None = None
-        try:
-            self._rebuild_if_lost()
-        except BaseException:
-            self.index.close()
-            raise
+    def __init__(self, root: str | Path | None, *, create: bool = False) -> None:
+        self.place = None if root is None else Path(root)
+        self._create = create
+        self._lock = threading.RLock()
+        self._index: Index | None = None
+        self._claims: Claims | None = None
+        if not create:
+            _ = self.index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(ResultStore, create=self._create), (self.place,)
 
     def __enter__(self) -> ResultStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Give up what was claimed, and close the index."""
-        if self._owner is not None:
-            with contextlib.suppress(StorageError):  # on a full disk: claims of a process that has left are void
-                self._give_up([self._owner.name])
-            self._owner.leave()
-            self._owner = None
-        self.index.close()
+        if self._claims is not None:
+            self._claims.close()
+        if self._index is not None:
+            self._index.close()
 
     @property
-    def owner(self) -> Owner:
-        """The identity of this process in the store; claims of processes that have ended are given up."""
-        if self._owner is None:
-            self._owner = Owner(self.root)
-            self.forget_the_dead()
-        return self._owner
+    def root(self) -> Path:
+        """The store's folder."""
+        return self.place or Path("memory")
 
-    def forget_the_dead(self) -> None:
-        """Give up the claims of processes that have ended."""
-        claimed = {name for (name,) in self.index.rows("SELECT DISTINCT owner FROM claims")}
-        dead = claimed - living(self.root) if claimed else set()
-        if dead:
-            self._give_up(dead)
+    @property
+    def index(self) -> Index:
+        """The index, opened once for all threads."""
+        with self._lock:
+            self._index = self._index or self._opened()
+            return self._index
 
-    def claim(self, runs: Sequence[str]) -> list[str] | None:
-        """Claim the runs that are not stored, so that no other process does them too.
+    @property
+    def claims(self) -> Claims:
+        """The claims of this process."""
+        self._claims = self._claims or Claims(self.root, self.index)
+        return self._claims
 
-        Returns
-        -------
-        list of str or None
-            The runs to do, in order; None if another process has some of them in hand.
-        """
-        mine = self.owner.name
-        if runs and self.index.rows("SELECT 1 FROM claims WHERE run = ? AND owner != ?", (runs[0], mine)):
+    def _opened(self) -> Index:
+        if self.place is not None and self._create:
+            guarded(self.root, lambda: self.root.mkdir(parents=True, exist_ok=True))
+        index = Index(self.place, create=self._create or (self.root / BLOCKS).is_dir())
+        if self.place is not None:
+            self._rebuild_if_lost(index)
+        return index
+
+    def has(self, key: RunKey) -> bool:
+        """Whether the answer of this run is there."""
+        return self.index.answer(key) is not None
+
+    def get(self, key: RunKey) -> dict[str, Any]:
+        """Return the answer of a run; a number that was not finite is None."""
+        answer = self.index.answer(key)
+        if answer is None:
+            raise StorageError(f"{self.root}: holds no answer of run {key.name} ({key.reducer}); run again")
+        return answer
+
+    def put(self, key: RunKey, output: Output) -> None:
+        """Keep the answer of a run."""
+        self.index.put_answer(key, json.dumps(plain(output.summary), sort_keys=True, ensure_ascii=False))
+
+    def find(self, key: RunKey, besides: Path | None = None) -> Output | None:
+        """Return a whole run in a block or in another folder, or None."""
+        try:
+            folder = self.run_folder(key)
+            if folder is not None and folder != besides:
+                found = output_in_folder(folder)
+                if found.summary["version"] == key.version and found.summary["seed"] == key.seed:
+                    return found
+            if key.reducer == ALL_TABLES and self.index.has_runs([key.name]):
+                row, block = self.run_row(key.name)
+                return self._output(row, self._tables_of(block), {})
+        except (StorageError, KeyError):
             return None
+        return None
+
+    def note(self, folders: Iterable[tuple[RunKey, Path]]) -> None:
+        """Note which folders below the store's have which runs."""
+        below = ((key.name, path.relative_to(self.root)) for key, path in folders if path.is_relative_to(self.root))
         with self.index.transaction() as change:
-            left = [run for run in runs if not change.execute("SELECT 1 FROM runs WHERE run = ?", (run,)).fetchone()]
-            for run in left:
-                held = change.execute("SELECT owner FROM claims WHERE run = ?", (run,)).fetchone()
-                if held and held[0] != mine:
-                    return None
-            change.executemany("INSERT OR IGNORE INTO claims VALUES (?, ?)", [(run, mine) for run in left])
-        return left
+            rows = ((name, str(path)) for name, path in below)
+            change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
+
+    def run_folder(self, key: RunKey) -> Path | None:
+        """Return the folder that has a run, which lies inside the store; None if none is known.
+
+        Raises
+        ------
+        StorageError
+            If the index names a folder outside the store.
+        """
+        for (path,) in self.index.rows("SELECT path FROM folders WHERE run = ?", key.name):
+            folder = self.root / str(path)
+            if "\0" in str(path) or not folder.resolve().is_relative_to(self.root.resolve()):
+                raise self._misled(path, "folder in this store")
+            return folder
+        return None
 
     def add(self, block: EncodedBlock) -> None:
         """Store a finished block: its files made durable aside, then its name and its rows, at once or not at all."""
-        made = self.owner.folder / block.name
+        self.claims.enter()
+        made = self.claims.folder / block.name
         target = self.block_folder(block.name)
 
         def write() -> None:
@@ -142,86 +227,75 @@ class ResultStore:
             way is a symbolic link. Commands remove these folders.
         """
         if not is_name(block):
-            raise StorageError(
-                f"{self.index.path}: is damaged: {str(block)[:80]!r} is no name of a block (allowed: 32 hexadecimal "
-                "digits); move the index away, and it is made again from the files of the runs"
-            )
+            raise self._misled(block, "name of a block (allowed: 32 hexadecimal digits)")
         folder = self.root / BLOCKS / block[:2] / block
         must_not_be_links(self.root / BLOCKS, folder.parent, folder)
         return folder
 
-    def run_folder(self, key: RunKey) -> Path | None:
-        """Return the folder that has a run, which lies inside the store; None if none is known.
-
-        Raises
-        ------
-        StorageError
-            If the index names a folder outside the store.
-        """
-        path = self.index.folder(key)
-        if path is None:
-            return None
-        folder = self.root / path
-        if "\0" in path or not folder.resolve().is_relative_to(self.root.resolve()):
-            raise StorageError(
-                f"{self.index.path}: is damaged: {path[:80]!r} is no folder in this store; move the index away, and it "
-                "is made again from the files of the runs"
-            )
-        return folder
-
-    def intact(self, block: str) -> bool:
-        """Whether all files of a block are there with the size they should have; their content is not read."""
-        folder = self.block_folder(block)
+    def intact(self, block: str, *, read: bool = False) -> bool:
+        """Whether all files of a block are there with their sizes, or, if they are to be read, with their contents."""
+        folder, facts = self.block_folder(block), self.index.files(block)
         try:
-            return all((folder / name).stat().st_size == size for name, (size, _) in self.index.files(block).items())
+            if read:
+                return all(digest(read_regular(folder / name)) == known for name, (_, known) in facts.items())
+            return all((folder / name).stat().st_size == size for name, (size, _) in facts.items())
         except OSError:
             return False
 
     def drop_lost(self, runs: Iterable[str]) -> None:
         """Take out of the index those of the runs whose files are gone or cut short, so that they are done again."""
-        names = self.index.has_runs(runs)
         ask = "SELECT block FROM runs WHERE run = ?"
-        blocks = {self.index.rows(ask, (name,))[0][0] for name in names}
+        blocks = {block for name in runs for (block,) in self.index.rows(ask, name)}
         lost = [block for block in sorted(blocks) if not self.intact(block)]
-        with self.index.transaction() as change:
-            for block in lost:
-                change.execute("DELETE FROM runs WHERE block = ?", (block,))
-                change.execute("DELETE FROM blocks WHERE block = ?", (block,))
+        with self.index.transaction():
+            self.index.drop_blocks(lost)
 
     def read_table(self, block: str, name: str) -> pa.Table | None:
         """Read a table of a block and see that it is what was written; None if its runs did not record it."""
-        facts = self.index.files(block).get(f"{name}.parquet")
-        if facts is None:
+        if f"{name}.parquet" not in self.index.files(block):
             return None
-        path = self.block_folder(block) / f"{name}.parquet"
+        data = self.verify(block, name)
         try:
-            return read_parquet(self.verify(block, name))
+            return read_parquet(data)
         except (OSError, pa.ArrowException):
-            raise self._damaged(path) from None
+            raise self._damaged(block, name) from None
 
     def verify(self, block: str, name: str) -> bytes:
         """Return the bytes of a table of a block, which are what was written; raise if they are not."""
-        path = self.block_folder(block) / f"{name}.parquet"
         try:
-            data = read_regular(path)
+            data = read_regular(self.block_folder(block) / f"{name}.parquet")
         except OSError:
-            raise self._damaged(path) from None
-        if digest(data) != self.index.files(block)[path.name][1]:
-            raise self._damaged(path)
+            data = b""
+        if digest(data) != self.index.files(block)[f"{name}.parquet"][1]:
+            raise self._damaged(block, name)
         return data
+
+    def result(self, runs: Iterable[str]) -> Result:
+        """Return runs of one scenario that are in blocks, by their names or beginnings of them, with all tables."""
+        found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
+        if not found:
+            raise InputError(f"{self.root}: no run was asked for")
+        text = self.scenario_text(found[0][0].scenario)
+        plan = Scenario.from_text(text)
+        if plan.run_hash != found[0][0].scenario:
+            raise StorageError(f"{self.index.path}: is damaged: scenario {found[0][0].scenario} has another text")
+        known, tables = provenance(plan), {block: self._tables_of(block) for _, block in found}
+        return Result.from_outputs(
+            [self._output(row, tables[block], known) for row, block in found], scenario_text=text
+        )
 
     def run_row(self, name: str) -> tuple[RunRow, str]:
         """Find a run by its name or the beginning of it; also the block it is in."""
         if len(name) < SHORTEST_NAME or not name.isalnum():
             raise InputError(f"{name}: give at least {SHORTEST_NAME} digits of a run's name")
-        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", (name, f"{name}~"))
+        found = self.index.runs("FROM runs r WHERE r.run >= ? AND r.run < ? LIMIT 2", name, f"{name}~")
         if len(found) != 1:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
         return found[0]
 
     def scenario_text(self, scenario: str) -> str:
         """Return the text of a scenario by its hash."""
-        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", (scenario,)) or [("",)]
+        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", scenario) or [("",)]
         return str(text)
 
     def studies(self) -> list[StudyRow]:
@@ -234,7 +308,7 @@ class ResultStore:
         if not known:
             raise InputError(f"{self.root}: has no study (aqmlab results ls {self.root} lists what is there)")
         if name is None and len(known) != 1:
-            names = ", ".join(study.study[:8] for study in known) or "none"
+            names = ", ".join(study.study[:8] for study in known)
             raise InputError(f"{self.root}: say which study (there are: {names})")
         found = [s for s in known if name is None or s.name == name or s.study.startswith(name)]
         if not found:
@@ -248,14 +322,14 @@ class ResultStore:
         """Return the stored runs of a study: point, run and block, in the order of points and seeds."""
         points = self.index.points(study)
         ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
-        found = self.index.runs(ask, (study.version, study.study))
+        found = self.index.runs(ask, study.version, study.study)
         rows = {(row.scenario, row.seed): (row, block) for row, block in found}
         keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
         return [(point, *rows[key]) for point, key in keys if key in rows]
 
-    def _rebuild_if_lost(self) -> None:
+    def _rebuild_if_lost(self, index: Index) -> None:
         """Make the index from the files if there are files and no index; damaged blocks stay out of it."""
-        if self.index.rows("SELECT 1 FROM blocks LIMIT 1") or not (self.root / BLOCKS).is_dir() or living(self.root):
+        if index.rows("SELECT 1 FROM blocks LIMIT 1") or not (self.root / BLOCKS).is_dir() or living(self.root):
             return
         for folder in block_folders(self.root):
             with contextlib.suppress(OSError, pa.ArrowException, KeyError):
@@ -264,24 +338,38 @@ class ResultStore:
                     continue
                 texts = read_parquet(read_regular(folder / f"{SCENARIOS}.parquet")).to_pydict()
                 facts = file_facts({path.name: read_regular(path) for path in files_in(folder)})
-                with self.index.transaction():
+                with index.transaction():
                     pairs = zip(texts["scenario"], texts["text"], strict=True)
-                    self.index.add_block(folder.name, facts, rows, pairs)
+                    index.add_block(folder.name, facts, rows, pairs)
 
-    def _damaged(self, path: Path) -> StorageError:
+    def _misled(self, what: object, kind: str) -> StorageError:
         return StorageError(
-            f"{path}: is damaged; 'aqmlab results gc {self.root}' removes it, the next sweep runs it again"
+            f"{self.index.path}: is damaged: {str(what)[:80]!r} is no {kind}; move the index away, and it is made "
+            "again from the files of the runs"
         )
 
-    def _give_up(self, owners: Iterable[str]) -> None:
-        with self.index.transaction() as change:
-            change.executemany("DELETE FROM claims WHERE owner = ?", [(name,) for name in owners])
+    def _damaged(self, block: str, name: str) -> StorageError:
+        return StorageError(
+            f"{self.block_folder(block) / name}.parquet: is damaged; 'aqmlab results gc {self.root}' removes it, the "
+            "next sweep runs it again"
+        )
 
-    def tables_of(self, block: str) -> dict[str, pa.Table]:
+    def _tables_of(self, block: str) -> dict[str, pa.Table]:
         """Read all tables of a block, and that of its runs."""
         names = [name.removesuffix(".parquet") for name in self.index.files(block)]
         found = {name: self.read_table(block, name) for name in names if name != SCENARIOS}
         return {name: table for name, table in found.items() if table is not None}
+
+    def _output(self, row: RunRow, tables: Mapping[str, pa.Table], known: Mapping[str, Any]) -> Output:
+        """Return a run of a block; its summary has of its provenance only version, seed and known facts."""
+        own = {name: table.filter(_is_of(table, row.run)).drop_columns("run") for name, table in tables.items()}
+        numbers = self.index.table(own.pop(RUNS)["summary"][0].as_py())
+        summary = {**known, "version": row.version, "seed": row.seed, "summary": numbers}
+        return Output(summary, {name: table.combine_chunks() for name, table in own.items() if table.num_rows})
+
+
+def _is_of(table: pa.Table, run: str) -> pa.ChunkedArray:
+    return pc.equal(table["run"].cast(pa.string()), run)
 
 
 def block_folders(root: Path) -> list[Path]:

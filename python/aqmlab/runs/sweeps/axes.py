@@ -55,7 +55,7 @@ class Range:
     def value(self, share: float) -> str:
         """Return the value at a share of the range, 0 to 1.
 
-        >>> parse_range("delay=10ms:100ms", "--range").value(0.5), parse_range("n=1:10", "--range").value(0.99)
+        >>> range_of("delay", "10ms:100ms", "--range").value(0.5), range_of("n", "1:10", "--range").value(0.99)
         ('55ms', '10')
         """
         if self.ends is None:
@@ -67,20 +67,14 @@ class Range:
         return f"{round(number) if self.whole else f'{number:.6g}'}{self.unit}"
 
 
-def parse_axis(text: str, option: str) -> Axis:
-    """Read ``key=from:to:count`` or ``key=v1,v2,...``.
+def axis_of(key: str, values: Value, option: str) -> Axis:
+    """Make an axis of a list of values, or of text: ``from:to:count``, ``from:to:count:log`` or ``v1,v2,...``.
 
-    >>> parse_axis("queue.bottleneck.max_th=20p:60p:3", "--grid").values
+    >>> axis_of("queue.bottleneck.max_th", "20p:60p:3", "--grid").values
     ('20p', '40p', '60p')
-    >>> parse_axis("flow.tcp.count=1:1000:4:log", "--grid").values
+    >>> axis_of("flow.tcp.count", "1:1000:4:log", "--grid").values
     ('1', '10', '100', '1000')
     """
-    key, values = _parts(text, option, FORM)
-    return axis_of(key, values, option)
-
-
-def axis_of(key: str, values: Value, option: str) -> Axis:
-    """Make an axis of a list of values, or of text in the form of the command line."""
     values = plain(values)
     if isinstance(values, str):
         found = _steps(key, values, option) if _is_steps(values) else _listed(values)
@@ -97,14 +91,8 @@ def axis_of(key: str, values: Value, option: str) -> Axis:
     return Axis(key, tuple(found))
 
 
-def parse_range(text: str, option: str) -> Range:
-    """Read ``key=from:to``, ``key=from:to:log`` or ``key=v1,v2,...``."""
-    key, values = _parts(text, option, RANGE_FORM)
-    return range_of(key, values, option)
-
-
 def range_of(key: str, values: Value, option: str) -> Range:
-    """Make a range of a list of values, or of text in the form of the command line."""
+    """Make a range of a list of values, or of text: ``from:to``, ``from:to:log`` or ``v1,v2,...``."""
     words = values.split(":") if isinstance(values, str) and not _bracketed(values) else []
     log = len(words) == 3 and words[2].strip() == "log"
     if not (len(words) == 2 or log):
@@ -121,13 +109,6 @@ def number_and_unit(text: str) -> tuple[float, str] | None:
     """
     found = NUMBER.fullmatch(text)
     return (float(found[1]), found[2]) if found else None
-
-
-def _parts(text: str, option: str, form: str) -> tuple[str, str]:
-    key, sign, values = text.partition("=")
-    if not sign or not key.strip():
-        raise InputError(f"{option} {text}: {form}")
-    return key.strip(), values.strip()
 
 
 def _is_steps(text: str) -> bool:

@@ -75,8 +75,7 @@ class Design:
     def points(self) -> list[tuple[str, ...]]:
         """Return the values of all points; the last key changes fastest.
 
-        >>> from aqmlab.runs.sweeps.axes import parse_axis
-        >>> Design(grid=(parse_axis("a=1,2", ""), parse_axis("b=x,y", ""))).points()
+        >>> Design(grid=(Axis("a", ("1", "2")), Axis("b", ("x", "y")))).points()
         [('1', 'x'), ('1', 'y'), ('2', 'x'), ('2', 'y')]
         """
         grid = itertools.product(*(axis.values for axis in self.grid))

@@ -15,7 +15,6 @@ from aqmlab.results.exporting import export as export_result
 from aqmlab.results.outputs import save_output
 from aqmlab.results.tables import TABLES
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.store.stored import result_of
 from aqmlab.runs.sweeps.sweep import POINT, RUN, SEED, Study
 
 SWEEP_TABLES = ("runs", "points")
@@ -50,7 +49,7 @@ def export(
     if kind in RUN_FORMATS:
         if run is None:
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
-        export_result(result_of(store, [run]), to=kind, out=path)
+        export_result(store.result([run]), to=kind, out=path)
         return path
     if run is not None:
         made = _of_run(store, run, table or "links")
@@ -73,7 +72,7 @@ def run_named(store: ResultStore, name: str | None) -> str | None:
 
 
 def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
-    result = result_of(store, [run])
+    result = store.result([run])
     if table not in result.tables:
         raise InputError(unknown("table", table, list(result.tables)))
     return pa.Table.from_pandas(result.tables[table], preserve_index=False)

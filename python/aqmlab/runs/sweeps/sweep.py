@@ -18,7 +18,6 @@ from aqmlab.results.metrics import in_order, metric, metric_interval
 from aqmlab.results.result import Result
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.store.stored import result_of
 from aqmlab.runs.sweeps.axes import number_and_unit
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.text import interval_text
@@ -54,8 +53,6 @@ class Study(Shown):
         The store.
     evaluation
         How the runs of the call that made this were evaluated; None if it was only loaded.
-    simulation_s, simulation_cpu_s
-        Time that those runs were in the core, and its processor time, in s; 0 if it was only loaded.
     warnings
         Warnings about valid but probably mistaken settings.
     """
@@ -70,8 +67,6 @@ class Study(Shown):
     shape: tuple[tuple[str, ...], ...] = field(repr=False)
     folder: Path
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
-    simulation_s: float = 0.0
-    simulation_cpu_s: float = 0.0
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -102,6 +97,16 @@ class Study(Shown):
         return cls(
             row.name, row.study, row.version, row.keys, units, row.seeds, runs, row.shape, folder=store.root, **how
         )
+
+    @property
+    def simulation_s(self) -> float:
+        """Time that the runs of the call that made this were in the core, in s; 0 if it was only loaded."""
+        return sum(run.core_s for run in self.evaluation.runs) if self.evaluation else 0.0
+
+    @property
+    def simulation_cpu_s(self) -> float:
+        """Processor time of that, in s."""
+        return sum(run.core_cpu_s for run in self.evaluation.runs) if self.evaluation else 0.0
 
     @property
     def metrics(self) -> list[str]:
@@ -160,7 +165,7 @@ class Study(Shown):
         if not len(names):
             raise InputError(f"{self.name}: no finished run of point {point} (there are {self.runs[POINT].nunique()})")
         with ResultStore(self.folder) as store:
-            return result_of(store, (str(name) for name in names))
+            return store.result(str(name) for name in names)
 
     def _first_of_points(self) -> pd.DataFrame:
         return self.runs.groupby(POINT, sort=True)[list(self.keys)].first()

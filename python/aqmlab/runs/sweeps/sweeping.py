@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
-from aqmlab.results.evaluation import Evaluation, checked_engine
+from aqmlab.errors import InputError
+from aqmlab.results.evaluation import Evaluated, Evaluation, checked_engine
 from aqmlab.results.folders import log
-from aqmlab.runs.pool import interrupts_noted
+from aqmlab.results.keys import study_name
 from aqmlab.runs.progress import Throttled, bar_over
 from aqmlab.runs.runner import Seeds, as_scenario, seed_list
+from aqmlab.runs.scheduler import Workers
+from aqmlab.runs.store.block import EncodedBlock
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.sweeps.adoption import adopt
 from aqmlab.runs.sweeps.axes import axis_of, range_of
+from aqmlab.runs.sweeps.blocks import Block, check_points, cut
 from aqmlab.runs.sweeps.design import METHODS, Design
-from aqmlab.runs.sweeps.execution import Execution, Tally
-from aqmlab.runs.sweeps.executors import crew_for
 from aqmlab.runs.sweeps.file import SweepFile, read_sweep
-from aqmlab.runs.sweeps.plan import Block, cut, point_rows, sweep_row
-from aqmlab.runs.sweeps.points import Point, check_points
 from aqmlab.runs.sweeps.sweep import Study
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.toml_text import Value
 
 MOST_RUNS = 50_000_000
 """More runs in one go are taken for a mistake."""
+MOST_DEATHS = 10
+"""A block at which workers died more often than this is given up: it may be what kills them."""
 Values = Mapping[str, Value]
 
 
@@ -97,70 +96,41 @@ def sweep(
         On Ctrl-C. Finished runs are kept.
     """
     checked_engine(engine)
-    plan = _planned(scenario, overrides=overrides, seeds=seeds, name=name)
-    design = _design(
-        plan, grid=grid or {}, zipped=zipped or {}, ranges=ranges or {},
-        draws=_draws(plan.given, random=random, sobol=sobol, draw_seed=draw_seed),
-    )  # fmt: skip
-    points, warnings = _checked_points(plan, design, progress=progress)
-    row = sweep_row(plan.name, _core.version(), design, points, plan.seeds)
-    work = _Sweep(row, points, engine=engine, workers=workers, executor=executor, dask=dask, progress=progress)
+    given, base = _read(scenario, overrides)
+    wanted = seed_list(given.seeds if seeds is None else seeds, base)
+    method, draws, draw_seed = _draws(given, random=random, sobol=sobol, draw_seed=draw_seed)
+    design = Design(
+        grid=(*given.grid, *(axis_of(key, values, "grid") for key, values in (grid or {}).items())),
+        zipped=(*given.zipped, *(axis_of(key, values, "zip") for key, values in (zipped or {}).items())),
+        ranges=(*given.ranges, *(range_of(key, values, "range") for key, values in (ranges or {}).items())),
+        method=method,
+        draws=draws,
+        draw_seed=draw_seed,
+    )
+    runs = design.size * len(wanted)
+    if runs > MOST_RUNS:
+        raise InputError(f"the study has {runs:,} runs (allowed: up to {MOST_RUNS:,})")
+    warnings: set[str] = set()
+    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
+        points = check_points(base, design, warnings, Throttled(partial(bar.report, 0)))
+    about = (name or given.name or base.name, _core.version(), design.keys, tuple(wanted), design.shape)
+    pairs = [(point.scenario, point.values) for point in points]
+    row = StudyRow(study_name(*about, pairs), *about)
+    blocks = cut(points, row.seeds, row.version, engine=engine, place=Path(out))
     with ResultStore(out, create=True) as store:
-        tally, seconds = work.into(store)
-        return Study.read(
-            store,
-            row,
-            evaluation=Evaluation(tuple(tally.evaluated), seconds),
-            simulation_s=tally.simulation_s,
-            simulation_cpu_s=tally.simulation_cpu_s,
-            warnings=tuple(sorted(warnings | tally.warnings)),
-        )
+        store.index.put_study(row, pairs)
+        with Workers(workers, progress=progress, executor=executor, dask=dask, deaths=MOST_DEATHS) as own:
+            evaluation = _done(store, blocks, own, warnings, row)
+        return Study.read(store, row, evaluation=evaluation, warnings=tuple(sorted(warnings)))
 
 
-@dataclass(frozen=True)
-class _Planned:
-    scenario: Scenario
-    given: SweepFile
-    seeds: list[int]
-    name: str
-
-
-def _planned(scenario: str | Path | Scenario, *, overrides: Overrides, seeds: Seeds, name: str | None) -> _Planned:
-    """Return the settings of the sweep file combined with the arguments of the call."""
+def _read(scenario: str | Path | Scenario, overrides: Overrides) -> tuple[SweepFile, Scenario]:
+    """Return the settings of a sweep file, empty for a scenario, and the scenario with all overrides."""
     given = None if isinstance(scenario, Scenario) else read_sweep(scenario)
     if given is None:
         base = as_scenario(scenario, overrides=overrides)
-        given = SweepFile(base.filename)
-    else:
-        base = Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
-    wanted = seed_list(given.seeds if seeds is None else seeds, base)
-    return _Planned(base, given, wanted, name or given.name or base.name)
-
-
-def _design(plan: _Planned, *, grid: Values, zipped: Values, ranges: Values, draws: tuple[str, int, int]) -> Design:
-    """Return the design of the sweep file with the keys of the call added; check the number of runs."""
-    method, count, seed = draws
-    given = plan.given
-    design = Design(
-        grid=(*given.grid, *(axis_of(key, values, "grid") for key, values in grid.items())),
-        zipped=(*given.zipped, *(axis_of(key, values, "zip") for key, values in zipped.items())),
-        ranges=(*given.ranges, *(range_of(key, values, "range") for key, values in ranges.items())),
-        method=method,
-        draws=count,
-        draw_seed=seed,
-    )
-    runs = design.size * len(plan.seeds)
-    if runs > MOST_RUNS:
-        raise InputError(f"the study has {runs:,} runs (allowed: up to {MOST_RUNS:,})")
-    return design
-
-
-def _checked_points(plan: _Planned, design: Design, *, progress: bool) -> tuple[list[Point], set[str]]:
-    """Return the points of a design, each of which makes a valid scenario, and the warnings about them."""
-    warnings: set[str] = set()
-    with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
-        report = Throttled(partial(bar.report, 0))
-        return check_points(plan.scenario, design.keys, design.points(), warnings, report), warnings
+        return SweepFile(base.filename), base
+    return given, Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
 
 
 def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
@@ -177,80 +147,42 @@ def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed
     return method, count, given.draw.get("seed", 1) if draw_seed is None else draw_seed
 
 
-@dataclass(frozen=True)
-class _Sweep:
-    """A sweep whose runs are wanted, and the executor for them."""
+def _done(
+    store: ResultStore, blocks: Sequence[Block], workers: Workers, warnings: set[str], row: StudyRow
+) -> Evaluation:
+    """Do the runs that a store lacks; return how they were evaluated. `warnings` gets those of the runs."""
+    began, what = time.monotonic(), f"sweep {row.name} {row.study[:8]}"
+    left = _left(store, blocks)
+    total, to_do = sum(block.runs for block in blocks), sum(block.runs for block in left)
+    log(store.root, f"start {what}: {total} runs, {to_do} to do")
+    evaluated: list[Evaluated] = []
 
-    row: StudyRow
-    points: list[Point]
-    engine: str
-    workers: int | None
-    executor: Executor | None
-    dask: str | None
-    progress: bool
+    def claim(number: int) -> Block | bool:
+        names = store.claims.claim([key.name for key in left[number].keys])
+        return names is not None and (left[number].only(set(names)) if names else True)
 
-    def into(self, store: ResultStore) -> tuple[Tally, float]:
-        """Do the runs that a store lacks; return the statistics of the execution, and its time in s."""
-        began = time.monotonic()
-        blocks = cut(self.points, self.row.seeds, self.row.version)
-        total = sum(len(block.runs) for block in blocks)
-        store.index.put_study(self.row, point_rows(self.points))
-        adopt(store, blocks, {point.scenario: point.text for point in self.points})
-        missing = _missing(store, blocks)
-        log(store.root, f"start sweep {self.row.name} {self.row.study[:8]}: {total} runs, {missing.runs} to do")
-        tally = Tally()
-        try:
-            self._work(store, blocks, missing, total, tally)
-        except KeyboardInterrupt:
-            raise Interrupted(_how_to_go_on("interrupted", tally, total, store)) from None
-        except (StorageError, WorkerError) as error:
-            raise type(error)(_how_to_go_on(str(error), tally, total, store)) from None
-        seconds = time.monotonic() - began
-        log(
-            store.root,
-            f"done sweep {self.row.name} {self.row.study[:8]}: {len(tally.evaluated)} runs in {seconds:.2f} s",
-        )
-        return tally, seconds
+    def take(_: int, done: EncodedBlock) -> None:
+        store.add(done)
+        evaluated.extend(done.evaluated)
+        warnings.update(done.warnings)
 
-    def _work(self, store: ResultStore, blocks: list[Block], missing: _Missing, total: int, tally: Tally) -> None:
-        texts = {point.scenario: point.text for point in self.points}
-        costs = [block.cost for block in blocks]
-        crew = crew_for(
-            workers=self.workers,
-            executor=self.executor,
-            dask=self.dask,
-            blocks=missing.blocks,
-            cost=missing.cost,
-        )
-        with (
-            interrupts_noted() as interrupted,
-            bar_over(self.row.name, costs, shown=self.progress, runs=total) as bar,
-            crew as workers,
-        ):
-            Execution(store, workers, texts, self.engine, bar, interrupted, tally).work(blocks)
+    workers.each(left, take, title=row.name, claim=claim, known=total - to_do)
+    seconds = time.monotonic() - began
+    log(store.root, f"done {what}: {len(evaluated)} runs in {seconds:.2f} s")
+    return Evaluation(tuple(evaluated), seconds)
 
 
-@dataclass(frozen=True)
-class _Missing:
-    runs: int
-    blocks: int
-    cost: float
-
-
-def _missing(store: ResultStore, blocks: list[Block]) -> _Missing:
-    """Return the runs that are still to do. Runs whose files are missing are first removed from the index."""
-    store.drop_lost(key.name for block in blocks for key in block.runs)
+def _left(store: ResultStore, blocks: Sequence[Block]) -> list[Block]:
+    """Return the runs that are still to do; before, drop those whose files are missing, and adopt those in folders."""
+    store.drop_lost(key.name for block in blocks for key in block.keys)
+    for block in blocks if store.index.rows("SELECT 1 FROM folders LIMIT 1") else ():
+        found = block.adopted(store)
+        if found is not None:
+            store.add(found)
     left = []
     for block in blocks:
-        stored = store.index.has_runs(key.name for key in block.runs)
-        left.append((block.cost / len(block.runs), len(block.runs) - len(stored)))
-    open_blocks = [(cost, count) for cost, count in left if count]
-    runs = sum(count for _, count in open_blocks)
-    return _Missing(runs, len(open_blocks), sum(cost * count for cost, count in open_blocks))
-
-
-def _how_to_go_on(what: str, tally: Tally, total: int, store: ResultStore) -> str:
-    return (
-        f"{what}; {tally.stored} of {total} runs finished and kept in {store.root}; "
-        "the same command goes on with the rest"
-    )
+        names = {key.name for key in block.keys}
+        lacking = names - store.index.has_runs(names)
+        if lacking:
+            left.append(block.only(lacking))
+    return left

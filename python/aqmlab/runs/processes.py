@@ -1,18 +1,21 @@
-"""Processes that work for this one: started without its main module, ended with it, and only by it."""
+"""Worker processes: started without this process's main module, ended with it, and only by it."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import multiprocessing as mp
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.errors import Error, show_warnings_in_one_line
+from aqmlab.runs.executors import Executor, Report
+from aqmlab.runs.portions import Portion, Results
 from aqmlab.runs.progress import Throttled
 from aqmlab.signals import ENDING
 
@@ -24,68 +27,68 @@ HELD = (signal.SIGINT, *ENDING)
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that is Python's option ``-P``."""
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
-class Performs(Protocol[T_co]):
-    """A picklable piece of work."""
+class Processes(Executor):
+    """Processes of this machine, which are started when work is submitted. If one dies all are restarted."""
 
-    def perform(self, progress: Callable[[float], None]) -> T_co:
-        """Do the job. `progress` is called with the share that is done, 0 to 1."""
+    portion_s = 2.0
+    lost = (BrokenExecutor,)
 
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.size = count
+        self._start()
 
-class Reports(Protocol):
-    """Where workers report which share of which job is done."""
+    def _start(self) -> None:
+        context = mp.get_context("spawn")
+        # The queue's lock may start multiprocessing's resource tracker.
+        with _interrupts_held(), _current_directory_off_path():
+            self.reports = context.SimpleQueue()
+        self._pool = ProcessPoolExecutor(
+            self.size, mp_context=context, initializer=_start_worker, initargs=(self.reports,)
+        )
 
-    def empty(self) -> bool:
-        """Whether there is no report."""
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
+        """Hand a portion to the next process that is free."""
+        with _starting():
+            return self._pool.submit(_work, number, portion)
 
-    def get(self) -> tuple[int, float]:
-        """Take the number of a job and the share of it that is done."""
+    def import_ahead(self, module: str) -> None:
+        """Have all processes import a module, while this one does something else."""
+        with _starting():
+            for _ in range(self.size):
+                self._pool.submit(importlib.import_module, module)
 
+    def recover(self) -> bool:
+        """Replace all processes, and the channel of reports, which a dying process may have left half written."""
+        self.close()
+        self._start()
+        return True
 
-def start_workers(count: int) -> tuple[ProcessPoolExecutor, Reports]:
-    """Make ready processes for `work_in_process`; they are started when work is submitted."""
-    context = mp.get_context("spawn")
-    # The queue's lock may start multiprocessing's resource tracker.
-    with _interrupts_held(), _current_directory_off_path():
-        channel: SimpleQueue[tuple[int, float]] = context.SimpleQueue()
-    executor = ProcessPoolExecutor(count, mp_context=context, initializer=_start_worker, initargs=(channel,))
-    return executor, channel
+    def close(self) -> None:
+        """End the processes at once: unfinished work is not wanted, finished work is on disk.
+
+        One that is ended while it sends its answer leaves part of it in the pipe. The executor's thread waits for the
+        rest until no process can write it, and Python at its end for that thread: so the last writer, this process,
+        lets go.
+        """
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        answers = getattr(self._pool, "_result_queue", None)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()  # SIGTERM is held back
+        for process in processes:
+            process.join()
+        if answers is not None:
+            answers._writer.close()
 
 
 @contextlib.contextmanager
-def worker_processes(count: int) -> Iterator[tuple[ProcessPoolExecutor, Reports]]:
-    """Yield processes for `work_in_process`, and their reports. At the end of the context they are ended at once."""
-    executor, channel = start_workers(count)
-    try:
-        yield executor, channel
-    finally:
-        stop_workers(executor)
-
-
-@contextlib.contextmanager
-def starting() -> Iterator[None]:
-    """While work is submitted, which starts the processes."""
+def _starting() -> Iterator[None]:
+    """While work is submitted, which starts processes."""
     with _interrupts_held(), _main_module_hidden(), _current_directory_off_path():
         yield
-
-
-def stop_workers(executor: ProcessPoolExecutor) -> None:
-    """End the workers at once: unfinished work is not wanted, finished work is on disk.
-
-    One that is ended while it sends its answer leaves part of it in the pipe. The executor's thread waits for the rest
-    until no process can write it, and Python at its end for that thread: so the last writer, this process, lets go.
-    """
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    answers = getattr(executor, "_result_queue", None)
-    executor.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.kill()  # SIGTERM is held back
-    for process in processes:
-        process.join()
-    if answers is not None:
-        answers._writer.close()
 
 
 @contextlib.contextmanager
@@ -154,9 +157,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def work_in_process(index: int, job: Performs[T]) -> T:
-    """Do a piece of work in a worker."""
+def _work(number: int, portion: Portion[T]) -> Results[T]:
     channel = _channel
     if channel is None:
         raise Error("a worker was not started by aqmlab")
-    return job.perform(Throttled(lambda share: channel.put((index, share))))
+    return portion.perform(Throttled(lambda share: channel.put((number, share))))
