@@ -123,9 +123,9 @@ class Scenario:
     def run_hash(self) -> str:
         """Return the hash without the list of seeds."""
     def live_plan(self, seed: int) -> dict[str, Any]:
-        """Check the scenario for a live run with this seed, and draw what the simulator draws with it.
+        """Check the scenario for a live run with this seed, and draw the same random numbers as the simulator.
 
-        A `ScenarioError` lists what a live run cannot do: no live link, a flow that does not cross it.
+        A `ScenarioError` lists the obstacles: no live link, a flow that does not cross it.
 
         Returns
         -------
@@ -142,11 +142,12 @@ class Scenario:
     ) -> RunOutput:
         """Simulate it with one seed. `progress` is called with the share that is done, 0 to 1.
 
-        An `InputError` says that the engine cannot evaluate it, that a log is full, or what a plug-in raised.
+        An `InputError` says that the engine cannot evaluate it, that a log is full, or that a plug-in raised an
+        exception.
         """
 
 def document(text: str, filename: str) -> dict[str, Any]:
-    """Read a TOML text, keys in their order; a `ScenarioError` says where it is none."""
+    """Read a TOML text, keys in their order; a `ScenarioError` names the place of an error."""
     ...
 
 def text_hash(text: str) -> str: ...

@@ -253,7 +253,7 @@ HOSTILE = {
                         "headers": ("Transfer-Encoding: chunked",)}),
     "two lengths": (400, {"method": "POST", "path": "HOMEcore", "body": good(), "headers": ("Content-Length: 1",)}),
     "length below 0": (400, {"method": "POST", "path": "HOMEcore", "headers": ("Content-Length: -1",)}),
-    "length that is none": (400, {"method": "POST", "path": "HOMEcore", "headers": ("Content-Length: 0x10",)}),
+    "length in hexadecimal": (400, {"method": "POST", "path": "HOMEcore", "headers": ("Content-Length: 0x10",)}),
     "large body": (413, {"method": "POST", "path": "HOMEcore", "headers": (f"Content-Length: {MOST_BYTES + 1}",)}),
     "huge body": (413, {"method": "POST", "path": "HOMEcore", "headers": (f"Content-Length: {10**30}",)}),
     "a form": (415, {"method": "POST", "path": "HOMEcore",
@@ -356,7 +356,7 @@ def test_tokens_differ_and_closing_twice_does_no_harm():
 
 
 def test_random_bodies_are_answered(server):
-    """Whatever is asked for, there is an answer or one line, never a broken connection."""
+    """Each request gets an answer or one line, never a broken connection."""
     rng = Random(5)
     keys = ["text", "file", "overrides", "seed", "whole", "queue", "x"]
     odd = [

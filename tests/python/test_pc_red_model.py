@@ -115,7 +115,7 @@ def test_the_operating_point_is_outside_the_model():
     table = loops.operating_points().iloc[:2]
     assert table["W0 = R C/N, packets"].tolist() == pytest.approx([0.625, 2.275])
     assert table["p0 = 2/W0^2"].tolist() == pytest.approx([5.12, 0.3864], rel=1e-3)
-    assert table["what the fluid model says"].str.contains("the queue sits at the jump").all()
+    assert table["note of the fluid model"].str.contains("the queue sits at the jump").all()
 
 
 def test_gentle_reds_slope_leaves_a_small_margin():

@@ -1,5 +1,5 @@
-// What the address of the page asks for: #set={"aqm":"red"}&preset=NAME and so on. What cannot be used is
-// left out and named, so that a mistyped address opens a page that says what is wrong with it.
+// The wishes in the address of the page: #set={"aqm":"red"}&preset=NAME and so on. Unusable ones are left out and
+// named, so that a mistyped address opens a page that names its mistake.
 
 const KEYS = {
   set: 'a JSON object of settings, such as {"aqm":"red"}',

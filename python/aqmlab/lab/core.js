@@ -26,7 +26,7 @@ export class Core {
     this.registry = this.call("disciplines", "");
   }
 
-  // As `call` with a request; what is wrong is thrown.
+  // As `call` with a request; errors are thrown.
   ask(name, request) {
     const answer = this.call(name, typeof request === "string" ? request : JSON.stringify(request));
     if (answer.ok) { return answer; }
@@ -46,7 +46,7 @@ export class Core {
   curve(queue, x) { return this.ask("curve", { queue: JSON.stringify(queue), x }).p; }
 
   // Runs a scenario with one seed; returns its summary and tables: table to column to values; and of a server also what
-  // applications saw: quantity to value. `step(share)` is awaited now and then; what it throws ends the run.
+  // applications saw: quantity to value. `step(share)` is awaited now and then; an error in it ends the run.
   async run({ text, file, overrides, seed }, step = async () => {}) {
     this.ask("start", { text, file, overrides, seed });
     for (let share = 0; share < 1;) {

@@ -1,4 +1,4 @@
-// A scenario with its controls: settings in, what the page shows out.
+// A scenario with its controls: settings in, contents of the page out.
 
 import {
   NO_OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, overridesOf, queueControls, runControls,
@@ -53,7 +53,7 @@ export class Session {
     return this.panels.get(aqm);
   }
 
-  // Runs a setting and returns what the page shows of it. `step(share)` is awaited now and then; what it throws ends the run.
+  // Runs a setting and returns the contents of the page. `step(share)` is awaited now and then; an error in it ends the run.
   async answer(settings, step = async () => {}) {
     const { aqm, names, seconds, seed } = this.wanted(settings), { plan } = this.scenario;
     const runs = await this.runs(settings, (plan) => samples(plan, seconds), step);

@@ -1,4 +1,4 @@
-// What the page shows of runs: numbers, as `aqmlab run` has them, and charts.
+// Results of runs on the page: numbers, as `aqmlab run` has them, and charts.
 
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from concurrent.futures import Future
@@ -26,7 +27,7 @@ Report = Callable[[int, float], None]
 T = TypeVar("T")
 
 
-class Executor:
+class Executor(ABC):
     """Does portions.
 
     Attributes
@@ -48,15 +49,15 @@ class Executor:
     def __init__(self) -> None:
         self.reports: Any = SimpleQueue[tuple[int, float]]()
 
+    @abstractmethod
     def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
         """Submit a portion; this thread calls `report` if it does the portion itself."""
-        raise NotImplementedError
 
     def recover(self) -> bool:
         """Go on after a worker died; whether all unfinished portions are lost too."""
         return False
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - by default there are none
         """End the workers."""
 
 

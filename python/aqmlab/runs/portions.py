@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,7 +25,7 @@ FORGETTING = 0.7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work(Generic[T]):
+class Work(ABC, Generic[T]):
     """A picklable piece of work for a worker. A run is a `aqmlab.runs.jobs.Job`.
 
     Attributes
@@ -45,9 +46,9 @@ class Work(Generic[T]):
     cores: int = 1
     runs: int = 1
 
+    @abstractmethod
     def compute(self, progress: Callable[[float], None]) -> T:
         """Do the work. `progress` is called with the share that is done, 0 to 1."""
-        raise NotImplementedError
 
     def keep(self, result: T) -> T:
         """Store the result, and return the part of it that the caller needs. Another thread may call this."""

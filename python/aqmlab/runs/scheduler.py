@@ -1,6 +1,6 @@
 """The one scheduler of jobs, of whatever command: it hands portions to an executor, and takes the results.
 
-Threads do the runs of scenarios, processes the work that computes in Python. A worker stores what it has finished
+Threads do the runs of scenarios, processes the work that computes in Python. A worker stores finished runs
 itself, while it computes the next (`portions`), or returns it to be stored here: so every finished run is on disk,
 whatever happens. The work of a worker that died is repeated, as often as is allowed. While another process on the same
 store has a job in hand this one does others, and waits for it at the end.
@@ -92,7 +92,7 @@ class Workers:
     def execute(
         self, jobs: Sequence[Work[T]], *, title: str = "runs", finished: Callable[[int], None] = lambda _: None
     ) -> list[T]:
-        """Do all jobs; return, per job in order, what its `keep` returned.
+        """Do all jobs; return the results of their `keep`, in order.
 
         Parameters
         ----------

@@ -1,8 +1,10 @@
+mod adapt;
+mod search;
 mod simple;
 
 use aqmlab_units::Time;
 
-use super::adaptation::{Adaptation, Adapted};
+use super::adaptation::Adaptation;
 use super::average::Average;
 use super::by_class::ByClass;
 use super::classes::Classes;
@@ -10,7 +12,7 @@ use super::curve::{Curve, CurveTable, ONE};
 use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
-use super::victim::{Among, Victim};
+use super::victim::Victim;
 use super::{AVERAGE, Crossing, Dialect, ForcedAt, IdleWhen, P_B};
 use crate::qdisc::find_gauge;
 use crate::spec::Limit;
@@ -488,93 +490,6 @@ impl<P: Copy> Red<P> {
         verdict
     }
 
-    /// Choose the victim of this decision, and mark or drop it. Return whether it was dropped.
-    #[inline(never)]
-    fn drop_or_mark_victim(
-        &mut self,
-        now: Time,
-        mut packet: Packet<P>,
-        decision: DropDecision,
-        host: &mut impl Host<P>,
-    ) -> bool {
-        let among = self.victim.among(decision.reason(), self.waiting.packets == 0);
-        if among == Among::Arriving {
-            let accepted = self.verdict(decision, &packet.meta).carry_out(&mut packet, host);
-            if accepted {
-                self.accept(packet);
-            } else {
-                self.victim.on_drop(now, &packet.meta);
-            }
-            return !accepted;
-        }
-        if among == Among::All {
-            self.accept(packet);
-        }
-        let slot = self.queue.pick(&self.victim, host);
-        let dropped = slot.is_some_and(|slot| self.drop_or_mark_slot(now, slot, decision, host));
-        if among == Among::Waiting {
-            self.accept(packet);
-        }
-        dropped
-    }
-
-    /// Mark or drop the packet in a slot. Return whether it was dropped.
-    fn drop_or_mark_slot(
-        &mut self,
-        now: Time,
-        slot: usize,
-        decision: DropDecision,
-        host: &mut impl Host<P>,
-    ) -> bool {
-        let mut victim = self.queue.at(slot);
-        if self.verdict(decision, &victim.meta).carry_out(&mut victim, host) {
-            self.queue.mark(slot);
-            return false;
-        }
-        self.queue.remove(slot);
-        self.left(&victim.meta);
-        self.victim.on_drop(now, &victim.meta);
-        true
-    }
-
-    fn adapt_by_averages(&mut self, now: Time) {
-        let Self { params, class_states, averages, adaptation, .. } = self;
-        let mean = params.byte_mode.unwrap_or(1.0);
-        let classes = class_states.len();
-        let adapted = class_states.iter_mut().map(|(class, state)| {
-            let average = &averages[params.classes.judged_by(class)].average;
-            let table = state.table.as_deref_mut();
-            let in_integers = table.map(|table| (table, average.fixed()));
-            Adapted { average: average.value() / mean, curve: &mut state.curve, in_integers }
-        });
-        adaptation.step(now, classes, adapted);
-    }
-
-    /// Decide about an arrival where the victim is searched in the queue, and carry the decision out. Return whether the packet is
-    /// accepted; the caller then accepts it.
-    #[inline(always)]
-    fn offer_to_search(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        self.victim.on_arrival(now, &mut packet.meta);
-        let (class, bytes) = (self.class_of(&packet.meta), packet.meta.bytes);
-        let decision = if self.is_simple {
-            self.judge_simple(now, bytes, self.is_idle(), host)
-        } else if self.overflows_first(class, bytes) {
-            self.victim.on_drop(now, &packet.meta);
-            host.dropped(*packet, DropReason::OVERFLOW);
-            return false;
-        } else {
-            self.see_arrival(now, class);
-            if self.victim.compares() && self.drop_matches(class, packet, host) {
-                return false;
-            }
-            self.drop_decision_with_room(class, bytes, host)
-        };
-        let accepted = decision == DropDecision::Accept;
-        let dropped = !accepted && self.drop_or_mark_victim(now, *packet, decision, host);
-        self.adapt_after_decision(now, class, &packet.meta, dropped);
-        accepted
-    }
-
     /// Decide about an arrival and carry the decision out. Return whether the packet is accepted; the caller then accepts it.
     #[inline(always)]
     fn offer(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
@@ -601,52 +516,6 @@ impl<P: Copy> Red<P> {
         self.update_averages(now, class);
         if !self.adaptation.is_none() {
             self.adapt_before_decision(now, class);
-        }
-    }
-
-    /// Compare the arrival with packets of the queue (CHOKe). Drop those that match, and then the arrival. Return whether any
-    /// matched.
-    #[inline(never)]
-    fn drop_matches(&mut self, class: usize, packet: &Packet<P>, host: &mut impl Host<P>) -> bool {
-        let draws = self.victim.draws(self.average_of(class), &self.class_states[class].curve);
-        let mut matched = false;
-        for _ in 0..draws {
-            if let Some(slot) = self.queue.draw(&self.victim, &packet.meta, host) {
-                let victim = self.queue.at(slot);
-                self.queue.remove(slot);
-                self.left(&victim.meta);
-                host.dropped(victim, DropReason::EARLY);
-                matched = true;
-            }
-        }
-        if matched {
-            host.dropped(*packet, DropReason::EARLY);
-        }
-        matched
-    }
-
-    #[cold]
-    fn adapt_before_decision(&mut self, now: Time, class: usize) {
-        let average = self.average_of(class);
-        self.adaptation.on_average(class, average, &mut self.class_states[class].curve);
-        if self.adaptation.is_due_before_decision(now) {
-            self.adapt_by_averages(now);
-        }
-        self.judged = self.table_p_b(class);
-    }
-
-    #[inline(always)]
-    fn adapt_after_decision(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
-        if !self.adaptation.is_none() {
-            self.adapt_by_decision(now, class, meta, dropped);
-        }
-    }
-
-    #[cold]
-    fn adapt_by_decision(&mut self, now: Time, class: usize, meta: &Meta, dropped: bool) {
-        self.adaptation.on_decision(now, meta, dropped, self.class_states.len() > 1 && class == 0);
-        if self.adaptation.is_due_after_decision(now) {
-            self.adapt_by_averages(now);
         }
     }
 

@@ -115,10 +115,10 @@ struct Way {
 }
 
 impl Scenario {
-    /// Check the scenario for a live run with this seed. Return a description of the run, and warnings about what it leaves out.
+    /// Check the scenario for a live run with this seed. Return a description of the run, and warnings about features that it leaves out.
     ///
     /// # Errors
-    /// Return what a live run cannot do: no live link, a flow that does not cross it.
+    /// Return the obstacles to a live run: no live link, a flow that does not cross it.
     pub fn live_plan(&self, seed: u64) -> Result<(impl Serialize + use<>, Vec<Problem>), Vec<Problem>> {
         let (plan, groups, warnings) = self.drawn_live(seed)?;
         let reverse = self.live.link.and_then(|link| reverse(&plan, link));

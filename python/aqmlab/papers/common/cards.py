@@ -33,7 +33,7 @@ def card(
     name
         The paper.
     findings, parts
-        Its verdicts, and what they rest on.
+        Its verdicts and their evidence.
     finding
         Its finding.
     run

@@ -77,7 +77,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one form of a claim against one baseline under one reading, and what was found.
+    """The verdict on one form of a claim against one baseline under one reading, with its evidence.
 
     Attributes
     ----------

@@ -316,18 +316,18 @@ def _what(words: Vocabulary, test: Test) -> str:
     """Return the name of the comparison, for the table of parts."""
     numbers = test.numbers
     title, unit = words.quantity(numbers.quantity).title, unit_of(words, numbers.quantity, ", ")
-    who = ", ".join(
+    label = ", ".join(
         words.column(name).words(values[0])
         for name, values in numbers.of.items()
         if isinstance(values, tuple) and len(values) == 1
     )
-    named, other = f"{title}{f', {who}' if who else ''}", side(words, numbers)
+    named, other = f"{title}{f', {label}' if label else ''}", side(words, numbers)
     if test.along:
         along = words.column(test.along).title or test.along
         lower = f"the {'next lower' if test.steps == 'each' else 'lowest'} {along}"
         return f"{named}{f' - {other}' if other else ''}, less that at {lower}{unit}"
     if other:
-        return f"{title}, {who} - {other}{unit}"
+        return f"{title}, {label} - {other}{unit}"
     than = f" less {test.bound[0]:g}" if len(test.bound) == 1 and test.bound[0] else ""
     return f"{named}{than}{unit}"
 

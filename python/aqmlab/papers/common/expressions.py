@@ -90,14 +90,14 @@ class Runs:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     used: list[Numbers] = field(default_factory=list)
 
-    def of(self, quantity: str, who: str = "", /, **where: Choice) -> Numbers:
+    def of(self, quantity: str, compared: str = "", /, **where: Choice) -> Numbers:
         """Return a quantity of some runs.
 
         Parameters
         ----------
         quantity
             A declared quantity.
-        who
+        compared
             A compared discipline; "" for all.
         where
             Values of further columns.
@@ -109,12 +109,12 @@ class Runs:
         """
         if self.declared:
             self.words.quantity(quantity)
-        chosen = {self.words.compared: who, **where} if who else where
+        chosen = {self.words.compared: compared, **where} if compared else where
         return Numbers(quantity=quantity, of=self.where(chosen), runs=self)
 
-    def gain(self, quantity: str, who: str, /, *, over: str, **where: Choice) -> Numbers:
+    def gain(self, quantity: str, compared: str, /, *, over: str, **where: Choice) -> Numbers:
         """Return the difference of a quantity between two of the compared disciplines, paired by seed."""
-        return self.of(quantity, who, **where).less(over)
+        return self.of(quantity, compared, **where).less(over)
 
     def where(self, chosen: Mapping[str, Choice]) -> Where:
         """Return checked columns and values."""
@@ -152,9 +152,9 @@ class Numbers(Selection):
     kind: Kind = Kind.DIFFERENCE
     reading: str = ""
 
-    def less(self, who: str = "", /, *, quantity: str = "", **where: Choice) -> Numbers:
+    def less(self, compared: str = "", /, *, quantity: str = "", **where: Choice) -> Numbers:
         """Return the difference from other runs; the arguments are the columns in which they differ."""
-        chosen = {self.runs.words.compared: who, **where} if who else where
+        chosen = {self.runs.words.compared: compared, **where} if compared else where
         return replace(self, than=self.runs.where(chosen), other=quantity)
 
     def at(self, **where: Choice) -> Numbers:

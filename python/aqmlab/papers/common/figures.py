@@ -21,7 +21,7 @@ from aqmlab.papers.common.vocabulary import SEED, Value, Where
 from aqmlab.results import folders
 
 THROUGHPUT = "throughput"
-"""The table of samples that is made of those of the flows."""
+"""The table of samples computed from the samples of flows."""
 
 
 class Look(TypedDict, total=False):
@@ -144,7 +144,7 @@ def against_time(
 def samples(folder: Path, table: str, name: str, link: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Return the times in s and the values of one column of a table of samples, or of one gauge of a discipline.
 
-    The table ``throughput`` is made of those of the flows.
+    The table ``throughput`` is computed from the samples of flows.
 
     Raises
     ------

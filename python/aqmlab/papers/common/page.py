@@ -62,7 +62,7 @@ def write(
     page, files
         The page with its title, and the paper.
     card, findings, parts
-        The paper's card, its verdicts, and what they rest on.
+        The paper's card, its verdicts and their evidence.
     sections
         The paper's own sections; that of the title `READINGS` follows the list of readings.
     gaps
@@ -159,7 +159,7 @@ def _show(page: Page, block: Block, again: str) -> None:
 
 
 def _summary(own: Sequence[Finding]) -> tuple[list[tuple[str, str]], str, str]:
-    """Return an entry of the list of verdicts: each with its form, the claim, and what was found."""
+    """Return an entry of the list of verdicts: form and verdict, the claim, the result."""
     verdicts = [(str(finding.verdict), finding.form) for finding in own]
     return verdicts, f"{own[0].claim}  {own[0].title}{_about(own[0])}", found_text(own)
 

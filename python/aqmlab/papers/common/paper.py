@@ -78,7 +78,7 @@ class Study:
 
     @cached_property
     def judged(self) -> tuple[list[Finding], list[Part]]:
-        """The verdicts under every headline reading, and what they rest on."""
+        """The verdicts under every headline reading, with their evidence."""
         return self.paper.judge(self.frame)
 
     @cached_property

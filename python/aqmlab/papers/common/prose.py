@@ -43,10 +43,10 @@ def sentence(words: Vocabulary, *tests: Test, others: Sequence[str] = ()) -> str
     """Write one test, or several that differ in the other side's runs alone; `others` are further quantities."""
     test, numbers = tests[0], tests[0].numbers
     titles = listed([f"the {words.quantity(quantity).title}" for quantity in (numbers.quantity, *others)])
-    who = where_words(words, numbers.of, "; ")
+    runs = where_words(words, numbers.of, "; ")
     untitled = len(numbers.of) == 1 and not any(words.column(name).title for name in numbers.of)
     simple = untitled and " of " not in words.quantity(numbers.quantity).title
-    subject = f"T{titles[1:]}" + (f" of {who}" if simple else f" ({who})" if who else "") + _limits(words, numbers)
+    subject = f"T{titles[1:]}" + (f" of {runs}" if simple else f" ({runs})" if runs else "") + _limits(words, numbers)
     comparison = _comparison(words, tests)
     if others and comparison.startswith("is "):
         comparison = f"are {comparison.removeprefix('is ')}"
@@ -127,9 +127,9 @@ def _other(words: Vocabulary, tests: Sequence[Test], unit: str) -> str:
 def _mechanism(words: Vocabulary, mechanism: Mechanism) -> str:
     condition = mechanism.test
     title = words.quantity(condition.numbers.quantity).title
-    who = where_words(words, condition.numbers.of, ", ")
+    runs = where_words(words, condition.numbers.of, ", ")
     which = "over all seeds" if mechanism.total else "in some run"
-    return f"the {title}{f' of {who}' if who else ''} is {condition.compare} {condition.bound[0]:g} {which}"
+    return f"the {title}{f' of {runs}' if runs else ''} is {condition.compare} {condition.bound[0]:g} {which}"
 
 
 def _names(words: Vocabulary, columns: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ POINTS = "{seeds} seeds a point ({flower_seeds} on the flower)"
 def page(study: Study) -> Iterator[Section]:
     """Make the sections of the page."""
     fits = Text(
-        "What is a fit and what is not: the number of routers on the bus, its delay and window, the flower's core and "
+        "Fitted and unfitted values: the number of routers on the bus, its delay and window, the flower's core and "
         "which packets L counts were chosen by the printed means of the bus and by RED's means of the flower; the "
         "workstations' queues by Table I. What DDRED does to the flower, its transfers (Figure 11) and the turns of "
         "the two flows (Figure 12) were not used for any choice, but for one: the 0.5 s below which a transfer counts "
@@ -64,13 +64,13 @@ def page(study: Study) -> Iterator[Section]:
     seeds = f"{study.effort.reading_seeds} seeds, {study.effort.flower_reading_seeds} on the flower"
     others = study.under(plan.forms(study.effort))
     yield Section(
-        "What the paper left unmeasured",
+        "Left unmeasured by the paper",
         [
             Text(
                 "DDRED with ECN, on tail drop, and by its second method, each against its own baseline, on all three "
                 f"networks: {seeds}. The verdicts are those on the paper's claims, put to the form."
             ),
-            sizes(study, "forms", others, "What the form changes against its baseline, and how the verdicts move."),
+            sizes(study, "forms", others, "Effect of the form on its baseline and on the verdicts."),
             Table("form-verdicts", study.verdicts(others), caption="Verdicts on the claims."),
         ],
     )
@@ -283,7 +283,7 @@ def losses_by_distance(study: Study) -> Chart:
 
 
 def gains_by_transfer(study: Study) -> Chart:
-    """Figure 11: what each transfer of one run of the flower gains by DDRED, sorted."""
+    """Figure 11: the gain of each transfer of one run of the flower by DDRED, sorted."""
     red, ddred = (pick(study.setups, case="flower", discipline=d)[0] for d in ("RED", "DDRED"))
     run = min(plan.FIGURE_RUN, red.seeds)
     gained = np.sort(measure.gains_of(red.run_folder(study.root, run), ddred.run_folder(study.root, run)))[::-1]

@@ -191,7 +191,7 @@ def _gap_words(table: pd.DataFrame) -> str:
 
 
 def _tcp(page: Recorder, tcp: pd.DataFrame, found: dict[str, pd.DataFrame], effort: Effort) -> None:
-    page.section("What the paper left unmeasured: TCP")
+    page.section("Left unmeasured by the paper: TCP")
     page.text(
         "The paper argues from TCP: consecutive drops make it slow down and leave the link idle. It measured no TCP. "
         "Here n greedy flows share a link of the paper's rate, with the paper's thresholds; gentle RED, which also has "

@@ -38,11 +38,11 @@ NOT_PRINTED = {
     ),
     "with P as printed": AS_PRINTED,
 }
-"""Words to the readings of what the paper does not print."""
+"""Beginning of a sentence on readings of unprinted settings."""
 
 
 def under_readings(numbers: Numbers, unit: str, *without: str) -> str:
-    """Write numbers, the first with its unit, under the readings of what is not printed."""
+    """Write numbers under the readings of unprinted settings, the first with its unit."""
     kept = {words: label for words, label in NOT_PRINTED.items() if words not in without}
     found = [
         f"{numbers.under(label)}{'' if index else unit} {words}" for index, (words, label) in enumerate(kept.items())

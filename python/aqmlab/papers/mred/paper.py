@@ -210,13 +210,13 @@ def stability(study: Study) -> Table:
 
 
 def by_the_chain(study: Study) -> Iterator[Text | Table | Figure]:
-    """Yield the open loop: what the curves do without TCP."""
+    """Yield the open loop: the curves without TCP."""
     averaged = Averaged.read(QUEUE, solutions(study.effort), study.root)
     loop = chain.open_loop(averaged)
     ours = [finding for finding in study.judged[0] if finding.reading == "ns-2's"]
     claims, points = chain.against_tcp(ours, averaged), chain.at_tcp_loads(study.base)
     yield Text(
-        "What the curves do without TCP: Poisson arrivals of a given load into the paper's queue, an open loop, solved "
+        "The curves without TCP: Poisson arrivals of a given load into the paper's queue, an open loop, solved "
         "as a Markov chain (that of the ExRED paper, for any curve). At most 100 packets are in the system, the one in "
         "service included; drops are not spaced; packets have 1040 B on average and exponential lengths. MRED is never "
         "above RED at any average, so here it always drops less and carries more; under TCP the load is no longer "

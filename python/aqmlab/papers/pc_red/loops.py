@@ -161,7 +161,7 @@ def operating_points() -> pd.DataFrame:
             {
                 "R": f"{rtt:.4g} s, {name}", "W0 = R C/N, packets": window, "p0 = 2/W0^2": 2 / window**2,
                 "p_max": own["max_p"], "fluid: queue": rest.queue, "fluid: window": rest.windows[0],
-                "fluid: p": rest.p, "what the fluid model says": "; ".join(rest.notes),
+                "fluid: p": rest.p, "note of the fluid model": "; ".join(rest.notes),
             }
         )  # fmt: skip
     return pd.DataFrame(rows).drop_duplicates(["W0 = R C/N, packets"])

@@ -31,7 +31,7 @@ def page(study: Study) -> Iterator[Section]:
     yield Section("Tables I to V", list(printed_tables(study)))
     yield Section("Figures 1, 4 and 5", list(networks_and_queue(study)))
     yield Section("The model", list(model(study)))
-    yield Section("What the paper left unmeasured", [*a_d_and_drops(study), *admission_limit(study)])
+    yield Section("Left unmeasured by the paper", [*a_d_and_drops(study), *admission_limit(study)])
     yield Section(READINGS, list(compared_readings(study)))
 
 
@@ -125,7 +125,7 @@ def model(study: Study) -> Iterator[Block]:
             "C_p+ by (2) with that share and every k": "one_by_one",
         },
         rows=["case"], of={"case": CHANNEL_CASES}, labelled=True,
-        caption="What the equations rest on: means over the same drops.", digits=3,
+        caption="Quantities in the equations: means over the same drops.", digits=3,
     )  # fmt: skip
     yield from stability(study)
 
@@ -365,7 +365,7 @@ def compared_readings(study: Study) -> Iterator[Table]:
             **shares,
             "seeds": common.Count({"case": "RED"}),
         },
-        caption=f"What each other reading, taken alone, makes of Network 1, {few} seeds; mid-ranges. The factor is the "
+        caption=f"Network 1 under each other reading, taken alone, {few} seeds; mid-ranges. The factor is the "
         "root mean square of ln(measured / printed) over Tables I, II and IV, as a factor.",
         digits=3,
     )

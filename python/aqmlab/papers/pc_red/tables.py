@@ -78,7 +78,7 @@ TABLES: Mapping[str, tuple[str, list[Row]]] = {
 
 
 def beside(runs: pd.DataFrame, number: str) -> Table:
-    """One of the paper's tables beside what was measured, a row per cell; the average in both readings.
+    """One of the paper's tables beside the measured values, a row per cell; the average in both readings.
 
     Its columns are row, quantity, unit, printed (as on paper), measured with low and high, ratio (measured / printed),
     and seeds.

@@ -35,7 +35,7 @@ A command that wants a run in a folder copies it from another folder or from a b
 (`store`), and a sweep makes a block of runs in folders (`aqmlab.runs.sweeps.blocks`). The copies are the
 bytes that the run itself would have written.
 
-Each worker writes what it has finished at once, so an interrupted command goes on where it was. The files are the truth
+Each worker writes finished runs at once, so an interrupted command goes on where it was. The files are the truth
 about tables: a block counts from the moment at which its row is in the index, which is after its folder got its name,
 which is after its files are on the disk; a run in a folder counts as soon as its folder has its name. An index that was
 lost is made again from the blocks; folders enter it again when their command is repeated; answers are computed again.

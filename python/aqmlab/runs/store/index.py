@@ -62,7 +62,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A study as the index has it: its hash (`aqmlab.results.keys.study_name`), and what it is a hash of.
+    """A study as the index has it: its hash (`aqmlab.results.keys.study_name`), and its hashed contents.
 
     `shape` has the values of each key if the points are all their combinations in order; else it is empty.
     """

@@ -26,7 +26,7 @@ class Waste:
     studies
         Hashes of studies of other versions, and of those that were named to be forgotten.
     unwanted, damaged, nameless
-        Blocks of which no study names a run; with files that are missing or not what was written; and that are not in
+        Blocks of which no study names a run; with missing or altered files; and that are not in
         the index, since a process was killed before they were.
     runs, bytes
         Runs in the blocks that are unwanted or damaged, and the size of all files of all these blocks.

@@ -32,7 +32,7 @@ SHORTEST_NAME = 4
 
 
 class Place(Protocol):
-    """Where a job's result goes. It is picklable, since workers write what they have finished themselves."""
+    """Where a job's result goes. It is picklable, since workers write their finished runs themselves."""
 
     @property
     def place(self) -> Path | None:
@@ -105,7 +105,7 @@ class ResultStore:
         self.close()
 
     def close(self) -> None:
-        """Give up what was claimed, and close the index."""
+        """Give up all claims, and close the index."""
         if self._claims is not None:
             self._claims.close()
         if self._index is not None:
@@ -251,7 +251,7 @@ class ResultStore:
             self.index.drop_blocks(lost)
 
     def read_table(self, block: str, name: str) -> pa.Table | None:
-        """Read a table of a block and see that it is what was written; None if its runs did not record it."""
+        """Read a table of a block and verify it; None if its runs did not record it."""
         if f"{name}.parquet" not in self.index.files(block):
             return None
         data = self.verify(block, name)
@@ -261,7 +261,7 @@ class ResultStore:
             raise self._damaged(block, name) from None
 
     def verify(self, block: str, name: str) -> bytes:
-        """Return the bytes of a table of a block, which are what was written; raise if they are not."""
+        """Return the verified bytes of a table of a block; raise if they are altered."""
         try:
             data = read_regular(self.block_folder(block) / f"{name}.parquet")
         except OSError:
