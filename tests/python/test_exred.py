@@ -15,8 +15,9 @@ import aqmlab
 from aqmlab.figures.chart import Chart
 from aqmlab.papers.common import BASE
 from aqmlab.papers.common.open_loop import Averaged
-from aqmlab.papers.exred import chain, claim_rows, claims, figures, plan, tables
+from aqmlab.papers.exred import PAPER, chain, figures, plan, tables
 from aqmlab.papers.exred.algorithm import FIGURE_1
+from aqmlab.papers.exred.rows import largest_ratio, table_of
 from aqmlab.reporting import flowchart
 from test_report import browse
 
@@ -53,8 +54,12 @@ def made_up(*, gain=1.0, run=0.5, wait=0.3):
 OPEN_LOOP = ("D-a", "D-b", "D-c", "D-d", "D-e")
 
 
-def verdicts(runs, **options):
-    return {(f.claim, f.form): str(f.verdict) for f in claims.judge(runs, None, **options)[0]}
+def judge(loops, theory=None):
+    return PAPER.judge(PAPER.complete(table_of(loops, theory=theory)))
+
+
+def verdicts(runs):
+    return {(f.claim, f.form): str(f.verdict) for f in judge(runs)[0]}
 
 
 def test_claims_hold_where_they_are_made_true():
@@ -85,7 +90,7 @@ def test_in_general_is_the_mean_over_loads_and_strict_is_each_load():
 
 def test_loads_without_drops_are_not_engaged():
     """RED and ExRED are one queue there: that none is above the other was counted as success."""
-    _, parts = claims.judge(made_up(), None)
+    _, parts = judge(made_up())
     for claim in ("D-a", "D-b", "D-d"):
         own = [p for p in parts if p.claim == claim and p.form == "strict" and p.at["load"] <= 0.8]
         assert {str(p.verdict) for p in own} == {"not engaged"}, claim
@@ -186,7 +191,7 @@ def made_up_average(factor):
 
 def test_the_averaged_chain_shows_the_effect_of_averaging():
     def judged(factor):
-        findings, parts = claims.judge(made_up(), None, theory=made_up_average(factor))
+        findings, parts = judge(made_up(), made_up_average(factor))
         own = [p for p in parts if (p.claim, p.aspect) == ("D-d", "RED above drop-tail") and "chain" in p.case]
         assert [p.at["load"] for p in own] == [1.2, 2.0]
         assert {p.case for p in own} == {"by the chain (w = 0.02)"}
@@ -202,7 +207,7 @@ def test_the_averaged_chain_shows_the_effect_of_averaging():
 
 
 def test_the_papers_chain_supports_all_but_its_words_on_low_load():
-    _, parts = claims.judge(made_up(), None, theory=made_up_average(1.5))
+    _, parts = judge(made_up(), made_up_average(1.5))
     own = [p for p in parts if p.case == "by the chain (w = 1)"]
     by_claim = {p.claim: {str(o.verdict) for o in own if o.claim == p.claim} for p in own}
     assert by_claim == {claim: {"holds"} for claim in OPEN_LOOP} | {"D-f": {"fails"}}
@@ -211,10 +216,11 @@ def test_the_papers_chain_supports_all_but_its_words_on_low_load():
 def test_inequality_at_the_end_of_the_analysis_is_asked_for_all_n_below_k(monkeypatch):
     """Of 1 < n < K only n = 2 to 20 were looked at."""
     monkeypatch.setattr(
-        claim_rows, "longer", lambda scheme, load, n, eq10=False: 0.5 + (scheme == plan.EXRED and n == 99) * 0.1
+        "aqmlab.papers.exred.rows.longer",
+        lambda scheme, load, n, eq10=False: 0.5 + (scheme == plan.EXRED and n == 99) * 0.1,
     )
-    assert claim_rows.largest_ratio(0.9, eq10=True) == pytest.approx(1.2)
-    findings, _ = claims.judge(made_up(), None, theory=made_up_average(1.5))
+    assert largest_ratio(0.9, eq10=True) == pytest.approx(1.2)
+    findings, _ = judge(made_up(), made_up_average(1.5))
     assert {f.form: str(f.verdict) for f in findings if f.claim == "D-c"}["literal"] == "fails"
 
 
@@ -232,7 +238,7 @@ def low_load(*, mean=1.2, pairs=4e-4):
 
 
 def of_low_load(runs):
-    findings, parts = claims.judge(runs, None, theory=made_up_average(1.5))
+    findings, parts = judge(runs, made_up_average(1.5))
     found = {("(11)" in f.against, f.form): f for f in findings if f.claim == "D-f"}
     return found, [p for p in parts if p.claim == "D-f"]
 
@@ -272,7 +278,7 @@ def test_points():
     effort = plan.Effort.of(quick=True)
     loops = plan.loops(effort)
     solved = [*plan.solutions(effort), *plan.scaled_solutions(effort), *plan.frontiers(effort)]
-    batches = plan.jobs(effort, Path("nowhere"))
+    batches = PAPER.planned(effort, Path("nowhere")).batches()
     assert len(batches) < len(loops) + len(plan.tcps(effort)) + len(solved)  # drop-tail has few readings
     assert {len(batch.jobs) for batch in batches if "chain" in batch.of[0]} == {1}
     assert {point.key["load"] for point in loops if point.reading == BASE} == set(plan.LOADS)
@@ -397,7 +403,7 @@ def test_nothing_is_run_twice(reproduction, monkeypatch):
 
 
 def test_figure_6_has_a_logarithmic_axis():
-    chart = figures.figure_6(made_up())[0]
+    chart = figures.figure_6(table_of(made_up()))[0]
     assert isinstance(chart, Chart)
     assert chart.y_log
 

@@ -75,14 +75,14 @@ def settings_table(effort: Effort, root: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def confirmed(loops: pd.DataFrame, averaged: Averaged) -> pd.DataFrame:
+def confirmed(runs: pd.DataFrame, averaged: Averaged) -> pd.DataFrame:
     """Return places of the map (w = 0.02) with the lead of the best over the next, by the chain and simulated."""
     rows = []
     for load, price in CONFIRMED:
         outcomes = [outcome_of(averaged, name, load) for name in SHAPES]
         best = winner(outcomes, price)
         ranked = sorted(outcomes, key=lambda one: -one.utility(price))
-        lead = _utility(loops, ranked[0].name, load, price) - _utility(loops, ranked[1].name, load, price)
+        lead = _utility(runs, ranked[0].name, load, price) - _utility(runs, ranked[1].name, load, price)
         found = quantity_interval(lead, "utility", Kind.DIFFERENCE)
         row = {"load": load, "price": price, "best": ranked[0].name, "next": ranked[1].name}
         row |= {"tied": "" if best.alone else ", ".join(best.tied), "lead, chain": best.lead}
@@ -100,10 +100,11 @@ def _says(lead: Interval, *, alone: bool) -> str:
     return "not tied" if lead.low > TIE or lead.high < -TIE else "too few arrivals to say"
 
 
-def _utility(loops: pd.DataFrame, name: str, load: float, price: float) -> np.ndarray:
+def _utility(runs: pd.DataFrame, name: str, load: float, price: float) -> np.ndarray:
     """Return X - theta T of every seed."""
-    x = values(loops, "throughput", scheme=name, load=load) / SERVICE_RATE
-    t = 1 + values(loops, "wait_ms", scheme=name, load=load) / 1e3 * SERVICE_RATE
+    of: dict[str, str | float] = {"model": "simulated", "longer_than": 0, "scheme": name, "load": load}
+    x = values(runs, "throughput", **of) / SERVICE_RATE
+    t = 1 + values(runs, "wait_ms", **of) / 1e3 * SERVICE_RATE
     found: np.ndarray = x - price * t
     return found
 

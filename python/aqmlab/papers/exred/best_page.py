@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import pandas as pd
 
-from aqmlab.papers.common import with_intervals
+from aqmlab.papers.common import Figure, Study, Table, Text, intervals_text
+from aqmlab.papers.common.contents import Block
 from aqmlab.papers.common.open_loop import Averaged
-from aqmlab.papers.common.page import command
 from aqmlab.papers.exred import best
-from aqmlab.papers.exred.plan import CAPACITY, FILES, Effort
+from aqmlab.papers.exred.chain import averaged as averaged_chain
+from aqmlab.papers.exred.plan import CAPACITY
 from aqmlab.theory.queueing.best_curve import TIE, best_map, describe
 from aqmlab.theory.queueing.frontier import SLIGHT, excess_loss
 
@@ -70,54 +70,46 @@ def _shortest(table: pd.DataFrame) -> str:
     return "; ".join(words)
 
 
-def section(page: Any, loops: pd.DataFrame, averaged: Averaged, effort: Effort, root: Path) -> dict[str, pd.DataFrame]:  # noqa: ANN401
-    """Add the section to the page; return its tables."""
-    table = best.settings_table(effort, root)
-    found = {
-        "best-curve-switches": best.switch_table(best.with_average(averaged)),
-        "best-curve-settings": table,
-        "best-curve-confirmed": best.confirmed(loops, averaged),
-        "best-curve-offers": best.own_parameters_table(),
-    }
-    page.section("Which curve is best at which load")
-    page.text(
+def blocks(study: Study) -> Iterator[Block]:
+    """Yield the contents of the section."""
+    averaged = averaged_chain(study.effort, study.root)
+    table = best.settings_table(study.effort, study.root)
+    yield Text(
         "None of the papers asks this of all curves at once. Six of them (drop-tail, RED, gentle RED, MRED, ExRED, "
         "NLRED) get the same thresholds, max_p and K. Delay needs a price: utility is throughput/μ less price x mean "
         f"time in system; curves within {TIE:.1%} of μ of the best are tied. NLRED is that of Zhou, Yeung and Li."
     )
-    for sentence in words(averaged, table):
-        page.text(sentence)
-    for chart in [*best.charts(averaged, table), *best.averaging_charts(effort, root)]:
-        page.chart(chart, command=command(FILES, effort))
-    page.table(
-        found["best-curve-switches"],
+    yield from (Text(sentence) for sentence in words(averaged, table))
+    for chart in [*best.charts(averaged, table), *best.averaging_charts(study.effort, study.root)]:
+        yield Figure(chart)
+    yield Table(
+        "best-curve-switches",
+        best.switch_table(best.with_average(averaged)),
         caption="Which curve is best from which price on, w = 0.02, ties not regarded: the corners of the hull of "
         "throughput over delay.",
     )
-    shown = found["best-curve-confirmed"]
-    page.table(
-        shown.assign(**{"lead, simulated": _with_interval(shown)}).drop(
-            columns=["lead, simulated low", "lead, simulated high"]
-        ),
+    confirmed = best.confirmed(study.base, averaged)
+    yield Table(
+        "best-curve-confirmed",
+        confirmed,
+        intervals_text(confirmed, signed=["lead, simulated"]),
         caption="Places of the map beside the event simulation with w = 0.02: the lead in utility of the best curve "
         "over the next, paired by seed, with 95 % interval.",
         digits=3,
     )
-    page.table(
-        found["best-curve-offers"],
+    yield Table(
+        "best-curve-offers",
+        best.own_parameters_table(),
         caption="The paper's parameters, w = 1: mean time in system in service times, loss, the least loss of any "
         "discipline at that delay, the excess over it, and drops in a row.",
         digits=4,
     )
-    page.table(
+    yield Table(
+        "best-curve-settings",
+        table,
         table[table["near"].isin(SAID)].drop(columns=["near"]),
         caption="Best settings of each shape near some mean delays (time in system in service times), w = 1: loss, its "
         "excess over the least loss of any discipline, drops in a row, parameters. Shortest runs: among settings that "
         f"lose at most {SLIGHT:.1%} more.",
         digits=3,
     )
-    return found
-
-
-def _with_interval(table: pd.DataFrame) -> list[str]:
-    return with_intervals(table, "lead, simulated", signed=True)

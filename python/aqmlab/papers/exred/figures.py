@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from aqmlab.figures import drop_curves
-from aqmlab.figures.chart import Chart, Series
-from aqmlab.papers.common import difference, measured
-from aqmlab.papers.common.open_loop import LONGEST, Averaged
+from aqmlab.figures.chart import Chart, Mode, Series
+from aqmlab.papers.common import Figure, Line, Study, measured
+from aqmlab.papers.common.open_loop import LONGEST
+from aqmlab.papers.exred.best_curve_charts import COLORS, LOAD
 from aqmlab.papers.exred.chain import chain, longer
-from aqmlab.papers.exred.plan import (
-    EXRED,
-    GENTLE,
-    LOADS,
-    QUEUE,
-    RED,
-    RUN_LOADS,
-    SCHEMES,
-    TAIL,
-    TCP_SCHEMES,
-)
+from aqmlab.papers.exred.claims import AVERAGED
+from aqmlab.papers.exred.plan import EXRED, LOADS, QUEUE, RED, RUN_LOADS, SCHEMES, TAIL, TCP_SCHEMES
 from aqmlab.papers.exred.tables import A0_PRINTED, parabola
 
-COLORS = {TAIL: 2, RED: 0, GENTLE: 5, EXRED: 1}
 THRESHOLDS = ((10, 20), (10, 30), (10, 40), (10, 50), (20, 40), (25, 75))
 """Pairs k_l, k_h of Figure 2; the paper prints none, and its conditions k_l <= K/4 and k_h >= 2 k_l hold for all."""
-LOAD = "offered load λ/μ"
+MODELS: tuple[tuple[str | tuple[str, ...], str, Mode], ...] = (
+    ("simulated", "simulated", "line"),
+    ("chain", "chain w = 1", "dashed"),
+    (AVERAGED, "chain w = 0.02", "dotted"),
+)
+"""Models with their words and lines."""
 CHAINS = "Dashed: the paper's chain, w = 1. Dotted: the chain of queue and average, w = 0.02."
 
 
 def figure_2() -> Chart:
-    """Figure 2: ExRED's drop function for several k_l and k_h."""
+    """Return Figure 2: ExRED's drop function for several k_l and k_h."""
     bodies = {
         f"k_l = {k_l}, k_h = {k_h}": {"aqm": "exred", **QUEUE, "min_th": f"{k_l}p", "max_th": f"{k_h}p"}
         for k_l, k_h in THRESHOLDS
     }
-    return dataclasses.replace(
+    return replace(
         drop_curves(bodies, top=100),
         key="figure-2",
         title="Figure 2: ExRED's drop function",
@@ -53,7 +50,7 @@ def figure_3() -> Chart:
     series = [Series(s.name, s.x, s.y, color=COLORS[s.name]) for s in curves.series]
     x = np.linspace(30, 100, 71)
     series.append(Series("ExRED, a₀ as printed", x, parabola(x, A0_PRINTED), mode="dashed", color=4))
-    return dataclasses.replace(
+    return replace(
         curves,
         key="figure-3",
         title="Figure 3: drop functions of RED and ExRED",
@@ -66,7 +63,7 @@ def figure_3() -> Chart:
 
 
 def figure_4() -> Chart:
-    """Figure 4: throughput of the paper's chain."""
+    """Return Figure 4: throughput of the paper's chain."""
     return Chart(
         key="figure-4",
         title="Figure 4: throughput by the chain",
@@ -82,45 +79,54 @@ def figure_4() -> Chart:
     )
 
 
-def figure_5(loops: pd.DataFrame, averaged: Averaged) -> Chart:
-    """Figure 5: throughput with averaging."""
-    return _by_load(loops, averaged, "throughput", number="5", title="throughput", label="throughput, packets/s")
+def open_loop(study: Study) -> Iterator[Figure]:
+    """Yield Figures 2 to 8."""
+    yield from (Figure(chart) for chart in (figure_2(), figure_3(), figure_4()))
+    yield _by_load(study, "throughput", number="5", title="throughput", label="throughput, packets/s")
+    yield gains(study)
+    yield from (Figure(chart) for chart in figure_6(study.base))
+    eq11 = Line(study.runs.of("mean_run", EXRED, model="printed"), mode="dotted", color=7)
+    yield _by_load(
+        study,
+        "mean_run",
+        number="7",
+        title="mean number of drops in a row",
+        label="E(N)",
+        further={"ExRED, (11)": eq11},
+        caption=" (11) as printed has a value for ExRED only; for RED it is infinite, for drop-tail 0/0. Averaging "
+        "makes RED's runs longer: while the average stays above k_h, all packets are dropped.",
+    )
+    yield _by_load(study, "wait_ms", number="8", title="mean queueing delay", label="mean wait, ms")
 
 
-def gains(loops: pd.DataFrame, averaged: Averaged) -> Chart:
+def gains(study: Study) -> Figure:
     """Return a chart of throughput less RED's, which Figures 4 and 5 can hardly show."""
-    series = []
+    lines = {}
     for scheme in (TAIL, EXRED):
-        name, color = f"{scheme} - RED", COLORS[scheme]
-        found = [
-            difference(loops, "throughput", {"scheme": scheme, "load": v}, {"scheme": RED, "load": v}) for v in LOADS
-        ]
-        bounds = ([i.low for i in found], [i.high for i in found])
-        series.append(Series(f"{name}, simulated", LOADS, [i.mean for i in found], *bounds, color=color))
-        alone = [_or_nan(chain(scheme, v, "throughput")) - _or_nan(chain(RED, v, "throughput")) for v in LOADS]
-        series.append(Series(f"{name}, chain w = 1", LOADS, alone, mode="dashed", color=color))
-        solved = averaged.loads
-        both = [_or_nan(averaged(scheme, v, "throughput")) - _or_nan(averaged(RED, v, "throughput")) for v in solved]
-        series.append(Series(f"{name}, chain w = 0.02", solved, both, mode="dotted", color=color))
-    return Chart(
-        key="figure-5-differences",
-        title="Figures 4 and 5: throughput less RED's",
+        for model, words, mode in MODELS:
+            gain = study.runs.gain("throughput", scheme, over=RED, model=model)
+            lines[f"{scheme} - RED, {words}"] = Line(gain, mode=mode)
+    return study.chart(
+        "figure-5-differences",
+        "Figures 4 and 5: throughput less RED's",
+        lines,
+        x="load",
         alt="ExRED carries at most about 4 packets per second more than RED, near load 1.05; drop-tail up to 30.",
+        caption=f"Simulated (w = 0.02): paired by seed, with 95 % intervals. {CHAINS}",
         x_label=LOAD,
         y_label="difference, packets/s",
-        series=series,
-        caption=f"Simulated (w = 0.02): paired by seed, with 95 % intervals. {CHAINS}",
     )
 
 
-def figure_6(loops: pd.DataFrame) -> list[Chart]:
-    """Figure 6: P(N > n) against n, a chart per load."""
+def figure_6(runs: pd.DataFrame) -> list[Chart]:
+    """Return Figure 6: P(N > n) against n, a chart per load."""
     charts = []
     n = list(range(LONGEST + 1))
     for load in RUN_LOADS:
         series = []
         for scheme in (RED, EXRED):
-            found = [measured(loops, f"longer_{i}", scheme=scheme, load=load) for i in n]
+            of: dict[str, str | float] = {"model": "simulated", "longer_than": 0, "scheme": scheme, "load": load}
+            found = [measured(runs, f"longer_{i}", **of) for i in n]
             y = [i.mean if i.mean > 0 else np.nan for i in found]
             bounds = ([max(i.low, 1e-9) for i in found], [i.high for i in found])
             series.append(Series(f"{scheme}, simulated", n, y, *bounds, color=COLORS[scheme]))
@@ -157,67 +163,52 @@ def printed_floor(load: float) -> float:
     return _or_nan(longer(RED, load, 1000, eq10=True))
 
 
-def figure_7(loops: pd.DataFrame, averaged: Averaged) -> Chart:
-    """Figure 7: mean number of consecutive drops."""
-    chart = _by_load(loops, averaged, "mean_run", number="7", title="mean number of drops in a row", label="E(N)")
-    y11 = [_or_nan(chain(EXRED, load, "mean_run_eq11")) for load in LOADS]
-    return dataclasses.replace(
-        chart,
-        series=[*chart.series, Series("ExRED, (11)", LOADS, y11, mode="dotted", color=7)],
-        caption=f"{chart.caption} (11) as printed has a value for ExRED only; for RED it is infinite, for drop-tail "
-        "0/0. Averaging makes RED's runs longer: while the average stays above k_h, all packets are dropped.",
-    )
+def under_tcp(study: Study) -> Iterator[Figure]:
+    """Yield our figures: quantities against the number of TCP flows."""
+    for key, title, label in (
+        ("utilization", "utilization of the link", "utilization"),
+        ("loss", "loss", "loss"),
+        ("timeouts", "time-outs", "time-outs per flow and minute"),
+        ("mean_delay_ms", "delay", "mean queueing delay, ms"),
+    ):
+        yield study.chart(
+            f"tcp-{key.replace('_', '-')}",
+            f"Under TCP: {title}",
+            {scheme: study.runs.of(key, scheme, model="TCP") for scheme in TCP_SCHEMES},
+            x="flows",
+            alt=f"{label} against the number of TCP flows for {', '.join(TCP_SCHEMES)}.",
+            caption="Ours: the paper measured no TCP.",
+            x_label="TCP flows n",
+            y_label=label,
+        )
 
 
-def figure_8(loops: pd.DataFrame, averaged: Averaged) -> Chart:
-    """Figure 8: mean wait."""
-    return _by_load(loops, averaged, "wait_ms", number="8", title="mean queueing delay", label="mean wait, ms")
-
-
-def under_tcp(tcp: pd.DataFrame, key: str, title: str, label: str) -> Chart:
-    """One of our figures: a quantity against the number of TCP flows."""
-    flows = sorted(int(n) for n in tcp["n"].unique())
-    series = []
-    for scheme in TCP_SCHEMES:
-        found = [measured(tcp, key, scheme=scheme, n=n) for n in flows]
-        bounds = ([i.low for i in found], [i.high for i in found])
-        series.append(Series(scheme, flows, [i.mean for i in found], *bounds, color=COLORS[scheme]))
-    return Chart(
-        key=f"tcp-{key.replace('_', '-')}",
-        title=f"Under TCP: {title}",
-        alt=f"{label} against the number of TCP flows for {', '.join(TCP_SCHEMES)}.",
-        x_label="TCP flows n",
-        y_label=label,
-        series=series,
-        caption="Ours: the paper measured no TCP.",
-    )
-
-
-def _by_load(loops: pd.DataFrame, averaged: Averaged, quantity: str, *, number: str, title: str, label: str) -> Chart:
-    """One quantity against the load: simulated, by the paper's chain, and by the chain with the average."""
-    series = []
+def _by_load(
+    study: Study,
+    quantity: str,
+    *,
+    number: str,
+    title: str,
+    label: str,
+    further: Mapping[str, Line] | None = None,
+    caption: str = "",
+) -> Figure:
+    """Return one quantity against the load: simulated, by the paper's chain, and by the chain with the average."""
+    lines = {}
     for scheme in SCHEMES:
-        color = COLORS[scheme]
-        found = [measured(loops, quantity, scheme=scheme, load=load) for load in LOADS]
-        kept = [(load, one) for load, one in zip(LOADS, found, strict=True) if one.n]
-        bounds = ([i.low for _, i in kept], [i.high for _, i in kept])
-        x = [load for load, _ in kept]
-        series.append(Series(f"{scheme}, simulated", x, [i.mean for _, i in kept], *bounds, color=color))
-        alone = [_or_nan(chain(scheme, load, quantity)) for load in LOADS]
-        name = "exact" if scheme == TAIL else "chain w = 1"
-        series.append(Series(f"{scheme}, {name}", LOADS, alone, mode="dashed", color=color))
-        if scheme != TAIL:
-            y = [_or_nan(averaged(scheme, load, quantity)) for load in averaged.loads]
-            series.append(Series(f"{scheme}, chain w = 0.02", averaged.loads, y, mode="dotted", color=color))
-    return Chart(
-        key=f"figure-{number}",
-        title=f"Figure {number}: {title}",
+        for model, words, mode in MODELS[:2] if scheme == TAIL else MODELS:
+            name = "exact" if (scheme, model) == (TAIL, "chain") else words
+            lines[f"{scheme}, {name}"] = Line(study.runs.of(quantity, scheme, model=model), mode=mode)
+    return study.chart(
+        f"figure-{number}",
+        f"Figure {number}: {title}",
+        {**lines, **(further or {})},
+        x="load",
         alt=f"{label} against the offered load for {', '.join(SCHEMES)}: simulated, and by two chains.",
+        caption=f"Solid: simulated with w = 0.02, 95 % intervals. {CHAINS} Drop-tail has no average, so the M/M/1/K "
+        f"formulae are exact for it.{caption}",
         x_label=LOAD,
         y_label=label,
-        series=series,
-        caption=f"Solid: simulated with w = 0.02, 95 % intervals. {CHAINS} Drop-tail has no average, so the M/M/1/K "
-        "formulae are exact for it.",
     )
 
 

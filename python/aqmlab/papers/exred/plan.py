@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from aqmlab.papers import common
-from aqmlab.papers.common import BASE, Batch, Computation, PaperFiles, Reading, Setup, batches
-from aqmlab.papers.common.claim_reader import read_claims
+from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.papers.common.open_loop import SECONDS_AN_ARRIVAL, Queue, open_loop
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.frontier import Setting, best_settings
 
 FILES = PaperFiles("exred")
-CLAIMS = read_claims(FILES.toml("claims.toml"))
 TAIL, RED, GENTLE, EXRED = "drop-tail", "RED", "gentle RED", "ExRED"
 SCHEMES = {TAIL: "drop-tail", RED: "red", EXRED: "exred"}
 """The schemes of the paper's figures."""
@@ -229,8 +226,6 @@ def under_tcp(reading: Reading) -> bool:
     return reading.key in ("count", "flavour")
 
 
-def jobs(effort: Effort, root: Path) -> list[Batch]:
-    """List every run that is needed."""
-    return batches(
-        [*solutions(effort), *scaled_solutions(effort), *frontiers(effort), *loops(effort), *tcps(effort)], root
-    )
+def others(effort: Effort) -> list[Computation]:
+    """List everything that is no scenario."""
+    return [*solutions(effort), *scaled_solutions(effort), *frontiers(effort), *loops(effort)]

@@ -7,16 +7,20 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common import (
-    difference,
-    intervals_table,
-    measured,
-    tables,
-    with_intervals,
+from aqmlab.papers.common import SEEDS, Runs, Study, Table, intervals_table, intervals_text, tables, with_intervals
+from aqmlab.papers.exred.claims import AVERAGED
+from aqmlab.papers.exred.plan import (
+    EXRED,
+    FILES,
+    GENTLE,
+    LOADS,
+    QUEUE,
+    RED,
+    SCHEMES,
+    SERVICE_RATE,
+    TAIL,
+    TCP_SCHEMES,
 )
-from aqmlab.papers.common.open_loop import Averaged
-from aqmlab.papers.exred.chain import chain
-from aqmlab.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, SERVICE_RATE, TCP_SCHEMES
 from aqmlab.statistics import Interval
 
 K, K_L, K_H, MAX_P = (Fraction(text) for text in ("100", "10", "30", "0.1"))
@@ -30,11 +34,12 @@ printed."""
 NO_AVERAGE, AVERAGE = "chain, w = 1", "chain, w = 0.02"
 """The paper's chain, which has the number in system for the average, and the one with the average."""
 QUANTITIES = {
-    "p_drop": "probability of a drop",
-    "throughput": "throughput, packets/s",
-    "mean_run": "drops in a row, E(N)",
-    "wait_ms": "mean wait, ms",
+    "p_drop": ("drops", "probability of a drop"),
+    "throughput": ("throughput", "throughput, packets/s"),
+    "mean_run": ("drops-in-a-row", "drops in a row, E(N)"),
+    "wait_ms": ("wait", "mean wait, ms"),
 }
+"""Quantities of the open loop, with the names and titles of their tables."""
 TCP_QUANTITIES = {
     "utilization": "utilization",
     "loss": "loss",
@@ -82,7 +87,7 @@ def parameters() -> pd.DataFrame:
     return tables.parameters(FILES.cells(), lambda cell: effective[cell.quantity], found="in the runs")
 
 
-def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFrame:
+def beside(runs: Runs, quantity: str) -> pd.DataFrame:
     """One quantity by load and scheme: both chains, the simulation, and its gap to each chain.
 
     A gap is measured / chain - 1; NaN where a chain was not solved, or where nothing was dropped.
@@ -90,13 +95,12 @@ def beside(loops: pd.DataFrame, averaged: Averaged, quantity: str) -> pd.DataFra
     rows = []
     for load in LOADS:
         for scheme in SCHEMES:
-            found = measured(loops, quantity, scheme=scheme, load=load)
-            alone, with_average = chain(scheme, load, quantity), averaged(scheme, load, quantity)
-            row: dict[str, str | float] = {"load": load, "scheme": scheme}
-            row |= {NO_AVERAGE: _or_nan(alone), AVERAGE: _or_nan(with_average)}
+            models = ("simulated", "chain", "chain" if scheme == TAIL else AVERAGED)  # drop-tail has no average
+            found, alone, both = (runs.of(quantity, scheme, load=load, model=model).only for model in models)
+            row: dict[str, str | float] = {"load": load, "scheme": scheme, NO_AVERAGE: alone.mean, AVERAGE: both.mean}
             row |= {"measured": found.mean, "measured low": found.low, "measured high": found.high, "seeds": found.n}
-            for name in (NO_AVERAGE, AVERAGE):
-                row[f"gap to {name}"] = found.mean / float(row[name]) - 1 if found.mean > 0 else np.nan
+            for name, one in ((NO_AVERAGE, alone), (AVERAGE, both)):
+                row[f"gap to {name}"] = found.mean / one.mean - 1 if found.mean > 0 else np.nan
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -122,30 +126,35 @@ def largest_gaps(table: pd.DataFrame, *, low: float) -> dict[tuple[str, str], tu
     return found
 
 
-def under_tcp(tcp: pd.DataFrame) -> pd.DataFrame:
-    """All quantities under TCP by number of flows and scheme."""
-    rows: list[dict[str, str | float | Interval]] = []
-    for n in sorted(int(n) for n in tcp["n"].unique()):
-        for scheme in TCP_SCHEMES:
-            found = {title: measured(tcp, key, scheme=scheme, n=n) for key, title in TCP_QUANTITIES.items()}
-            rows.append({"n": n, "scheme": scheme, "seeds": found["loss"].n, **found})
-    return intervals_table(rows)
+def under_tcp(study: Study) -> Table:
+    """Return all quantities under TCP by number of flows and scheme."""
+    return study.table(
+        "tcp",
+        {"seeds": SEEDS, **{title: key for key, title in TCP_QUANTITIES.items()}},
+        rows={"flows": "n", "scheme": "scheme"},
+        of={"model": "TCP", "scheme": tuple(TCP_SCHEMES)},
+        heading="Under TCP: all quantities",
+        caption="Means over the seeds with 95 % intervals.",
+        digits=4,
+    )
 
 
-def tcp_differences(tcp: pd.DataFrame) -> pd.DataFrame:
-    """ExRED less each other scheme under TCP, paired by seed."""
+def tcp_differences(study: Study) -> Table:
+    """Return ExRED less each other scheme under TCP."""
     rows: list[dict[str, str | float | Interval]] = []
-    for n in sorted(int(n) for n in tcp["n"].unique()):
-        for scheme in TCP_SCHEMES:
-            if scheme == EXRED:
-                continue
+    for n in study.effort.tcp_flows:
+        for scheme in (TAIL, RED, GENTLE):
             found = {
-                title: difference(tcp, key, {"scheme": EXRED, "n": n}, {"scheme": scheme, "n": n})
+                title: study.runs.gain(key, EXRED, over=scheme, model="TCP", flows=n).only
                 for key, title in TCP_QUANTITIES.items()
             }
             rows.append({"n": n, "ExRED less": scheme, "seeds": found["loss"].n, **found})
-    return intervals_table(rows)
-
-
-def _or_nan(found: float | None) -> float:
-    return np.nan if found is None else found
+    numbers = intervals_table(rows)
+    return Table(
+        "tcp-differences",
+        numbers,
+        intervals_text(numbers, signed=list(TCP_QUANTITIES.values())),
+        heading="Under TCP: ExRED less the others",
+        caption="Paired by seed, with 95 % intervals.",
+        digits=3,
+    )
