@@ -6,7 +6,6 @@ needs (`Setup`, `Computation`), their measurements, its claims as functions (`Cl
 expressions (`Runs`, `Numbers`); `execute_claims` decides the tests.
 """
 
-from aqmlab.papers.common.cards import card, effort_words
 from aqmlab.papers.common.cells import SEEDS, Cells, Content, Count, Fit, P, Printed
 from aqmlab.papers.common.claim_functions import Claims, Tests
 from aqmlab.papers.common.claims import (
@@ -24,12 +23,10 @@ from aqmlab.papers.common.expressions import Numbers, Runs, literal, strict
 from aqmlab.papers.common.figures import Line
 from aqmlab.papers.common.files import Cell, PaperFiles, Reading
 from aqmlab.papers.common.gaps import gaps
-from aqmlab.papers.common.page import Built
 from aqmlab.papers.common.paper import Paper, Study
-from aqmlab.papers.common.quantities import Kind, difference, measured, quantity_interval
+from aqmlab.papers.common.quantities import Kind, measured, quantity_interval
 from aqmlab.papers.common.runs import (
     BASE,
-    Batch,
     Computation,
     Effort,
     Setup,
@@ -49,8 +46,6 @@ __all__ = [
     "PROVENANCE",
     "READINGS",
     "SEEDS",
-    "Batch",
-    "Built",
     "Cell",
     "Cells",
     "Claims",
@@ -88,11 +83,8 @@ __all__ = [
     "beside",
     "beside_text",
     "by_claim",
-    "card",
     "chosen",
     "describe",
-    "difference",
-    "effort_words",
     "execute_claims",
     "find",
     "findings_table",

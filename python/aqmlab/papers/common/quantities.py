@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Mapping
 
 import pandas as pd
 
@@ -101,12 +100,3 @@ def quantity_interval(values: Values, quantity: str, kind: Kind = Kind.VALUE, ot
 def measured(runs: pd.DataFrame, quantity: str, **where: str | float) -> Interval:
     """Return the mean of one quantity at one point, with its interval (`quantity_interval`)."""
     return quantity_interval(values_of(runs, quantity, **where), quantity)
-
-
-def difference(
-    runs: pd.DataFrame, quantity: str, of: Mapping[str, str | float], than: Mapping[str, str | float]
-) -> Interval:
-    """Return the mean difference of one quantity between two points, paired by seed, with its interval."""
-    return quantity_interval(
-        values_of(runs, quantity, **of) - values_of(runs, quantity, **than), quantity, Kind.DIFFERENCE
-    )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pandas as pd
-
 from aqmlab.papers.common import (
     PROVENANCE,
     READINGS,
@@ -90,7 +88,7 @@ def numbers(study: Study) -> Iterator[Text | Table]:
     for quantity, (name, title) in tables.QUANTITIES.items():
         found = tables.beside(study.runs, quantity)
         yield Table("", None, heading=f"{title[0].upper()}{title[1:]} by load")
-        yield Text(gaps(found))
+        yield Text(tables.largest_gaps(found, low=JUDGED_FROM))
         yield Table(
             f"by-load-{name}",
             found,
@@ -98,17 +96,6 @@ def numbers(study: Study) -> Iterator[Text | Table]:
             caption="Both chains beside the simulation (w = 0.02) with its 95 % interval; a gap is measured / chain - "
             "1. A dash: that chain was not solved there, or nothing was dropped.",
         )
-
-
-def gaps(table: pd.DataFrame) -> str:
-    """Say how far each chain is from the simulation, where packets are dropped often enough to tell."""
-    found = tables.largest_gaps(table, low=JUDGED_FROM)
-    sentences = []
-    for name in (tables.NO_AVERAGE, tables.AVERAGE):
-        own = {scheme: found[name, scheme] for scheme in SCHEMES if (name, scheme) in found}
-        words = [f"{scheme} {100 * gap:+.1f} % at load {load}" for scheme, (gap, load) in own.items()]
-        sentences.append(f"{name}: {', '.join(words)}")
-    return f"Largest gap of the simulation, at loads from {JUDGED_FROM} on, to the {'; to the '.join(sentences)}."
 
 
 def readings(study: Study) -> Iterator[Table]:

@@ -114,16 +114,18 @@ def beside_text(table: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def largest_gaps(table: pd.DataFrame, *, low: float) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return, by chain and scheme, the largest gap at loads from `low` on, and the load at which it is."""
-    found = {}
-    for scheme, rows in table[table["load"] >= low].groupby("scheme"):
-        for name in (NO_AVERAGE, AVERAGE):
-            gaps = rows[f"gap to {name}"].to_numpy(dtype=float)
-            if np.isfinite(gaps).any():
-                worst = int(np.nanargmax(np.abs(gaps)))
-                found[name, str(scheme)] = (float(gaps[worst]), float(rows["load"].to_numpy()[worst]))
-    return found
+def largest_gaps(table: pd.DataFrame, *, low: float) -> str:
+    """Say how far each chain is from the simulation at most, at loads from `low` on."""
+    sentences = []
+    for name in (NO_AVERAGE, AVERAGE):
+        words = []
+        for scheme in SCHEMES:
+            own = table[(table["scheme"] == scheme) & (table["load"] >= low)].set_index("load")[f"gap to {name}"]
+            if own.notna().any():
+                worst = own.abs().idxmax()
+                words.append(f"{scheme} {100 * own[worst]:+.1f} % at load {worst}")
+        sentences.append(f"{name}: {', '.join(words)}")
+    return f"Largest gap of the simulation, at loads from {low} on, to the {'; to the '.join(sentences)}."
 
 
 def under_tcp(study: Study) -> Table:
