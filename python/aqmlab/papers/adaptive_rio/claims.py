@@ -89,7 +89,7 @@ def whole_run(runs: Runs, disciplines: Choice, *quantities: str) -> list[Numbers
     ]
 
 
-def gain(runs: Runs, case: Choice = "experiment2") -> Numbers:
+def utilization_gain(runs: Runs, case: Choice = "experiment2") -> Numbers:
     """Return Adaptive-RIO's best-effort utilization less RIO's."""
     return runs.of("u_be", case=case, discipline=ADAPTIVE).less(RIO)
 
@@ -186,15 +186,15 @@ def _(runs: Runs) -> str:
     quote="Figure 6: Adaptive-RIO's best-effort utilization is always better than RIO's.",
 )
 def best_effort(runs: Runs) -> Tests:
-    yield literal(gain(runs).each("off") > 0)
-    yield strict(gain(runs, on_networks("experiment2")).each("case", "off") > 0, why=UNPRINTED)
+    yield literal(utilization_gain(runs).each("off") > 0)
+    yield strict(utilization_gain(runs, on_networks("experiment2")).each("case", "off") > 0, why=UNPRINTED)
 
 
 @best_effort.objection(
     "A bottleneck of 5 Mb/s is not the authors' network: 4 of its 5 Mb/s are committed.", fails="strict"
 )
 def _(runs: Runs) -> str:
-    slow, here = (gain(runs, case).each("off") for case in ("experiment2, C = 5 Mb/s", "experiment2"))
+    slow, here = (utilization_gain(runs, case).each("off") for case in ("experiment2, C = 5 Mb/s", "experiment2"))
     return (
         f"Best-effort utilization less RIO's at off time {slow.cells} s: {slow} at 5 Mb/s, {here} at 10 Mb/s (off time "
         f"{here.cells} s)."
@@ -208,20 +208,20 @@ def _(runs: Runs) -> str:
     "(Figure 6).",
 )
 def improvement(runs: Runs) -> Tests:
-    yield literal(gain(runs).grows("off", steps="ends"))
-    yield strict(gain(runs).grows("off"))
+    yield literal(utilization_gain(runs).grows("off", steps="ends"))
+    yield strict(utilization_gain(runs).grows("off"))
 
 
 @best_effort.note()
 @improvement.note()
 def _(runs: Runs) -> str:
-    by_off_time = gain(runs).each("off")
+    by_off_time = utilization_gain(runs).each("off")
     return f"Improvement at a mean off time of {by_off_time.cells} s: {by_off_time}."
 
 
 @improvement.objection("The sentence is about the whole curve, which flattens.", fails="strict")
 def _(runs: Runs) -> str:
-    by_off_time = gain(runs).each("off")
+    by_off_time = utilization_gain(runs).each("off")
     return (
         f"The literal form, from the lowest to the highest off time, {runs.literal}. The improvement at off time "
         f"{by_off_time.cells} s is {by_off_time}."
@@ -282,10 +282,7 @@ def _(runs: Runs) -> str:
     own=True,
 )
 def reference_point(runs: Runs) -> Tests:
-    gains = {
-        "guarantee": active(runs, "assured").less(AT_C),
-        "bandwidth": active(runs, "total").less(AT_C_INIT),
-    }
+    gains = {"guarantee": active(runs, "assured").less(AT_C), "bandwidth": active(runs, "total").less(AT_C_INIT)}
     yield from (literal(gain.mean_over("period") > 0, name=name) for name, gain in gains.items())
     yield from (strict(gain.each("period") > 0, name=name) for name, gain in gains.items())
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
-from aqmlab.papers.adaptive_rio.claims import ACTIVE, CLAIMS, IDLE, active, assured, gain
+from aqmlab.papers.adaptive_rio.claims import ACTIVE, CLAIMS, IDLE, active, assured, utilization_gain
 from aqmlab.papers.adaptive_rio.measure import CIR_MBPS, FIRST, LINK, PERIODS, read_run
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_MAX_U, CASES, FILES, RIO, Effort, delays, setups
 from aqmlab.papers.adaptive_rio.rows import rows
@@ -291,7 +291,7 @@ def readings(study: Study) -> Iterator[Table]:
             "total gain while active, Mb/s": active(runs, "total").less(RIO).mean_over("period"),
             "assured while active, Mb/s": assured(runs),
             "assured, share of RIO's": assured(runs).less(RIO).ratio(),
-            **{f"gain of U_BE, off {at} s": gain(runs).at(off=at) for at in (0, 40)},
+            **{f"gain of U_BE, off {at} s": utilization_gain(runs).at(off=at) for at in (0, 40)},
             "assured while on, off 40 s, Mb/s": runs.of("on", ADAPTIVE, case="experiment2", off=40),
         },
         caption="The effects behind them (gain is Adaptive-RIO less RIO), at the same points.",
