@@ -63,7 +63,7 @@ def test_compare(shell):
     assert {row["n"] for row in data["differences"]} == {2}
     assert set(data) == {
         "scenario", "queue", "link", "aqm", "folder", "notes", "means", "differences", "pairing", "warm_up",
-        "stopping", "evaluation", "warnings", "tests",
+        "inactive", "stopping", "evaluation", "warnings", "tests",
     }  # fmt: skip
 
 

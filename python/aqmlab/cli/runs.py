@@ -26,7 +26,6 @@ from aqmlab.errors import InputError, escaped
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
-    from aqmlab.results.warmup_check import Settling
     from aqmlab.runs.comparison import Comparison
 
 STDOUT = "-"
@@ -50,6 +49,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
+    from aqmlab.results.inactive import inactive
     from aqmlab.results.summary import level_words
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.runner import run as work
@@ -64,7 +64,7 @@ def run(
         **parse_until(until, max_runs),
     )
     summary = result.summary()
-    settled = settling(result)
+    settled, without_effect = settling(result), inactive(result)
     for line in result.warnings:
         warn(line)
     if as_json:
@@ -76,6 +76,7 @@ def run(
             "warnings": result.warnings,
             "metrics": summary.to_dict("records"),
             "warm_up": None if settled is None else settled.data(),
+            "inactive": without_effect,
             "stopping": stopping_data(result.stopping),
             "evaluation": evaluation_data(result.evaluation),
         }
@@ -85,8 +86,8 @@ def run(
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
     print_table(summary, title=f"{title}, {level_words(n, result.level, distinct=result.distinct_runs)}")
-    for line in settled.lines() if settled is not None else ():
-        print(line)
+    for line in [*without_effect, *(settled.lines() if settled is not None else ())]:
+        print_wrapped(line)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
@@ -153,6 +154,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: means, intervals, verdicts. Python: aqmlab.compare."""
+    from aqmlab.results.inactive import inactive
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.comparison import compare as work
 
@@ -175,9 +177,8 @@ def compare(
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
         return
-    for line in found.warnings:
-        warn(line)
     settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
+    without_effect = {name: inactive(result, link=found.link) for name, result in found.results.items()}
     if as_json:
         data = {
             "scenario": found.name,
@@ -192,12 +193,15 @@ def compare(
             "differences": found.differences.to_dict("records"),
             "pairing": found.pairing_lines(),
             "warm_up": {name: one.data() for name, one in settled.items()},
+            "inactive": without_effect,
             "stopping": stopping_data(found.stopping),
             "evaluation": evaluation_data(found.evaluation),
         }
         print_json(data | ({"settings": found.settings} if found.settings else {}))
         return
-    _show_comparison(found, settled, details=details)
+    lines = [(name, line) for name, own in without_effect.items() for line in own]
+    lines += [(name, line) for name, one in settled.items() for line in one.lines()]
+    _show_comparison(found, lines, details=details)
     for option, (place, _) in texts.items():
         if place is not None:
             say(f"{option.removeprefix('--')}: {place}")
@@ -228,8 +232,8 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
     return bool(printed)
 
 
-def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, details: bool) -> None:
-    """Print the answer and the matrix; with details the tables of means and differences too."""
+def _show_comparison(found: Comparison, lines: Sequence[tuple[str, str]], *, details: bool) -> None:
+    """Print the answer, the matrix and lines about single disciplines; with details means and differences too."""
     from aqmlab.runs.comparison_matrix import legend, lines_of
 
     matrix = found.matrix()
@@ -243,9 +247,8 @@ def _show_comparison(found: Comparison, settled: Mapping[str, Settling], *, deta
     print()
     if details:
         _show_details(found)
-    for name, one in settled.items():
-        for line in one.lines():
-            print_wrapped(f"{name}: {line}")
+    for name, line in lines:
+        print_wrapped(f"{name}: {line}")
     for part in (found.stopping, found.evaluation):
         for line in part.lines() if part is not None else ():
             print_wrapped(line)

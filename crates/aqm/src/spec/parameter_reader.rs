@@ -1,8 +1,9 @@
 use aqmlab_units::{Rate, Span};
 
-use crate::Preset;
-
 use super::{ClassSpec, Limit, LinkContext, ParameterError, Spec, Value};
+use crate::red::DialectName;
+use crate::registry::ARITHMETIC_WORDS;
+use crate::{Preset, name_of, value_of};
 
 /// Reads the parameters of a discipline, each set or default, and records the effective values.
 pub(crate) struct ParameterReader<'a> {
@@ -42,7 +43,17 @@ impl<'a> ParameterReader<'a> {
 
     /// Return whether the queue computes in integers.
     pub fn in_integers(&self) -> bool {
-        self.spec.in_integers()
+        self.value("arithmetic", &ARITHMETIC_WORDS).unwrap_or_default()
+    }
+
+    /// Return the dialect that the file names.
+    pub fn dialect_name(&self) -> Option<DialectName> {
+        self.value("dialect", &DialectName::ALL)
+    }
+
+    /// Return the keys that the file sets.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> + use<'a> {
+        self.spec.set.keys().copied()
     }
 
     /// Return whether the file sets this key.
@@ -50,20 +61,21 @@ impl<'a> ParameterReader<'a> {
         self.spec.set.contains_key(key)
     }
 
-    fn known(&mut self, key: &str, value: Value) {
+    /// Record the effective value of a parameter.
+    pub fn known(&mut self, key: &str, value: Value) {
         self.effective.push((key.to_owned(), value));
     }
 
     /// Read a time.
     pub fn time(&mut self, key: &str, default: Span) -> Span {
-        let span = self.spec.seconds(key).map_or(default, Span::from_secs);
+        let span = self.set_seconds(key).map_or(default, Span::from_secs);
         self.known(key, Value::Seconds(span.secs()));
         span
     }
 
     /// Read a time; `None` if the file has this word or nothing.
     pub fn time_or(&mut self, key: &str, word: &str) -> Option<Span> {
-        let span = self.spec.seconds(key).map(Span::from_secs);
+        let span = self.set_seconds(key).map(Span::from_secs);
         let shown = span.map_or_else(|| Value::Word(word.to_owned()), |span| Value::Seconds(span.secs()));
         self.known(key, shown);
         span
@@ -71,21 +83,21 @@ impl<'a> ParameterReader<'a> {
 
     /// Read a time in seconds, which need not be a whole number of picoseconds.
     pub fn seconds(&mut self, key: &str, default: f64) -> f64 {
-        let seconds = self.spec.seconds(key).unwrap_or(default);
+        let seconds = self.set_seconds(key).unwrap_or(default);
         self.known(key, Value::Seconds(seconds));
         seconds
     }
 
     /// Read a time in seconds, which need not be a whole number of picoseconds; `None` if the file has this word or nothing.
     pub fn seconds_or(&mut self, key: &str, word: &str) -> Option<f64> {
-        let seconds = self.spec.seconds(key);
+        let seconds = self.set_seconds(key);
         self.known(key, seconds.map_or_else(|| Value::Word(word.to_owned()), Value::Seconds));
         seconds
     }
 
     /// Read a number without unit.
     pub fn number(&mut self, key: &str, default: f64) -> f64 {
-        let number = self.spec.number(key).unwrap_or(default);
+        let number = self.set_number(key).unwrap_or(default);
         self.known(key, Value::Number(number));
         number
     }
@@ -97,7 +109,7 @@ impl<'a> ParameterReader<'a> {
 
     /// Read an integer; `None` if the file has this word.
     pub fn integer_or(&mut self, key: &str, default: u64, word: &str) -> Option<u64> {
-        if self.spec.word(key).is_some() {
+        if self.special(key).is_some() {
             self.known(key, Value::Word(word.to_owned()));
             return None;
         }
@@ -106,14 +118,14 @@ impl<'a> ParameterReader<'a> {
 
     /// Read a number of bytes.
     pub fn bytes(&mut self, key: &str, default: u64) -> u64 {
-        let bytes = self.spec.number(key).map_or(default, |b| b as u64);
+        let bytes = self.set_number(key).map_or(default, |b| b as u64);
         self.known(key, Value::Bytes(bytes));
         bytes
     }
 
     /// Read a number of bytes that need not be whole.
     pub fn size(&mut self, key: &str, default: f64) -> f64 {
-        let bytes = self.spec.number(key).unwrap_or(default);
+        let bytes = self.set_number(key).unwrap_or(default);
         self.known(key, Value::Bytes(bytes as u64));
         bytes
     }
@@ -129,24 +141,36 @@ impl<'a> ParameterReader<'a> {
 
     /// Read a queue length in packets; bytes are divided by `mean_packet` bytes.
     pub fn packets(&mut self, key: &str, default: f64, mean_packet: f64) -> f64 {
-        let packets = self.spec.packets(key, mean_packet).unwrap_or(default);
+        let packets = self.set_packets(key, mean_packet).unwrap_or(default);
         self.known(key, Value::Packets(packets));
         packets
     }
 
     /// Read a flag.
     pub fn flag(&mut self, key: &str, default: bool) -> bool {
-        let flag = self.spec.flag(key, default);
+        let flag = match self.spec.set.get(key) {
+            Some(Value::Flag(flag)) => *flag,
+            _ => default,
+        };
         self.known(key, Value::Flag(flag));
         flag
     }
 
     /// Read a word and return its value; `words` lists all words with their values, the default first.
-    pub fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> T {
-        let set = self.spec.word(key);
-        let (name, value) = *words.iter().find(|(name, _)| Some(*name) == set).unwrap_or(&words[0]);
-        self.known(key, Value::Word(name.to_owned()));
+    pub fn word<T: Copy + PartialEq>(&mut self, key: &str, words: &[(&'static str, T)]) -> T {
+        self.word_or(key, words, words[0].1)
+    }
+
+    /// Read a word and return its value, else a default; `words` lists all words with their values.
+    pub fn word_or<T: Copy + PartialEq>(&mut self, key: &str, words: &[(&'static str, T)], default: T) -> T {
+        let value = self.value(key, words).unwrap_or(default);
+        self.known(key, Value::Word(name_of(words, &value).to_owned()));
         value
+    }
+
+    /// Return the value of the word to which a parameter is set, without recording it.
+    pub fn value<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T> {
+        value_of(words, self.special(key)?)
     }
 
     /// Return the points to which a parameter is set, without recording them.
@@ -158,13 +182,47 @@ impl<'a> ParameterReader<'a> {
     }
 
     /// Return the word to which a numeric parameter is set, such as `auto`, without recording it.
-    pub fn special(&self, key: &str) -> Option<&str> {
-        self.spec.word(key)
+    pub fn special(&self, key: &str) -> Option<&'a str> {
+        match self.spec.set.get(key) {
+            Some(Value::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+
+    fn set_seconds(&self, key: &str) -> Option<f64> {
+        match self.spec.set.get(key) {
+            Some(Value::Seconds(s)) => Some(*s),
+            _ => None,
+        }
+    }
+
+    /// Return the number to which a parameter is set, without recording it.
+    pub fn set_number(&self, key: &str) -> Option<f64> {
+        match self.spec.set.get(key) {
+            Some(Value::Number(x)) => Some(*x),
+            Some(Value::Bytes(b)) => Some(*b as f64),
+            _ => None,
+        }
+    }
+
+    /// Return the queue length in packets to which a parameter is set, without recording it; bytes are divided by
+    /// `mean_packet` bytes.
+    pub fn set_packets(&self, key: &str, mean_packet: f64) -> Option<f64> {
+        packets(self.spec.set.get(key)?, mean_packet)
+    }
+
+    /// Return the buffer size, without recording it.
+    pub fn set_limit(&self, default: u32) -> Limit {
+        match self.spec.set.get("limit") {
+            Some(Value::Number(x) | Value::Packets(x)) => Limit::Packets(x.min(f64::from(u32::MAX)) as u32),
+            Some(Value::Bytes(b)) => Limit::Bytes(*b),
+            _ => Limit::Packets(default),
+        }
     }
 
     /// Read the buffer size.
     pub fn limit(&mut self, default: u32) -> Limit {
-        let limit = self.spec.limit(default);
+        let limit = self.set_limit(default);
         self.known("limit", limit.into());
         limit
     }
@@ -182,5 +240,14 @@ impl<'a> ParameterReader<'a> {
     /// Add an error about parameters that contradict each other.
     pub fn error(&mut self, key: &str, message: String, allowed: &str) {
         self.errors.push(ParameterError { key: key.into(), message, allowed: allowed.into() });
+    }
+}
+
+/// Return a queue length in packets; bytes are divided by `mean_packet` bytes.
+pub(super) fn packets(value: &Value, mean_packet: f64) -> Option<f64> {
+    match value {
+        Value::Number(x) | Value::Packets(x) => Some(*x),
+        Value::Bytes(b) => Some(*b as f64 / mean_packet),
+        _ => None,
     }
 }

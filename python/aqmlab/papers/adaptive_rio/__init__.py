@@ -3,7 +3,7 @@
 Simulated in ns-2 with the DiffServ module that Nortel Networks wrote.
 
 `published.csv` holds the printed numbers, `readings.toml` the open points of the paper and the choices made,
-`claims.toml` its claims (and two questions of ours) as sentences that runs can decide, `page.toml` its page's contents.
+`claims.py` its claims (and two questions of ours) as functions, `paper.py` its page.
 """
 
 from aqmlab.papers.adaptive_rio.paper import PAPER

@@ -20,12 +20,16 @@ ABOVE_MBPS = 6.0
 """Rate of an assured source that sends more than its committed 4 Mb/s."""
 MORE_FLOWS = "more flows"
 """The first experiment beside more best-effort flows than its four."""
+ABOVE = "above the committed rate"
+"""The second experiment with that source."""
 FIRST = ("experiment1", MORE_FLOWS)
 """Cases of the first experiment."""
-SECOND = {"experiment2": CIR_MBPS, "above the committed rate": ABOVE_MBPS}
+SECOND = {"experiment2": CIR_MBPS, ABOVE: ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
 """Periods of the first experiment; the assured flow is active in the second and the fourth."""
+PERIODS = tuple(f"{begin}-{end} s" for begin, end in PERIODS_S)
+"""Their names."""
 ACTIVE = (1, 3)
 EPSILON = 0.025
 """Dead zone around C', as a share of it (Table 1)."""

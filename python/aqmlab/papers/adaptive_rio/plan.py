@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio.delays import class_delays
-from aqmlab.papers.adaptive_rio.measure import ABOVE_MBPS, MORE_FLOWS
+from aqmlab.papers.adaptive_rio.measure import ABOVE, ABOVE_MBPS, MORE_FLOWS
 from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.scenario.toml_text import Value
 
@@ -161,7 +161,7 @@ def _off(off_s: int, long_s: float) -> dict[str, Value]:
 def above_committed(discipline: str, off_s: int, seeds: int, *, long_s: float) -> Setup:
     """Return the second experiment with an assured source that sends more than its committed rate."""
     settings = {**_off(off_s, long_s), "flow.assured.rate": f"{ABOVE_MBPS:g}Mbps", **DISCIPLINES[discipline]}
-    return _setup("experiment2", _key("above the committed rate", discipline, off_s), settings, seeds)
+    return _setup("experiment2", _key(ABOVE, discipline, off_s), settings, seeds)
 
 
 def delays(effort: Effort) -> list[Computation]:

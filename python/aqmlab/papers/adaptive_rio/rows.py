@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS_S, SECOND
+from aqmlab.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS, SECOND
 from aqmlab.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS
 from aqmlab.papers.common import BASE, chosen
 from aqmlab.papers.common.paper import Study
@@ -59,9 +59,9 @@ def by_period(runs: pd.DataFrame, basis: str = "arrived") -> pd.DataFrame:
     whole = pd.concat([key.assign(period=""), others.assign(**numbers)], axis=1)
     whole.loc[first, "period"] = "whole run"
     tables = [whole]
-    for index, (begin, end) in enumerate(PERIODS_S):
+    for index, period in enumerate(PERIODS):
         throughputs = {kind: _column(runs, f"{kind}_{index}_{basis}")[first] for kind in KINDS}
-        tables.append(key[first].assign(period=f"{begin}-{end} s", **throughputs))
+        tables.append(key[first].assign(period=period, **throughputs))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -1,11 +1,11 @@
 use super::parts::{Chosen, ChosenParts};
-use super::{AtIdle, ByteScaling, Dialect, DialectName, Limit, Numbers, ParameterError, Spec};
-use crate::name_of;
-use crate::red::IdleWhen;
+use super::red::Numbers;
+use super::{DialectName, Limit, ParameterError, ParameterReader};
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
 use crate::red::classes::Classes;
 use crate::red::curve::{Curve, CurveKind, CurveTable};
+use crate::red::{AtIdle, ByteScaling, Dialect, IdleWhen};
 use crate::registry::ARITHMETIC_WORDS;
 
 /// The arithmetic of average, curve and spacing.
@@ -21,11 +21,6 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// Return its word in a scenario file.
-    pub fn name(self) -> &'static str {
-        name_of(&ARITHMETIC_WORDS, &matches!(self, Self::Integer { .. }))
-    }
-
     /// Return the table of a curve, in integers.
     pub fn table(self, curve: &Curve) -> Option<CurveTable> {
         match self {
@@ -35,22 +30,17 @@ impl Arithmetic {
     }
 }
 
-impl Spec {
-    /// Return whether the queue computes in integers.
-    pub(in crate::spec) fn in_integers(&self) -> bool {
-        self.value("arithmetic", &ARITHMETIC_WORDS).unwrap_or_default()
-    }
-
+impl ParameterReader<'_> {
     /// Return the arithmetic and the average of a queue; its weight in `numbers` becomes the effective one.
     pub(super) fn average(
-        &self,
+        &mut self,
         parts: &ChosenParts,
         dialect: &Dialect,
         in_bytes: bool,
-        packets_per_s: f64,
         numbers: &mut Numbers,
     ) -> Result<(Arithmetic, Average), ParameterError> {
-        let is_integer = self.in_integers();
+        let is_integer = self.word("arithmetic", &ARITHMETIC_WORDS);
+        let packets_per_s = self.packets_per_s(numbers.mean_packet);
         let as_linux = match dialect.at_idle {
             AtIdle::Table => true,
             AtIdle::None => self.dialect_name() == Some(DialectName::Linux),
@@ -61,7 +51,7 @@ impl Spec {
             return Ok((Arithmetic::Exact, Average::Ewma(average)));
         }
         let wlog = IntegerEwma::nearest_wlog(numbers.w_q);
-        let fraction = if is_integer { self.fraction(wlog, numbers)? } else { 0 };
+        let fraction = if is_integer { fraction(wlog, numbers)? } else { 0 };
         numbers.w_q = libm::exp2(-f64::from(wlog));
         let idle = match dialect.at_idle {
             AtIdle::None => IdleRule::Step,
@@ -76,26 +66,26 @@ impl Spec {
         let unit = libm::exp2(f64::from(fraction)) * if in_bytes { numbers.mean_packet } else { 1.0 };
         Ok((Arithmetic::Integer { unit }, average))
     }
+}
 
-    /// Return the bits behind the binary point of an average in integers.
-    fn fraction(&self, wlog: u32, numbers: &Numbers) -> Result<u32, ParameterError> {
-        if wlog > IntegerEwma::LARGEST_WLOG {
-            let message = format!("{} is too small a weight for arithmetic = \"integer\"", numbers.w_q);
-            return Err(ParameterError::new("w_q", message, "2^-16 to 1"));
-        }
-        let longest = match numbers.limit {
-            Limit::Packets(n) => u64::from(n),
-            Limit::Bytes(n) => n,
-        };
-        // The packet in transmission may count too.
-        let fraction = IntegerEwma::fraction_for(wlog, longest.saturating_add(u32::MAX.into()));
-        let needed = 4;
-        if fraction < needed {
-            let message = "is too large for arithmetic = \"integer\"".into();
-            return Err(ParameterError::new("limit", message, "up to 2^40 bytes"));
-        }
-        Ok(fraction)
+/// Return the bits behind the binary point of an average in integers.
+fn fraction(wlog: u32, numbers: &Numbers) -> Result<u32, ParameterError> {
+    if wlog > IntegerEwma::LARGEST_WLOG {
+        let message = format!("{} is too small a weight for arithmetic = \"integer\"", numbers.w_q);
+        return Err(ParameterError::new("w_q", message, "2^-16 to 1"));
     }
+    let longest = match numbers.limit {
+        Limit::Packets(n) => u64::from(n),
+        Limit::Bytes(n) => n,
+    };
+    // The packet in transmission may count too.
+    let fraction = IntegerEwma::fraction_for(wlog, longest.saturating_add(u32::MAX.into()));
+    let needed = 4;
+    if fraction < needed {
+        let message = "is too large for arithmetic = \"integer\"".into();
+        return Err(ParameterError::new("limit", message, "up to 2^40 bytes"));
+    }
+    Ok(fraction)
 }
 
 /// Check that the idle rule has a form in integers.

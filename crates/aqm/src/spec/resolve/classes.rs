@@ -1,9 +1,10 @@
-use super::{Limit, Numbers, ParameterError, Spec, Value};
-use crate::name_of;
+use super::red::Numbers;
+use super::{Limit, ParameterError, ParameterReader, Value};
 use crate::preset::{ClassPreset, RedPreset};
 use crate::red::classes::{Averages, Classes};
 use crate::registry::CLASS;
 use crate::spec::ClassSpec;
+use crate::spec::parameter_reader::packets;
 
 /// Classes with their numbers; a queue without classes has one, without a name.
 pub(super) struct ResolvedClasses {
@@ -25,15 +26,18 @@ struct Class {
 /// Most classes of a queue.
 const MAX_CLASSES: usize = 8;
 
-impl Spec {
-    pub(super) fn classes(
-        &self,
+impl ParameterReader<'_> {
+    /// Read the classes, with the thresholds of the queue where it has none.
+    pub(super) fn read_classes(
+        &mut self,
         preset: &RedPreset,
         numbers: &Numbers,
-        effective: &mut Vec<(String, Value)>,
     ) -> Result<ResolvedClasses, Vec<ParameterError>> {
         let classes = self.class_list(preset, numbers);
         if classes.is_empty() {
+            for (key, value) in numbers.of_class() {
+                self.known(key, value);
+            }
             let (names, numbers) = (vec![String::new()], vec![numbers.clone()]);
             return Ok(ResolvedClasses { classes: Classes::one(), names, numbers, all_own: Vec::new() });
         }
@@ -41,23 +45,16 @@ impl Spec {
             classes.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
         let CodePoints(of) = code_points(&claims)?;
         check_order(&classes)?;
-        let averages = self.value("averages", &Averages::ALL).unwrap_or(preset.averages);
-        let name = name_of(&Averages::ALL, &averages);
-        effective.retain(|(key, _)| !["min_th", "max_th", "max_p"].contains(&key.as_str()));
-        effective.push(("averages".into(), Value::Word(name.into())));
+        let averages = self.word_or("averages", &Averages::ALL, preset.averages);
         for class in &classes {
-            let n = &class.numbers;
             let mut code_points: Vec<_> = class.dscp.iter().map(u8::to_string).collect();
             if class.default {
                 code_points.push("default".into());
             }
-            let values = [
-                ("dscp", Value::Word(code_points.join(" "))),
-                ("min_th", Value::Packets(n.min_th)),
-                ("max_th", Value::Packets(n.max_th)),
-                ("max_p", Value::Number(n.max_p)),
-            ];
-            effective.extend(values.map(|(key, value)| (format!("class.{}.{key}", class.name), value)));
+            self.known_of_class(&class.name, "dscp", Value::Word(code_points.join(" ")));
+            for (key, value) in class.numbers.of_class() {
+                self.known_of_class(&class.name, key, value);
+            }
         }
         let (names, numbers): (Vec<_>, Vec<_>) = classes.into_iter().map(|c| (c.name, c.numbers)).unzip();
         let all_own = CLASS.iter().copied().filter(|key| self.every_class_has(preset, key)).collect();
@@ -67,12 +64,12 @@ impl Spec {
     /// Return the classes of the preset, each with its settings in the file; or those of the file, if one has another
     /// name.
     fn class_list(&self, preset: &RedPreset, numbers: &Numbers) -> Vec<Class> {
-        let own = |name: &str| self.classes.iter().find(|c| c.name == name);
-        if !self.classes.iter().all(|c| preset.classes.iter().any(|p| p.name == c.name)) {
-            return self.classes.iter().map(|c| self.class_of(c, None, numbers)).collect();
+        let own = |name: &str| self.classes().iter().find(|c| c.name == name);
+        if !self.classes().iter().all(|c| preset.classes.iter().any(|p| p.name == c.name)) {
+            return self.classes().iter().map(|c| class_of(c, None, numbers)).collect();
         }
         let of_preset = |p: &ClassPreset| match own(p.name) {
-            Some(own) => self.class_of(own, Some(p), &from_preset(p, numbers)),
+            Some(own) => class_of(own, Some(p), &from_preset(p, numbers)),
             None => Class {
                 name: p.name.into(),
                 dscp: p.dscp.into(),
@@ -86,27 +83,23 @@ impl Spec {
     /// Whether every class has this parameter of its own, by the file or by the preset.
     fn every_class_has(&self, preset: &RedPreset, key: &str) -> bool {
         let of_preset = |c: &ClassSpec| preset.classes.iter().any(|p| p.name == c.name);
-        self.classes.iter().all(|c| c.set.contains_key(key) || of_preset(c))
+        self.classes().iter().all(|c| c.set.contains_key(key) || of_preset(c))
     }
+}
 
-    fn class_of(&self, own: &ClassSpec, preset: Option<&ClassPreset>, base: &Numbers) -> Class {
-        let packets = |key: &str| match own.set.get(key) {
-            Some(Value::Number(x) | Value::Packets(x)) => Some(*x),
-            Some(Value::Bytes(b)) => Some(*b as f64 / base.mean_packet),
-            _ => None,
-        };
-        let mut numbers = base.clone();
-        numbers.min_th = packets("min_th").unwrap_or(base.min_th);
-        numbers.max_th = packets("max_th").unwrap_or(base.max_th);
-        numbers.max_p = packets("max_p").unwrap_or(base.max_p);
-        // Code points in the file replace those of the preset.
-        let silent = own.dscp.is_empty() && !own.default;
-        let (dscp, default) = match preset {
-            Some(p) if silent => (p.dscp.into(), p.default),
-            _ => (own.dscp.clone(), own.default),
-        };
-        Class { name: own.name.clone(), dscp, default, numbers }
-    }
+fn class_of(own: &ClassSpec, preset: Option<&ClassPreset>, base: &Numbers) -> Class {
+    let number = |key: &str| packets(own.set.get(key)?, base.mean_packet);
+    let mut numbers = base.clone();
+    numbers.min_th = number("min_th").unwrap_or(base.min_th);
+    numbers.max_th = number("max_th").unwrap_or(base.max_th);
+    numbers.max_p = number("max_p").unwrap_or(base.max_p);
+    // Code points in the file replace those of the preset.
+    let silent = own.dscp.is_empty() && !own.default;
+    let (dscp, default) = match preset {
+        Some(p) if silent => (p.dscp.into(), p.default),
+        _ => (own.dscp.clone(), own.default),
+    };
+    Class { name: own.name.clone(), dscp, default, numbers }
 }
 
 fn from_preset(preset: &ClassPreset, base: &Numbers) -> Numbers {
@@ -174,6 +167,17 @@ fn check_order(classes: &[Class]) -> Result<(), Vec<ParameterError>> {
         }
     }
     Ok(())
+}
+
+impl Numbers {
+    /// Return the parameters that a class may have of its own.
+    fn of_class(&self) -> [(&'static str, Value); 3] {
+        [
+            ("min_th", Value::Packets(self.min_th)),
+            ("max_th", Value::Packets(self.max_th)),
+            ("max_p", Value::Number(self.max_p)),
+        ]
+    }
 }
 
 impl Limit {

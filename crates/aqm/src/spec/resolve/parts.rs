@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::classes::ResolvedClasses;
-use super::{DialectName, ParameterError, ParameterReader, Spec, Value};
+use super::red::plugin_curve;
+use super::{DialectName, ParameterError, ParameterReader, Value};
 use crate::plugin::{CurveFunction, CurveNumbers, Idea, VictimRule};
 use crate::preset::RedPreset;
 use crate::red::adaptation::{Adaptation, AdaptationContext, AdaptationKind};
@@ -46,21 +47,21 @@ impl ChosenParts {
     }
 }
 
-impl Spec {
+impl ParameterReader<'_> {
     /// The parts that the file names, else those of the dialect, the plugin or the preset.
-    pub(super) fn parts(&self, preset: &RedPreset) -> Result<ChosenParts, ParameterError> {
+    pub(super) fn parts(&mut self, preset: &RedPreset) -> Result<ChosenParts, ParameterError> {
         let idea = preset.idea.map(|plugin| &plugin.idea);
-        let curve = match (self.word("curve"), idea) {
+        let curve = match (self.special("curve"), idea) {
             (Some(name), _) => Chosen::Registered(CurveKind::named(name)?),
             (None, Some(Idea::Curve(p_b))) => Chosen::Plugin(p_b.as_ref()),
             (None, _) => Chosen::Registered(preset.curve),
         };
-        let victim = match (self.word("victim"), idea) {
+        let victim = match (self.special("victim"), idea) {
             (Some(name), _) => Chosen::Registered(VictimKind::named(name)?),
             (None, Some(Idea::Victim(rule))) => Chosen::Plugin(rule),
             (None, _) => Chosen::Registered(preset.victim),
         };
-        let spacing = match (self.word("spacing"), self.dialect_name()) {
+        let spacing = match (self.special("spacing"), self.dialect_name()) {
             (Some(name), _) => SpacingKind::named(name)?,
             (None, None) => preset.spacing,
             (None, Some(DialectName::Floyd93)) => SpacingKind::Floyd93,
@@ -69,23 +70,29 @@ impl Spec {
             (None, Some(DialectName::Linux)) => SpacingKind::Linux,
             (None, Some(DialectName::AsPrinted)) => preset.as_printed.1,
         };
-        let adaptation = self.word("adaptation").map_or(Ok(preset.adaptation), AdaptationKind::named)?;
-        Ok(ChosenParts { curve, spacing, victim, adaptation })
+        let adaptation = self.special("adaptation").map_or(Ok(preset.adaptation), AdaptationKind::named)?;
+        let parts = ChosenParts { curve, spacing, victim, adaptation };
+        for (key, name) in parts.names() {
+            // A part of a plugin is no word that can be set.
+            if let Some(name) = name {
+                self.known(key, Value::Word(name.into()));
+            }
+        }
+        Ok(parts)
     }
 
     /// The curve of a class.
     pub(super) fn curve(
-        &self,
+        &mut self,
         parts: &ChosenParts,
         numbers: &CurveNumbers,
-        reader: &mut ParameterReader<'_>,
     ) -> Result<Curve, ParameterError> {
         match parts.curve {
-            Chosen::Registered(kind) => kind.read(reader, numbers),
+            Chosen::Registered(kind) => kind.read(self, numbers),
             Chosen::Plugin(p_b) => {
                 numbers.check_order()?;
-                Self::plugin_curve(p_b, *numbers).map_err(|message| {
-                    let message = format!("{}: {message}", self.preset.name);
+                plugin_curve(p_b, *numbers).map_err(|message| {
+                    let message = format!("{}: {message}", self.name());
                     ParameterError::new("aqm", message, "a curve that does not fall, within [0, 1]")
                 })
             }
@@ -93,31 +100,22 @@ impl Spec {
     }
 
     /// The victim rule.
-    pub(super) fn victim(
-        &self,
-        parts: &ChosenParts,
-        reader: &mut ParameterReader<'_>,
-    ) -> Result<Victim, ParameterError> {
+    pub(super) fn victim(&mut self, parts: &ChosenParts) -> Result<Victim, ParameterError> {
         match parts.victim {
             Chosen::Plugin(rule) => Ok(Victim::Custom(Custom(Arc::clone(rule)))),
-            Chosen::Registered(kind) => {
-                reader.effective.push(("victim".into(), Value::Word(kind.name().into())));
-                kind.read(reader)
-            }
+            Chosen::Registered(kind) => kind.read(self),
         }
     }
 
     /// The adaptation.
     pub(super) fn adaptation(
-        &self,
+        &mut self,
         parts: &ChosenParts,
         classes: &ResolvedClasses,
         mean_packet: f64,
-        reader: &mut ParameterReader<'_>,
     ) -> Result<Adaptation, ParameterError> {
         let (kind, name) = (parts.adaptation, parts.adaptation.name());
         let curve = parts.curve.registered();
-        reader.effective.push(("adaptation".into(), Value::Word(name.into())));
         if kind != AdaptationKind::Fixed && curve.is_some_and(|curve| !curve.has_thresholds()) {
             let message =
                 format!("\"{name}\" moves max_p or thresholds, which a curve through points has not");
@@ -129,14 +127,14 @@ impl Spec {
         let numbers: Vec<_> = classes.numbers.iter().map(|numbers| numbers.of_curve()).collect();
         let is_ns2 = self.dialect_name() == Some(DialectName::Ns2);
         let context = AdaptationContext { classes: &numbers, mean_packet, curve, is_ns2 };
-        kind.read(reader, &context)
+        kind.read(self, &context)
     }
 
     /// Rules that multiply max_p never leave 0.
     fn check_max_p_above_0(&self, rule: &str, classes: &ResolvedClasses) -> Result<(), ParameterError> {
         let Some(i) = classes.numbers.iter().position(|n| n.max_p == 0.0) else { return Ok(()) };
         let name = &classes.names[i];
-        let has_own = self.classes.iter().any(|c| c.name == *name && c.set.contains_key("max_p"));
+        let has_own = self.classes().iter().any(|c| c.name == *name && c.set.contains_key("max_p"));
         let key = if has_own { format!("class.{name}.max_p") } else { "max_p".into() };
         Err(ParameterError::new(&key, format!("\"{rule}\" multiplies max_p, which stays 0"), "0 < x <= 1"))
     }

@@ -1,0 +1,361 @@
+"""The claims of the paper, and two questions of ours about its idea.
+
+Figures are read with a precision of about 0.1 Mb/s.
+"""
+
+from __future__ import annotations
+
+from aqmlab.papers.adaptive_rio.measure import ABOVE, CIR_MBPS, FIRST, MORE_FLOWS, PERIODS
+from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_C, AT_C_INIT, AT_MAX_U, CASES, DISCIPLINES, RED, RIO
+from aqmlab.papers.common import Claims, Column, Numbers, Quantity, Runs, Tests, literal, strict
+from aqmlab.papers.common.vocabulary import Choice
+
+WORDS = {
+    "figure2": "Figure 2",
+    "min_th alone": "Figure 2, min_th alone",
+    "experiment1": "first experiment",
+    MORE_FLOWS: "first experiment, more best-effort flows",
+    "experiment2": "second experiment",
+    ABOVE: "source at 6 Mb/s",
+}
+NETWORKS = {"C = 5 Mb/s": "C = 5 Mb/s", "160 ms": "160 ms there and back"}
+"""Other networks that strict forms also test."""
+UNPRINTED = "Rate and delay are not printed."
+IDLE, ACTIVE = PERIODS[::2], PERIODS[1::2]
+"""Periods of the first experiment, by the state of the assured flow."""
+
+CLAIMS = Claims(
+    columns={
+        "case": Column(
+            values=WORDS
+            | {f"{case}, {name}": f"{WORDS[case]}, {words}" for case in CASES for name, words in NETWORKS.items()}
+        ),
+        "discipline": Column(values=(RED, *DISCIPLINES)),
+        "max_th": Column("max_th"),
+        "off": Column("off time"),
+        "flows": Column("best-effort flows"),
+        "period": Column(values=("", "whole run", *PERIODS)),
+    },
+    quantities={
+        "utilization": Quantity("utilization"),
+        "u_be": Quantity("best-effort utilization"),
+        "on": Quantity("assured throughput while on", "Mb/s"),
+        "assured": Quantity("assured throughput", "Mb/s"),
+        "best_effort": Quantity("best-effort throughput", "Mb/s"),
+        "total": Quantity("total throughput", "Mb/s"),
+        "c_share": Quantity("C' / C, mean over the run"),
+        "over_share": Quantity("share of the time with the rate above C' + epsilon"),
+        "threshold": Quantity("max_th of best effort, mean over the run", "packets"),
+        "mean_delay": Quantity("mean queueing delay over the run", "ms"),
+        "drops_assured": Quantity("number of packets of the assured flow dropped in a run"),
+        "drops_in": Quantity("number of packets in profile dropped in a run"),
+    },
+)
+
+
+def on_networks(case: str) -> list[str]:
+    """Return a case on the chosen network and on both others."""
+    return [case, *(f"{case}, {network}" for network in NETWORKS)]
+
+
+def active(runs: Runs, quantity: str, discipline: Choice = ADAPTIVE, *, case: Choice = "experiment1") -> Numbers:
+    """Return a throughput of the first experiment in the periods in which the assured flow is active."""
+    return runs.of(quantity, case=case, discipline=discipline).at(period=ACTIVE)
+
+
+def assured(runs: Runs, discipline: Choice = ADAPTIVE, *, case: Choice = "experiment1") -> Numbers:
+    """Return the assured throughput while active, averaged over both periods."""
+    return active(runs, "assured", discipline, case=case).mean_over("period")
+
+
+def by_flows(runs: Runs, discipline: str) -> Numbers:
+    """Return the assured throughput while active, for each number of best-effort flows."""
+    return assured(runs, discipline, case=FIRST).each("flows")
+
+
+def of_total(runs: Runs, disciplines: Choice) -> str:
+    """Write the assured and the total throughput of disciplines while the assured flow is active."""
+    own, every = (
+        active(runs, name, disciplines).mean_over("period").each("discipline") for name in ("assured", "total")
+    )
+    return f"{own.cells}: {own} of {every} Mb/s while active"
+
+
+def whole_run(runs: Runs, disciplines: Choice, *quantities: str) -> list[Numbers]:
+    """Return quantities of whole runs of the first experiment under disciplines."""
+    return [
+        runs.of(name, case="experiment1", discipline=disciplines, period="whole run").each("discipline")
+        for name in quantities
+    ]
+
+
+def utilization_gain(runs: Runs, case: Choice = "experiment2") -> Numbers:
+    """Return Adaptive-RIO's best-effort utilization less RIO's."""
+    return runs.of("u_be", case=case, discipline=ADAPTIVE).less(RIO)
+
+
+@CLAIMS.claim(
+    "E-a",
+    "The lower max_th, the lower the utilization",
+    quote="With ten best-effort flows alone, a lower max_th (and min_th, a third of it) leaves more of the link unused "
+    "(Figure 2).",
+)
+def utilization(runs: Runs) -> Tests:
+    yield literal(runs.of("utilization", case="figure2").grows("max_th"))
+    yield strict(runs.of("utilization", case=on_networks("figure2")).each("case").grows("max_th"), why=UNPRINTED)
+
+
+@utilization.note()
+def _(runs: Runs) -> str:
+    here = runs.of("utilization", RED, case="figure2").each("max_th")
+    return f"Utilization at max_th = {here.cells}: {here}."
+
+
+@utilization.objection("The rule is meant for the authors' delays, which are not printed.")
+def _(runs: Runs) -> str:
+    far = runs.of("utilization", RED, case="figure2, 160 ms").each("max_th")
+    return (
+        f"It holds at 50 ms there and back as the literal form {runs.literal}. At 160 ms the utilization is {far} at "
+        f"max_th = {far.cells}: many packets are on their way, and what a low threshold does depends on them."
+    )
+
+
+@CLAIMS.claim(
+    "E-b",
+    "Adaptive-RIO guarantees the assured throughput",
+    quote="Figure 4 shows that Adaptive-RIO can guarantee the assured throughput (committed: 4 Mb/s).",
+)
+def guarantee(runs: Runs) -> Tests:
+    yield literal(
+        active(runs, "assured").each("period").above(CIR_MBPS, margin=0.2),
+        why="5 % of the committed rate: the sentence rests on a curve of TCP's throughput in time, which rises and "
+        "falls by more, and gives no number. Until first results were seen the bound was 0.1 Mb/s.",
+    )
+    yield strict(
+        active(runs, "assured", case=on_networks("experiment1")).each("case", "period") > CIR_MBPS, why=UNPRINTED
+    )
+
+
+@guarantee.note()
+def _(runs: Runs) -> str:
+    return f"Assured throughput while active, Mb/s: Adaptive-RIO {assured(runs)}; RIO {assured(runs, RIO)}."
+
+
+@guarantee.objection(
+    "Rate and delay of the strict form are not those of the authors, whose network had room for 4 Mb/s."
+)
+def _(runs: Runs) -> str:
+    here, slow, far = (assured(runs, case=case) for case in on_networks("experiment1"))
+    udp = here.under("Assured flow of the first experiment (A-16): UDP at 4 Mb/s")
+    return (
+        f"At 10 Mb/s and 50 ms there and back TCP gets {here} Mb/s in the active periods, against {assured(runs, RIO)} "
+        f"under RIO; at 5 Mb/s {slow}, at 160 ms {far}. A source that does not back off after drops (UDP at 4 Mb/s) "
+        f"gets {udp}."
+    )
+
+
+@CLAIMS.claim(
+    "E-c",
+    "Adaptive-RIO has more total and best-effort throughput than RIO",
+    quote="Figure 5 shows that it has better total throughput than RIO; note that it also has better best-effort "
+    "throughput (no figure).",
+)
+def total(runs: Runs) -> Tests:
+    gains = [runs.of(name, case="experiment1", discipline=ADAPTIVE).less(RIO) for name in ("total", "best_effort")]
+    yield from (literal(gain.mean_over("period") > 0) for gain in gains)
+    yield from (strict(gain.each("period") > 0) for gain in gains)
+
+
+@total.note()
+def _(runs: Runs) -> str:
+    def against(period: Choice) -> str:
+        own, rio = (
+            runs.of("total", name, case="experiment1", period=period).mean_over("period") for name in (ADAPTIVE, RIO)
+        )
+        return f"{own} against {rio} ({own.less(RIO)})"
+
+    return (
+        "Total throughput, Adaptive-RIO against RIO, Mb/s: while the assured flow is idle "
+        f"{against(IDLE)}, active {against(ACTIVE)}."
+    )
+
+
+@CLAIMS.claim(
+    "E-d",
+    "Best-effort utilization is always better than RIO's",
+    quote="Figure 6: Adaptive-RIO's best-effort utilization is always better than RIO's.",
+)
+def best_effort(runs: Runs) -> Tests:
+    yield literal(utilization_gain(runs).each("off") > 0)
+    yield strict(utilization_gain(runs, on_networks("experiment2")).each("case", "off") > 0, why=UNPRINTED)
+
+
+@best_effort.objection(
+    "A bottleneck of 5 Mb/s is not the authors' network: 4 of its 5 Mb/s are committed.", fails="strict"
+)
+def _(runs: Runs) -> str:
+    slow, here = (utilization_gain(runs, case).each("off") for case in ("experiment2, C = 5 Mb/s", "experiment2"))
+    return (
+        f"Best-effort utilization less RIO's at off time {slow.cells} s: {slow} at 5 Mb/s, {here} at 10 Mb/s (off time "
+        f"{here.cells} s)."
+    )
+
+
+@CLAIMS.claim(
+    "E-e",
+    "The longer the assured flow is idle, the larger the improvement",
+    quote="The longer the idle time of the assured flow, the better the improvement of best-effort utilization "
+    "(Figure 6).",
+)
+def improvement(runs: Runs) -> Tests:
+    yield literal(utilization_gain(runs).grows("off", steps="ends"))
+    yield strict(utilization_gain(runs).grows("off"))
+
+
+@best_effort.note()
+@improvement.note()
+def _(runs: Runs) -> str:
+    by_off_time = utilization_gain(runs).each("off")
+    return f"Improvement at a mean off time of {by_off_time.cells} s: {by_off_time}."
+
+
+@improvement.objection("The sentence is about the whole curve, which flattens.", fails="strict")
+def _(runs: Runs) -> str:
+    by_off_time = utilization_gain(runs).each("off")
+    return (
+        f"The literal form, from the lowest to the highest off time, {runs.literal}. The improvement at off time "
+        f"{by_off_time.cells} s is {by_off_time}."
+    )
+
+
+@CLAIMS.claim(
+    "E-f",
+    "Adaptive-RIO meets the committed rate as RIO does",
+    quote="Figure 7: both meet the committed rate of the assured flow (4 Mb/s); Adaptive-RIO achieves it as "
+    "effectively as RIO.",
+)
+def committed(runs: Runs) -> Tests:
+    both = (RIO, ADAPTIVE)
+    yield literal(
+        runs.of("on", case="experiment2", discipline=both).each("discipline", "off").above(CIR_MBPS, margin=0.1),
+        name="the committed rate",
+        why="0.1 Mb/s is the precision to which a figure can be read. The source sends 4 Mb/s, which is all that can "
+        "arrive.",
+    )
+    adaptive, rio = (runs.of("on", case="experiment2", discipline=name).each("off") for name in (ADAPTIVE, RIO))
+    yield strict(adaptive.equals(rio, within=0.04), name="as RIO", why="1 % of the committed rate.")
+    yield strict(
+        runs.of("on", case=ABOVE, discipline=both).each("discipline", "off") > CIR_MBPS,
+        name="source at 6 Mb/s",
+        why="The source sends more than the committed rate, so that more or less than it can arrive.",
+    )
+    yield strict(
+        active(runs, "assured", both).each("discipline", "period") > CIR_MBPS,
+        name="TCP",
+        why="TCP of the first experiment sends as much as it can.",
+    )
+
+
+@committed.note()
+def _(runs: Runs) -> str:
+    own, rio = (runs.of("on", name, case="experiment2").each("off") for name in (ADAPTIVE, RIO))
+    return f"Assured throughput while on, Mb/s, at a mean off time of {own.cells} s: Adaptive-RIO {own}; RIO {rio}."
+
+
+@committed.objection(
+    "Figure 7 is about the second experiment, whose source sends at the committed rate whatever is dropped."
+)
+def _(runs: Runs) -> str:
+    second, fast = (runs.of("on", ADAPTIVE, case=case).mean_over("off") for case in ("experiment2", ABOVE))
+    return (
+        f"There the literal form {runs.literal}: {second} Mb/s averaged over the off times, and {fast} if the source "
+        "sends 6 Mb/s. TCP of the first experiment, which the same sentence promises 4 Mb/s, gets "
+        f"{assured(runs, RIO)} under RIO and {assured(runs)} under Adaptive-RIO in its active periods."
+    )
+
+
+@CLAIMS.claim(
+    "E-g",
+    "A reference point that moves is better than one that stands still",
+    quote="Section 3 gives as reason for moving C': fixed at C the guarantee would suffer, fixed at C_init bandwidth "
+    "would be wasted. It shows no run.",
+    own=True,
+)
+def reference_point(runs: Runs) -> Tests:
+    gains = {"guarantee": active(runs, "assured").less(AT_C), "bandwidth": active(runs, "total").less(AT_C_INIT)}
+    yield from (literal(gain.mean_over("period") > 0, name=name) for name, gain in gains.items())
+    yield from (strict(gain.each("period") > 0, name=name) for name, gain in gains.items())
+
+
+@reference_point.note()
+def _(runs: Runs) -> str:
+    c, over, max_th = whole_run(runs, (ADAPTIVE, AT_C, AT_C_INIT), "c_share", "over_share", "threshold")
+    return (
+        f"{of_total(runs, (ADAPTIVE, AT_C, AT_C_INIT))}; C' over the run {c} C, the rate above C' + ε {over} of the "
+        f"time, max_th {max_th} packets."
+    )
+
+
+@reference_point.objection("A reference point at C fails when best effort rises too fast to be pushed back in time.")
+def _(runs: Runs) -> str:
+    own, every = (active(runs, name, AT_C).less(ADAPTIVE).mean_over("period") for name in ("assured", "total"))
+    return (
+        "No run has such a rise beside the assured flow's own start, which all of them have: in its active periods C' "
+        f"fixed at C changes the assured flow by {own} Mb/s and the total by {every} against Adaptive-RIO."
+    )
+
+
+@CLAIMS.claim(
+    "E-h",
+    "Thresholds fixed at max_U would cost the assured flow its throughput",
+    quote="The reason for the whole scheme: low thresholds for best effort protect assured traffic, so they may be "
+    "raised only while there is none. The paper never runs RIO with high thresholds.",
+    own=True,
+)
+def thresholds(runs: Runs) -> Tests:
+    yield literal(assured(runs).less(AT_MAX_U) > 0)
+    yield strict(
+        active(runs, "assured", case=FIRST).less(AT_MAX_U).each("flows", "period") > 0,
+        why="More best-effort flows press harder on the assured flow.",
+    )
+
+
+@thresholds.note()
+def _(runs: Runs) -> str:
+    three = (RIO, ADAPTIVE, AT_MAX_U)
+    delay, dropped, inside = whole_run(runs, three, "mean_delay", "drops_assured", "drops_in")
+    return (
+        f"{of_total(runs, three)}, mean queueing delay over the run {delay} ms. Packets of the assured flow dropped in "
+        f"a run: {dropped}, {inside} of them in profile. What slows it down are drops of its own packets out of "
+        "profile, and low thresholds drop those first."
+    )
+
+
+@thresholds.objection("Four best-effort flows press too little; low thresholds are needed under a heavier load.")
+def _(runs: Runs) -> str:
+    more = by_flows(runs, ADAPTIVE).less(AT_MAX_U)
+    return (
+        f"Adaptive-RIO less RIO fixed at max_U, assured throughput beside {more.cells} best-effort flows: {more} Mb/s."
+    )
+
+
+@CLAIMS.finding(
+    "RIO's thresholds for best effort adapt: low while assured traffic needs protection, up to max_U while it leaves "
+    "bandwidth unused.",
+    holds="RIO fixed at max_U never costs the assured flow 0.1 Mb/s or more against Adaptive-RIO, so that these runs "
+    "show no reason to adapt.",
+    fails="Thresholds fixed at max_U cost the assured flow throughput, which is the reason to adapt.",
+    undecided="Whether thresholds fixed at max_U cost the assured flow throughput, which would be the reason to adapt, "
+    "is undecided in these runs.",
+)
+def finding(runs: Runs) -> Tests:
+    yield literal(by_flows(runs, AT_MAX_U).less(ADAPTIVE).above(0, margin=0.1))
+
+
+@finding.text
+def _(runs: Runs) -> str:
+    fixed, adaptive, low = (by_flows(runs, name) for name in (AT_MAX_U, ADAPTIVE, RIO))
+    return (
+        f"Assured throughput in Mb/s beside {fixed.cells} best-effort flows: {fixed} with RIO fixed at max_U, "
+        f"{adaptive} with Adaptive-RIO. RIO with its low thresholds: {low}."
+    )

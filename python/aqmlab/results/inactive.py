@@ -1,0 +1,85 @@
+"""Mechanisms of a scenario that had no effect in its runs, with the reason: ECN, thresholds, buffer, bottleneck."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import DROP_TAIL, Link
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aqmlab.results.result import Result
+
+BUSY = 0.9
+"""Utilization from which on a link is a bottleneck."""
+
+
+def inactive(result: Result, *, link: str | None = None) -> list[str]:
+    """Return a line for every mechanism of a queue that had no effect in any run.
+
+    Parameters
+    ----------
+    result
+        Finished runs.
+    link
+        The link of the queue; default: the result's bottleneck.
+
+    Returns
+    -------
+    list of str
+        Sentences; none if all had an effect, or without the text of the scenario.
+    """
+    if not result.scenario_text:
+        return []
+    scenario = Scenario.from_text(result.scenario_text, filename=result.name)
+    name = result.bottleneck if link is None else link
+    found = result.links[result.links["link"] == name]
+    own = scenario.link(name)
+    return [*_ecn(own, scenario, result.scenario_text, found), *_queue(own, found, result.links)]
+
+
+def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iterator[str]:
+    """Yield the reason why a queue marks nothing; ECN that is on by default needs none."""
+    asked = tomllib.loads(text).get("queue", {}).get(link.queue, {}).get("ecn") is True
+    marking = link.parameters.get("ecn")
+    if found["marks"].sum() > 0 or not (asked or marking is False):
+        return
+    flows = [flow for flow in scenario.flows if link.name in flow.path or not flow.path]
+    able = [flow for flow in flows if flow.parameters.get("ecn")]
+    if asked and not able:
+        yield f"ECN: {link.name} marks nothing, since no flow through it is ECN-capable: its queue drops instead."
+    elif able and marking is False:
+        yield (
+            f"ECN: {link.name} marks nothing, although {len(able)} of {len(flows)} flows are ECN-capable: "
+            f"queue.{link.queue}.ecn is false."
+        )
+
+
+def _queue(link: Link, found: pd.DataFrame, links: pd.DataFrame) -> Iterator[str]:
+    """Yield the reason why a queue drops and marks nothing."""
+    if found.empty or found["drops"].sum() + found["marks"].sum() > 0:
+        return
+    longest = int(found["max_queue"].max())
+    waited = f"at most {longest} packet{'' if longest == 1 else 's'} waited"
+    utilization = float(found["utilization"].mean())
+    if utilization < BUSY:
+        mean = links.groupby("link", sort=False)["utilization"].mean()
+        busiest = str(mean.idxmax())
+        other = f" The busiest link is {busiest} ({100 * mean[busiest]:.0f} %)." if busiest != link.name else ""
+        yield (
+            f"No congestion at {link.name}: utilization {100 * utilization:.0f} %, no drop and no mark; "
+            f"{waited}.{other}"
+        )
+        return
+    min_th, limit = link.parameters.get("min_th"), link.parameters.get("limit")
+    in_packets = link.parameters.get("mode") != "bytes" and not link.classes
+    if min_th is not None and in_packets and longest < min_th:
+        yield f"Thresholds: the queue at {link.name} never reached min_th ({min_th:g} packets): {waited}."
+    elif link.aqm == DROP_TAIL and isinstance(limit, int | float):
+        yield f"Buffer: that of {link.name} ({limit:g} packets) never overflowed: {waited}."
+    else:
+        yield f"Queue: {link.name} dropped and marked nothing; {waited}."

@@ -1,0 +1,60 @@
+"""Lines about mechanisms that had no effect: each in a scenario in which it has none, and none where all have one."""
+
+from __future__ import annotations
+
+import json
+
+import aqmlab
+from aqmlab.results.inactive import inactive
+from conftest import DUMBBELL
+
+
+def lines(**overrides: object) -> list[str]:
+    overrides = {key.replace("__", "."): value for key, value in overrides.items()}
+    return inactive(aqmlab.run(aqmlab.Scenario.from_text(DUMBBELL), overrides=overrides, seeds=2, progress=False))
+
+
+def test_a_queue_that_drops_needs_no_line() -> None:
+    assert lines() == []
+
+
+def test_ecn_without_a_capable_flow() -> None:
+    found = lines(queue__bottleneck__ecn=True)
+    assert found == ["ECN: bottleneck marks nothing, since no flow through it is ECN-capable: its queue drops instead."]
+
+
+def test_capable_flows_without_ecn_at_the_queue() -> None:
+    (line,) = lines(flow__tcp__tcp__ecn=True)
+    assert line.startswith("ECN: bottleneck marks nothing, although 3 of 3 flows are ECN-capable: queue.bottleneck.ecn")
+    assert lines(flow__tcp__tcp__ecn=True, queue__bottleneck__ecn=True) == []
+
+
+def test_a_link_that_is_not_the_bottleneck() -> None:
+    (line,) = lines(dumbbell__bottleneck__rate="100Mbps")
+    assert line.startswith("No congestion at bottleneck: utilization ")
+    assert "no drop and no mark; at most " in line
+    assert "The busiest link is " in line
+
+
+def test_thresholds_that_are_never_reached() -> None:
+    (line,) = lines(
+        queue__bottleneck__min_th="500p",
+        queue__bottleneck__max_th="900p",
+        queue__bottleneck__limit="1000p",
+    )
+    assert line.startswith("Thresholds: the queue at bottleneck never reached min_th (500 packets): at most ")
+
+
+def test_a_buffer_that_never_overflows(tmp_path, shell) -> None:
+    settings = ("--set", "queue.bottleneck.limit=1000p", "--set", "flow.tcp.count=1")
+    words = ("compare", "small.toml", "--aqm", "red,drop-tail", *settings, "--out", str(tmp_path))
+    text = shell(*words).out
+    assert "drop-tail: Buffer: that of bottleneck (1000 packets) never overflowed: at most" in " ".join(text.split())
+    found = json.loads(shell(*words, "--json").out)
+    assert found["inactive"]["red"] == []
+    assert len(found["inactive"]["drop-tail"]) == 1
+
+
+def test_a_warning_of_a_comparison_is_printed_once(tmp_path, shell) -> None:
+    words = ("--aqm", "red,drop-tail", "--set", "queue.bottleneck.min_th=6p", "--out", str(tmp_path))
+    assert shell("compare", "small.toml", *words).err.count("drop-tail does not have min_th") == 1
