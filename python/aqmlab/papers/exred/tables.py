@@ -120,10 +120,10 @@ def largest_gaps(table: pd.DataFrame, *, low: float) -> str:
     for name in (NO_AVERAGE, AVERAGE):
         words = []
         for scheme in SCHEMES:
-            own = table[(table["scheme"] == scheme) & (table["load"] >= low)].set_index("load")[f"gap to {name}"]
-            if own.notna().any():
-                worst = own.abs().idxmax()
-                words.append(f"{scheme} {100 * own[worst]:+.1f} % at load {worst}")
+            own = table[(table["scheme"] == scheme) & (table["load"] >= low) & table[f"gap to {name}"].notna()]
+            if len(own):
+                gap, load = max(zip(own[f"gap to {name}"], own["load"], strict=True), key=lambda one: abs(one[0]))
+                words.append(f"{scheme} {100 * gap:+.1f} % at load {load}")
         sentences.append(f"{name}: {', '.join(words)}")
     return f"Largest gap of the simulation, at loads from {low} on, to the {'; to the '.join(sentences)}."
 
