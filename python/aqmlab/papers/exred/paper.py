@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aqmlab.papers.common import (
-    PROVENANCE,
-    READINGS,
-    Code,
-    Content,
-    Figure,
-    Paper,
-    Section,
-    Study,
-    Table,
-    Text,
-)
+from aqmlab.papers.common import PROVENANCE, READINGS, Code, Content, Figure, Paper, Section, Study, Table, Text
 from aqmlab.papers.exred import best_page, figures, tables
 from aqmlab.papers.exred.algorithm import FIGURE_1
 from aqmlab.papers.exred.best_curve_charts import COLORS

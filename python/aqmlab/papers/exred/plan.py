@@ -23,6 +23,8 @@ SERVICE_RATE = 1000.0
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
 READING_LOADS = (0.8, 0.9, 1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 """Loads at which other readings are tried."""
+UNDER_TCP = ("count", "flavour")
+"""Keys of the readings that are tried under TCP: how drops are spread, and which TCP."""
 RUN_LOADS = (0.9, 1.2, 1.5, 2.0)
 """The loads of Figure 6."""
 CURVE = {"min_th": 10.0, "max_th": 30.0, "max_p": 0.1, "limit": 100.0}
@@ -137,7 +139,7 @@ def loops(effort: Effort) -> list[Computation]:
     for load in sorted({load for load, _ in CONFIRMED}):
         found += [loop(s, load, seeds=effort.seeds, arrivals=effort.arrivals) for s in others]
     for reading in readings(effort):
-        if not in_open_loop(reading):
+        if not reading.needs_runs and "baseline" not in reading.options:
             continue
         for load in READING_LOADS:
             found += [
@@ -209,21 +211,11 @@ def tcps(effort: Effort) -> list[Setup]:
     """List every scenario under TCP."""
     found = [tcp(s, n, effort, seeds=effort.seeds) for n in effort.tcp_flows for s in TCP_SCHEMES]
     for reading in readings(effort):
-        if not under_tcp(reading):
+        if reading.key not in UNDER_TCP:
             continue
         for n in effort.tcp_flows:
             found += [tcp(s, n, effort, seeds=effort.reading_seeds, reading=reading) for s in TCP_SCHEMES]
     return found
-
-
-def in_open_loop(reading: Reading) -> bool:
-    """Whether a reading changes the open loop."""
-    return reading.needs_runs or "baseline" in reading.options
-
-
-def under_tcp(reading: Reading) -> bool:
-    """Whether a reading is tried under TCP: how drops are spread, and which TCP."""
-    return reading.key in ("count", "flavour")
 
 
 def others(effort: Effort) -> list[Computation]:

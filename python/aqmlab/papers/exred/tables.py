@@ -9,18 +9,7 @@ import pandas as pd
 
 from aqmlab.papers.common import SEEDS, Runs, Study, Table, intervals_table, intervals_text, tables, with_intervals
 from aqmlab.papers.exred.claims import AVERAGED
-from aqmlab.papers.exred.plan import (
-    EXRED,
-    FILES,
-    GENTLE,
-    LOADS,
-    QUEUE,
-    RED,
-    SCHEMES,
-    SERVICE_RATE,
-    TAIL,
-    TCP_SCHEMES,
-)
+from aqmlab.papers.exred.plan import EXRED, FILES, LOADS, QUEUE, SCHEMES, SERVICE_RATE, TAIL, TCP_SCHEMES
 from aqmlab.statistics import Interval
 
 K, K_L, K_H, MAX_P = (Fraction(text) for text in ("100", "10", "30", "0.1"))
@@ -145,7 +134,7 @@ def tcp_differences(study: Study) -> Table:
     """Return ExRED less each other scheme under TCP."""
     rows: list[dict[str, str | float | Interval]] = []
     for n in study.effort.tcp_flows:
-        for scheme in (TAIL, RED, GENTLE):
+        for scheme in (name for name in TCP_SCHEMES if name != EXRED):
             found = {
                 title: study.runs.gain(key, EXRED, over=scheme, model="TCP", flows=n).only
                 for key, title in TCP_QUANTITIES.items()
