@@ -10,10 +10,12 @@ import sys
 import threading
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import aqmlab
 from aqmlab.cli import main
+from aqmlab.runs.store.block import file_facts
 
 AQMLAB = Path(sys.executable).with_name("aqmlab")
 SHORT = {"run.duration": "300ms", "run.warmup": "0s", "run.seeds": "[1, 2]"}
@@ -55,6 +57,13 @@ def change(store, *statements):
     connection.close()
 
 
+def rows(store, query):
+    connection = sqlite3.connect(store / "index.sqlite")
+    found = connection.execute(query).fetchall()
+    connection.close()
+    return found
+
+
 def message(capsys):
     said = capsys.readouterr().err
     assert "internal error" not in said
@@ -77,9 +86,9 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
         [
             """UPDATE runs SET metrics = replace(metrics, '0.', '1.')""",
             """UPDATE runs SET seed = 3 - seed""",
-            """UPDATE points SET parameters = '["7"]' WHERE point = 1""",
-            """UPDATE points SET point = point + 10""",
-            """UPDATE studies SET seeds = '[1]'""",
+            """UPDATE studies SET content = replace(content, '["2"]', '["7"]')""",
+            """UPDATE studies SET content = replace(content, '["1"]', '["2"]')""",
+            """UPDATE studies SET content = replace(content, '[1, 2]', '[1]')""",
         ],
     )
     def test_is_an_error(self, place, capsys, statement):
@@ -89,7 +98,15 @@ class TestARowOfTheIndexThatIsNotWhatWasWritten:
         assert not (place / "all.csv").exists()
 
     def test_that_has_the_text_of_another_scenario_is_an_error(self, place):
-        change(place / "store", "UPDATE scenarios SET text = replace(text, '300ms', '301ms')")
+        for path in (place / "store").glob("runs/*/*/scenarios.parquet"):
+            table = pq.read_table(path)
+            texts = [text.replace("300ms", "301ms") for text in table["text"].to_pylist()]
+            pq.write_table(table.set_column(1, "text", [texts]), path)
+            ((files,),) = rows(place / "store", f"SELECT files FROM blocks WHERE block = '{path.parent.name}'")
+            facts = {**json.loads(files), **file_facts({path.name: path.read_bytes()})}
+            change(
+                place / "store", f"UPDATE blocks SET files = '{json.dumps(facts)}' WHERE block = '{path.parent.name}'"
+            )
         study = aqmlab.Study.load(place / "store")
         with pytest.raises(aqmlab.StorageError, match="another text"):
             study.result(0)

@@ -113,10 +113,10 @@ class TestLinksOutOfTheStore:
         "UPDATE blocks SET files = 'no JSON'",
         "UPDATE blocks SET files = '[1, 2]'",
         "UPDATE blocks SET files = x'ff'",
-        "UPDATE studies SET keys = '{'",
-        "UPDATE studies SET seeds = '7'",
-        "UPDATE studies SET shape = '[1]'",
-        "UPDATE points SET parameters = ''",
+        "UPDATE studies SET content = '{'",
+        "UPDATE studies SET content = '[1]'",
+        "UPDATE studies SET content = x'ff'",
+        "UPDATE studies SET content = ''",
         "UPDATE runs SET metrics = '{\"a'",
         "UPDATE runs SET metrics = '-1'",
         "UPDATE runs SET metrics = '{\"utilization\": []}'",
@@ -177,7 +177,7 @@ class TestAReadOnlyStore:
     def test_with_a_log_that_was_not_folded_in_is_read_whole(self, store, monkeypatch):
         with closing(sqlite3.connect(store / "index.sqlite")) as writer:
             writer.execute("PRAGMA journal_mode = WAL")
-            writer.execute("UPDATE studies SET name = 'renamed'")
+            writer.execute("INSERT INTO folders VALUES ('run', 'path')")
             writer.commit()
             copy = store.with_name("copy")
             shutil.copytree(store, copy, ignore=shutil.ignore_patterns("*-shm"))
@@ -185,7 +185,7 @@ class TestAReadOnlyStore:
         copy.joinpath("index.sqlite-shm").mkdir()  # SQLite can neither open nor make its shared memory
         monkeypatch.setattr("aqmlab.runs.store.index._is_writable", lambda path: path.parent != copy)
         index = Index(copy, create=False)
-        assert [study.name for study in index.studies()] == ["renamed"]
+        assert index.rows("SELECT * FROM folders") == [("run", "path")]
         index.close()
 
 

@@ -435,7 +435,7 @@ def test_workers_end_in_the_middle_of_an_answer(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
         "import contextlib, pathlib, time, halting\n"
-        "from aqmlab.runs.processes import Processes\n"
+        "from aqmlab.runs.executors import Processes\n"
         "with contextlib.closing(Processes(1)) as processes:\n"
         "    processes.submit(0, halting.Halting(), print)\n"
         "    while not pathlib.Path('halfway').exists():\n        time.sleep(0.01)\n"

@@ -9,8 +9,7 @@ import pytest
 
 import aqmlab
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.sweeps.axes import axis_of, range_of
-from aqmlab.runs.sweeps.design import Design
+from aqmlab.runs.sweeps.design import Design, axis_of, range_of
 from aqmlab.statistics import interval
 from store_snapshot import snapshot
 

@@ -59,9 +59,7 @@ def stores(tally: Tally, chance: random.Random, left: Callable[[], bool], folder
         *(None, 0, -1, 2**63 - 1, 1.5, b"\xff\x00", "x" * 100_000),
     ]
     columns = {
-        "studies": ["study", "name", "version", "keys", "seeds", "shape"],
-        "points": ["study", "point", "scenario", "parameters"],
-        "scenarios": ["scenario", "text"],
+        "studies": ["study", "content"],
         "blocks": ["block", "files"],
         "runs": ["run", "scenario", "seed", "version", "block", "metrics", "digest"],
         "folders": ["run", "path"],

@@ -82,8 +82,8 @@ def _stored(store: Path, *, may_lack: bool) -> tuple[list[dict[str, Any]], int, 
                 "study": row.study,
                 "name": row.name,
                 "version": row.version,
-                "keys": list(row.keys),
-                "points": len(opened.index.points(row)),
+                "keys": row.keys,
+                "points": len(row.points),
                 "seeds": len(row.seeds),
                 "runs": len(opened.study_runs(row)),
             }
@@ -114,7 +114,7 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
                 print_study(study)
             return
         row, block = opened.run_row(run)
-        text = opened.scenario_text(row.scenario)
+        text = opened.scenario_text(row, block)
         files = {file: size for file, (size, _) in opened.index.files(block).items()}
         metrics = opened.index.numbers(row.metrics)
     if as_json:

@@ -120,14 +120,8 @@ def write_seed(
 ) -> None:
     """Write one finished run: all its files into a folder of another name, made durable, then renamed.
 
-    Several processes and threads may write the same seed; one of them remains.
-
-    Parameters
-    ----------
-    files
-        Further files that belong to it, by name.
-    keep_finished
-        If another process has finished the same run meanwhile, keep that one.
+    Several processes and threads may write the same seed; one of them remains, with `keep_finished` the first that
+    wrote the same run. `files` are further files by name.
     """
 
     def stays() -> bool:
@@ -259,14 +253,8 @@ def save(path: Path, text: str) -> None:
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Read the summary of one seed.
-
-    Raises
-    ------
-    StorageError
-        If it is missing, is not what was written, or lacks what every summary has.
-    """
-    found = _from_json(folder / SUMMARY, verified(folder, SUMMARY))
+    """Read the summary of one seed; it is an error if it is missing, not what was written, or lacks a necessary key."""
+    found = read_json(folder / SUMMARY, verified(folder, SUMMARY))
     if (
         not _has_shape(found, SHAPE)
         or not _has_shape(found["scenario"], {"name": str, "hash": str})
@@ -300,11 +288,6 @@ def verified(folder: Path, name: str) -> bytes:
     return data
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file of a results folder."""
-    return _from_json(path, _read(path))
-
-
 def _read(path: Path) -> bytes:
     try:
         return read_regular(path)
@@ -312,12 +295,12 @@ def _read(path: Path) -> bytes:
         raise StorageError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _from_json(path: Path, text: bytes) -> dict[str, Any]:
-    """Return the contents of a JSON file; messages name the file."""
+def read_json(path: Path, text: bytes | None = None) -> dict[str, Any]:
+    """Read a JSON file of a results folder, whose contents may be given."""
     try:
-        data: dict[str, Any] = json.loads(text.decode())
+        data = json.loads((_read(path) if text is None else text).decode())
     except (ValueError, RecursionError):
-        data = []  # type: ignore[assignment]
+        data = None
     if not isinstance(data, dict):
         raise StorageError(f"{path}: is damaged; delete {path.parent} and run again")
     return data
@@ -329,19 +312,9 @@ def save_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
-    """Read what `save_record` wrote.
+    """Read what `save_record` wrote; it is an error if it is anything else, or lacks a key.
 
-    Parameters
-    ----------
-    path
-        The file.
-    shape
-        Keys that the record must have, and the types of their values.
-
-    Raises
-    ------
-    StorageError
-        If it cannot be read, is not what was written, or lacks a key.
+    `shape` has the keys that the record must have, and the types of their values.
     """
     record = read_json(path)
     written = record.pop(DIGEST, None)
@@ -366,21 +339,17 @@ def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) ->
 
 def finished_seeds(folder: Path) -> list[int]:
     """Seeds of which a results folder holds a finished run, in order."""
-    found = []
-    for entry in folder.glob("seed-*"):
-        digits = entry.name.removeprefix("seed-")
-        if digits.isdigit() and (entry / SUMMARY).exists():
-            found.append(int(digits))
-    return sorted(found)
+    found = {entry.name.removeprefix("seed-"): entry for entry in folder.glob("seed-*")}
+    return sorted(int(digits) for digits, entry in found.items() if digits.isdigit() and (entry / SUMMARY).exists())
 
 
 def log(folder: Path, line: str) -> None:
     """Add a line with host and time to ``log.txt``, beside the results and never in them."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    # A link of that name, in results from elsewhere, would have this line written somewhere else.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 
     def work() -> None:
-        # A link of that name, in results from elsewhere, would have this line written somewhere else.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         with os.fdopen(os.open(folder / "log.txt", flags, 0o666), "a", encoding="utf-8") as file:
             file.write(f"{stamp} {socket.gethostname()} {one_line(line)}\n")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,18 +61,6 @@ def tables_reducer(names: Iterable[str] | None) -> str:
 def question(arguments: Mapping[str, Any]) -> str:
     """Return the hash of plain data, for the key of a computation that has no scenario."""
     return digest(json.dumps(arguments, sort_keys=True, ensure_ascii=False).encode())
-
-
-def study_name(
-    name: str,
-    version: str,
-    keys: Sequence[str],
-    seeds: Sequence[int],
-    shape: Sequence[Sequence[str]],
-    points: Iterable[tuple[str, Sequence[str]]],
-) -> str:
-    """Return the hash of a study: its name, version, keys, seeds, shape, and the scenario and values of each point."""
-    return digest(json.dumps([name, version, keys, seeds, shape, list(points)]).encode())
 
 
 def block_name(runs: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,8 @@ class Entry:
 
     Attributes
     ----------
-    kind
-        ``run``, ``comparison``, ``tuning`` or ``reproduction``.
-    folder
-        The folder, relative to the one that is listed.
+    kind, folder
+        ``run``, ``comparison``, ``tuning`` or ``reproduction``; the folder, relative to the one that is listed.
     about
         Description of the runs, in a few words.
     seeds
@@ -48,39 +47,40 @@ def _below(folder: Path, root: Path, *, depth: int) -> Iterator[Entry]:
 
 
 def _entry(folder: Path, name: str) -> Entry | None:
-    for record, describe in RECORDS.items():
-        if (folder / record).exists():
-            kind, about, seeds = describe(_read(folder / record))
-            return Entry(kind, name, about, seeds)
+    for file, (kind, describe) in RECORDS.items():
+        if (folder / file).exists():
+            record: dict[str, Any] = {}
+            with contextlib.suppress(StorageError):  # a damaged record is listed without its contents
+                record = folders.read_json(folder / file)
+            about, seeds = describe(record)
+            return Entry(kind, name, about or "damaged record", seeds if isinstance(seeds, int) else None)
     seeds_there = folders.finished_seeds(folder)
     return Entry("run", name, "", len(seeds_there)) if seeds_there else None
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Read a record; one that is damaged is listed without what it says."""
-    try:
-        return folders.read_json(path)
-    except StorageError:
-        return {}
-
-
-def _comparison(record: dict[str, Any]) -> tuple[str, str, int | None]:
+def _comparison(record: dict[str, Any]) -> tuple[str, object]:
     labels = [pair[0] for pair in record.get("runs", ()) if isinstance(pair, list) and pair]
-    return "comparison", ", ".join(map(str, labels)) or "damaged record", len(record.get("seeds", ()))
+    return ", ".join(map(str, labels)), len(record.get("seeds", ()))
 
 
-def _tuning(record: dict[str, Any]) -> tuple[str, str, int | None]:
-    seeds = record.get("seeds")
-    fresh = seeds.get("fresh") if isinstance(seeds, dict) else None
-    about = f"{record['aqm']}, {record['goal']}" if {"aqm", "goal"} <= set(record) else "damaged record"
-    return "tuning", about, fresh if isinstance(fresh, int) else None
+def _tuning(record: dict[str, Any]) -> tuple[str, object]:
+    return f"{record['aqm']}, {record['goal']}" if {"aqm", "goal"} <= set(record) else "", _within(
+        record, "seeds", "fresh"
+    )
 
 
-def _reproduction(record: dict[str, Any]) -> tuple[str, str, int | None]:
-    effort = record.get("effort")
-    seeds = effort.get("seeds") if isinstance(effort, dict) else None
-    return "reproduction", str(record.get("paper", "damaged record")), seeds if isinstance(seeds, int) else None
+def _reproduction(record: dict[str, Any]) -> tuple[str, object]:
+    return str(record.get("paper", "")), _within(record, "effort", "seeds")
 
 
-RECORDS = {folders.COMPARISON: _comparison, folders.TUNING: _tuning, folders.REPRODUCTION: _reproduction}
-"""The record that a command leaves in its folder, and the function that describes it."""
+def _within(record: dict[str, Any], table: str, key: str) -> object:
+    own = record.get(table)
+    return own.get(key) if isinstance(own, dict) else None
+
+
+RECORDS = {
+    folders.COMPARISON: ("comparison", _comparison),
+    folders.TUNING: ("tuning", _tuning),
+    folders.REPRODUCTION: ("reproduction", _reproduction),
+}
+"""The record that a command leaves in its folder: the kind of the folder, and the function that describes it."""

@@ -13,6 +13,12 @@ SMALL = 65_536
 Columns = Mapping[str, "tuple[str, bytes] | list[str]"]
 
 
+def has_rows(columns: Columns) -> bool:
+    """Whether a table of the core has rows."""
+    first = next(iter(columns.values()), [])
+    return bool(first if isinstance(first, list) else first[1])
+
+
 def to_arrow(columns: Columns, *, seed: int) -> pa.Table:
     """Make a table of the core's columns, with the run's seed as its first column.
 

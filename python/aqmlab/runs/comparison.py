@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ from aqmlab.runs.comparison_settings import (
     lacking,
 )
 from aqmlab.runs.comparison_tables import differences_table, means_table, pairing_lines
-from aqmlab.runs.jobs import jobs_for, missing, note
-from aqmlab.runs.runner import Seeds, as_scenario, executed, seed_list
+from aqmlab.runs.runner import Seeds, as_scenario, run_plans, seed_list
 from aqmlab.runs.until import Until, run_until_narrow
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import inline
@@ -140,9 +139,9 @@ class Comparison(Shown):
         if not _is_record(record):
             raise StorageError(f"{folder / RECORD}: is damaged; delete it and run the same command again")
         results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
+        rest = {"notes": record["notes"], "settings": record.get("settings", {}), "folder": folder}
         level = record.get("level", LEVEL)
-        found = _build(record["name"], record["queue"], record["link"], results, record["notes"], folder, level=level)
-        return replace(found, settings=record.get("settings", {}))
+        return _build(record["name"], record["queue"], record["link"], results, level=level, **rest)
 
 
 def compare(
@@ -194,13 +193,17 @@ def compare(
         label: _observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
     }
     notes += _what_differs(plans, measured)
-    folder = None if out is None else _prepared(Path(out), plan, definition(plan, queue, measured, entries), plans)
-    given = {label: entries[label] for label in settings or {}}
+    root = folder = None
+    if out is not None:
+        text = definition(plan, queue, measured, entries)
+        root, folder = Path(out), folder_of(Path(out), plan, list(plans), text)
+        folders.prepare(folder, scenario=text, name=DEFINITION)
+    places = {label: (own, folder and folder / label) for label, own in plans.items()}
     evaluations: list[Evaluation] = []
 
     def more(wanted: Sequence[int]) -> dict[str, Result]:
-        found, evaluation = _run_all(
-            plans, list(wanted), folder=folder, workers=workers, progress=progress, engine=engine
+        found, evaluation = run_plans(
+            places, list(wanted), root, title="compare", workers=workers, progress=progress, engine=engine
         )
         evaluations.append(evaluation)
         return found
@@ -211,33 +214,22 @@ def compare(
     else:
         results, stopping = run_until_narrow(until, more, seeds=seeds, most=max_runs, link=measured)
     level = LEVEL if stopping is None else spent(stopping.level)
-    found = replace(_build(plan.name, queue, measured, results, notes, folder, level=level), settings=given)
+    found = _build(
+        plan.name, queue, measured, results, level=level, notes=notes, folder=folder,
+        settings={label: entries[label] for label in settings or {}},
+        evaluation=together(evaluations), stopping=stopping,
+    )  # fmt: skip
     if folder is not None:
         _save(found, folder, plan)
-    return replace(found, evaluation=together(evaluations), stopping=stopping)
-
-
-def _prepared(out: Path, plan: Scenario, text: str, plans: Mapping[str, Scenario]) -> Path:
-    """Make the folder of a comparison, with its definition, and return it."""
-    folder = folder_of(out, plan, list(plans), text)
-    folders.prepare(folder, scenario=text, name=DEFINITION)
-    return folder
+    return found
 
 
 def _save(found: Comparison, folder: Path, plan: Scenario) -> None:
     """Write the record by which `Comparison.load` finds the runs."""
-    record: dict[str, Any] = {
-        "name": plan.name,
-        "queue": found.queue,
-        "link": found.link,
-        "seeds": found.seeds,
-        "runs": [[label, label] for label in found.aqm],
-        "notes": found.notes,
-    }
-    if found.level != LEVEL:
-        record["level"] = found.level
-    if found.settings:
-        record["settings"] = found.settings
+    record: dict[str, Any] = {key: getattr(found, key) for key in ("name", "queue", "link", "seeds", "notes")}
+    record["runs"] = [[label, label] for label in found.aqm]
+    record |= {"level": found.level} if found.level != LEVEL else {}
+    record |= {"settings": found.settings} if found.settings else {}
     folders.save(folder / "scenario.toml", plan.normalized)
     folders.save_record(folder / RECORD, record)
 
@@ -277,54 +269,13 @@ def _build(
     queue: str,
     link: str,
     results: dict[str, Result],
-    notes: list[str],
-    folder: Path | None,
     *,
     level: float,
+    **rest: Any,  # noqa: ANN401 - fields
 ) -> Comparison:
-    return Comparison(
-        name=name,
-        queue=queue,
-        link=link,
-        aqm=list(results),
-        results=results,
-        means=means_table(results, link, level=level),
-        differences=differences_table(results, link, level=level),
-        notes=notes,
-        folder=folder,
-        level=level,
-    )
-
-
-def _run_all(
-    plans: dict[str, Scenario],
-    seeds: list[int],
-    *,
-    folder: Path | None,
-    workers: int | None,
-    progress: bool,
-    engine: str,
-) -> tuple[dict[str, Result], Evaluation]:
-    """Run all disciplines in one pool, so that no core waits for the slowest of one."""
-    jobs = []
-    for label, plan in plans.items():
-        target = None if folder is None else folder / label
-        if target is not None:
-            folders.prepare(target, scenario=plan.normalized)
-        jobs.append(jobs_for(plan, seeds, folder=target, engine=engine))
-    flat = [job for group in jobs for job in group]
-    root = None if folder is None else folder.parent
-    outputs, evaluation = executed(missing(flat, root), workers=workers, progress=progress, title="compare")
-    if root is not None:
-        note(flat, root)
-    results = {}
-    for index, (name, plan) in enumerate(plans.items()):
-        if folder is not None:
-            results[name] = Result.load(folder / name, seeds=seeds)
-            continue
-        own = outputs[index * len(seeds) : (index + 1) * len(seeds)]
-        results[name] = Result.from_outputs(own, scenario_text=plan.normalized)
-    return results, evaluation
+    """Make a comparison of its results; `rest` are further fields."""
+    means, differences = (table(results, link, level=level) for table in (means_table, differences_table))
+    return Comparison(name, queue, link, list(results), results, means, differences, level=level, **rest)
 
 
 def _observing(plan: Scenario, link: str) -> Scenario:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.results.metrics import metric
@@ -160,87 +161,73 @@ def answer(differences: pd.DataFrame) -> str:
     return f"Against {rows[0]['against']}: {'; '.join(told)}."
 
 
+@dataclass(frozen=True)
+class _Column:
+    """A metric as text: its head in three lines, the last of which is the unit, and the lines of each label's cell.
+
+    The lines of a cell are the mean with the arrow, and one or two lines of its interval.
+    """
+
+    head: tuple[str, str, str]
+    cells: Mapping[str, tuple[str, str, str]]
+
+    @property
+    def width(self) -> int:
+        return max(len(line) for lines in (self.head, *self.cells.values()) for line in lines)
+
+
 def lines_of(matrix: Matrix) -> Iterator[str]:
     """Yield the matrix: a head of three lines, and for each label a line of means, and one or two of their intervals.
 
     Link and TCP come first; metrics of applications and groups of flows follow below, as many in a row as fit.
     """
-    for number, block in enumerate(_blocks(matrix)):
+    columns = {key: _column(matrix, key) for key in matrix.metrics}
+    rows = [[columns[key] for key in columns if key in EVERY_RUN]]
+    longest = max(len(label) for label in matrix.labels)
+    for column in (columns[key] for key in columns if key not in EVERY_RUN):
+        fits = longest + sum(one.width + 2 for one in (*rows[-1], column)) <= WIDTH
+        if len(rows) == 1 or not fits:
+            rows.append([])
+        rows[-1].append(column)
+    for number, row in enumerate(filter(None, rows)):
         if number:
             yield ""
-        yield from _block_lines(block)
+        yield from _row_lines(matrix.labels, row)
 
 
-def _blocks(matrix: Matrix) -> Iterator[Matrix]:
-    """Divide the metrics: those of every run, then the others as the width allows."""
-    own = [key for key in matrix.metrics if key in EVERY_RUN]
-    if own:
-        yield replace(matrix, metrics=own)
-    longest = max(len(label) for label in matrix.labels)
-    row: list[str] = []
-    for key in (key for key in matrix.metrics if key not in EVERY_RUN):
-        more = replace(matrix, metrics=[*row, key])
-        if row and longest + sum(width + 2 for width in _widths(more).values()) > WIDTH:
-            yield replace(matrix, metrics=row)
-            row = []
-        row.append(key)
-    if row:
-        yield replace(matrix, metrics=row)
+def _column(matrix: Matrix, key: str) -> _Column:
+    group = key.partition(".")[2]
+    short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
+    cells = {}
+    for label in matrix.labels:
+        cell = matrix.cells.get((label, key))
+        if cell is not None:
+            first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
+            cells[label] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
+    return _Column((*metric(key).head_lines(short), matrix.unit(key)), cells)
 
 
-def _heads(matrix: Matrix) -> dict[str, tuple[str, str, str]]:
-    """Return for each metric its head in three lines, the last of which is the unit."""
-    found = {}
-    for key in matrix.metrics:
-        group = key.partition(".")[2]
-        short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
-        found[key] = (*metric(key).head_lines(short), matrix.unit(key))
-    return found
-
-
-def _shown(matrix: Matrix) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """Return for each cell its lines: the mean with the arrow, and one or two lines of its interval."""
-    found = {}
-    for place, cell in matrix.cells.items():
-        first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
-        found[place] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
-    return found
-
-
-def _widths(matrix: Matrix) -> dict[str, int]:
-    heads, shown = _heads(matrix), _shown(matrix)
-    return {
-        key: max(
-            *(len(line) for line in heads[key]),
-            *(len(text) for label in matrix.labels for text in shown.get((label, key), ("",))),
-        )
-        for key in matrix.metrics
-    }
-
-
-def _block_lines(matrix: Matrix) -> Iterator[str]:
-    heads, shown, widths = _heads(matrix), _shown(matrix), _widths(matrix)
-    # A head stands above the numbers, left of the arrows, where it is short enough.
-    indents = {key: "  " if max(len(line) for line in heads[key]) + 2 <= widths[key] else "" for key in matrix.metrics}
-    longest = max(len(label) for label in matrix.labels)
-    gap = 2 if longest + sum(widths.values()) + 2 * len(widths) <= WIDTH else 1
-    room = min(longest, max(NARROWEST_LABEL, WIDTH - sum(widths.values()) - gap * len(widths)))
-    between = " " * gap
+def _row_lines(labels: Sequence[str], columns: Sequence[_Column]) -> Iterator[str]:
+    widths = [column.width for column in columns]
+    longest = max(len(label) for label in labels)
+    gap = 2 if longest + sum(widths) + 2 * len(widths) <= WIDTH else 1
+    room = min(longest, max(NARROWEST_LABEL, WIDTH - sum(widths) - gap * len(widths)))
 
     def line(first: str, cells: Sequence[str]) -> str:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths.values(), strict=True))
-        return between.join([first.ljust(room), *padded]).rstrip()
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        return (" " * gap).join([first.ljust(room), *padded]).rstrip()
 
-    for row in range(3):
-        yield line("", [heads[key][row] + indents[key] for key in matrix.metrics])
-    yield "─" * (room + sum(widths.values()) + gap * len(widths))
-    for label in matrix.labels:
-        rows = [[shown.get((label, key), ("-  ", "", ""))[row] for key in matrix.metrics] for row in range(3)]
-        rows = [row for row in rows if any(row)]
+    # A head stands above the numbers, left of the arrows, where it is short enough.
+    indents = ["  " if max(map(len, column.head)) + 2 <= column.width else "" for column in columns]
+    for part in range(3):
+        yield line("", [column.head[part] + indent for column, indent in zip(columns, indents, strict=True)])
+    yield "─" * (room + sum(widths) + gap * len(widths))
+    for label in labels:
+        cells = [column.cells.get(label, ("-  ", "", "")) for column in columns]
+        parts = [part for part in zip(*cells, strict=True) if any(part)]
         names = textwrap.wrap(label, room) if len(label) > room else [label]
-        for index in range(max(len(names), len(rows))):
-            cells = rows[index] if index < len(rows) else [""] * len(widths)
-            yield line(names[index] if index < len(names) else "", cells)
+        for name, texts in zip_longest(names, parts):
+            yield line(name or "", texts or [""] * len(widths))
 
 
 def legend(matrix: Matrix, *, level: float, tests: int) -> str:

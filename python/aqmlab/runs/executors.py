@@ -1,10 +1,13 @@
-"""Executors of portions: this thread, threads, an executor of the caller, a Dask cluster; `processes` has one more."""
+"""Executors of portions: this thread, threads, processes of this machine, an executor of the caller, a Dask cluster."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
+import multiprocessing as mp
 import os
+import signal
 import sys
 import threading
 import time
@@ -14,16 +17,24 @@ from concurrent import futures
 from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.errors import Error, InputError, WorkerError
+from aqmlab.errors import Error, InputError, WorkerError, show_warnings_in_one_line
 from aqmlab.runs.portions import PORTION_S, Portion, Results
 from aqmlab.runs.progress import Throttled
+from aqmlab.signals import ENDING
+
+if TYPE_CHECKING:
+    import multiprocessing.queues
 
 DASK_TIMEOUT_S = 10
 COUNT_AGAIN_S = 5.0
 Report = Callable[[int, float], None]
 """Called with the number of a portion and the share of it that is done."""
+HELD = (signal.SIGINT, *ENDING)
+"""Signals that the parent alone acts on."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable that is Python's option ``-P``."""
 T = TypeVar("T")
 
 
@@ -194,10 +205,9 @@ def _must_be_address(address: str) -> None:
         scheme, place = parse_address(address)
         if scheme not in backends:
             raise ValueError(f"unknown scheme {scheme!r}; known: {', '.join(sorted(backends))}")
-        if scheme != "inproc":
-            host, port = parse_host_port(place)
-            if not host or not host.isprintable() or not 0 < port < 65536:
-                raise ValueError("a host and a port from 1 to 65535 are needed")
+        host, port = parse_host_port(place) if scheme != "inproc" else (scheme, 1)
+        if not host or not host.isprintable() or not 0 < port < 65536:
+            raise ValueError("a host and a port from 1 to 65535 are needed")
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(
             f"--dask {address}: no Dask scheduler answers there ({error}; allowed: tcp://HOST:PORT)"
@@ -214,3 +224,109 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(before)
+
+
+class Processes(Executor):
+    """Processes of this machine, which are started when work is submitted. If one dies all are restarted."""
+
+    portion_s = 2.0
+    lost = (futures.BrokenExecutor,)
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.size = count
+        self._start()
+
+    def _start(self) -> None:
+        context = mp.get_context("spawn")
+        with _starting():  # the queue's lock may start multiprocessing's resource tracker
+            self.reports = context.SimpleQueue()
+        self._pool = futures.ProcessPoolExecutor(
+            self.size, mp_context=context, initializer=_start_worker, initargs=(self.reports,)
+        )
+
+    def submit(self, number: int, portion: Portion[T], report: Report) -> Future[Results[T]]:
+        """Hand a portion to the next process that is free."""
+        with _starting():
+            return self._pool.submit(_work, number, portion)
+
+    def import_ahead(self, module: str) -> None:
+        """Have all processes import a module, while this one does something else."""
+        with _starting():
+            for _ in range(self.size):
+                self._pool.submit(importlib.import_module, module)
+
+    def recover(self) -> bool:
+        """Replace all processes, and the channel of reports, which a dying process may have left half written."""
+        self.close()
+        self._start()
+        return True
+
+    def close(self) -> None:
+        """End the processes at once: unfinished work is not wanted, finished work is on disk.
+
+        One that is ended while it sends its answer leaves part of it in the pipe. The executor's thread waits for the
+        rest until no process can write it, and Python at its end for that thread: so the last writer, this process,
+        lets go.
+        """
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        answers = getattr(self._pool, "_result_queue", None)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()  # SIGTERM is held back
+        for process in processes:
+            process.join()
+        if answers is not None:
+            answers._writer.close()
+
+
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    """Start processes within the context, which inherit its state.
+
+    * The signals that end a command are held back: a terminal, ``timeout`` and service managers signal all processes of
+      a command; the parent ends the others.
+    * ``multiprocessing`` starts interpreters with ``python -c``, which puts the current directory first in the path: a
+      ``json.py`` or ``struct.py`` that lies there would be executed. `SAFE_PATH` keeps it out.
+    * Workers do not need the caller's main module. So a script need not guard its main part, and may come from standard
+      input.
+    """
+    main, path = sys.modules["__main__"], os.environ.get(SAFE_PATH)
+    hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    main.__spec__, os.environ[SAFE_PATH] = None, "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(SAFE_PATH)
+        if path is not None:
+            os.environ[SAFE_PATH] = path
+        vars(main).update(hidden)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+_channel: multiprocessing.queues.SimpleQueue[tuple[int, float]] | None = None
+
+
+def _start_worker(channel: multiprocessing.queues.SimpleQueue[tuple[int, float]]) -> None:
+    global _channel
+    _channel = channel
+    show_warnings_in_one_line()
+    for number in HELD:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Do not go on alone when the parent is killed: no other process would end this one."""
+    parent = mp.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(number: int, portion: Portion[T]) -> Results[T]:
+    channel = _channel
+    if channel is None:
+        raise Error("a worker was not started by aqmlab")
+    return portion.perform(Throttled(lambda share: channel.put((number, share))))

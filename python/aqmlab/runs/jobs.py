@@ -20,7 +20,7 @@ from aqmlab.results.evaluation import Evaluated, checked_engine, cores_of, peak_
 from aqmlab.results.folders import seed_folder
 from aqmlab.results.keys import ALL_TABLES, RunKey, question, tables_reducer
 from aqmlab.results.output import Output, provenance
-from aqmlab.results.parquet import Columns, to_arrow
+from aqmlab.results.parquet import Columns, has_rows, to_arrow
 from aqmlab.runs.portions import Work
 from aqmlab.runs.store.index import INDEX
 from aqmlab.runs.store.store import Place, ResultStore, SeedFolder
@@ -35,9 +35,9 @@ class Reducer(Protocol):
 
     @property
     def name(self) -> str:
-        """A stable name with all that the answer depends on besides the run: a part of the run's key.
+        """A stable name with all that the answer depends on besides the run; never the place of the code.
 
-        It never depends on the place of the code. It changes when the reducer computes something else.
+        It changes when the reducer computes something else.
         """
 
     @property
@@ -54,10 +54,8 @@ class Simulation:
 
     Attributes
     ----------
-    scenario
-        The scenario.
-    summary
-        Provenance that goes into the run's summary.
+    scenario, summary
+        The scenario, and provenance that goes into the run's summary.
     tables
         Names of the tables to keep; None keeps all.
     reducer
@@ -87,7 +85,8 @@ class Simulation:
         if self.reducer is not None:
             found = Output(dict(self.reducer(tables, seed)), {})
         else:
-            made = {name: to_arrow(columns, seed=seed) for name, columns in tables.items() if self._keeps(name)}
+            wanted = [name for name in (tables if self.tables is None else self.tables) if name in tables]
+            made = {name: to_arrow(tables[name], seed=seed) for name in wanted if has_rows(tables[name])}
             found = self._output(seed, raw["summary"], made)
         return replace(found, evaluated=Evaluated(raw["engine"], why, hops, peak_memory(), took, took_cpu))
 
@@ -99,9 +98,6 @@ class Simulation:
         keys = () if self.reducer else dict.fromkeys((key, replace(key, reducer=ALL_TABLES)))
         found = next(filter(None, (store.find(one, besides) for one in keys)), None)
         return found and self._output(key.seed, found.summary["summary"], found.tables)
-
-    def _keeps(self, table: str) -> bool:
-        return self.tables is None or table in self.tables
 
     def _output(self, seed: int, numbers: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Output:
         names = tables if self.tables is None else self.tables
@@ -153,7 +149,7 @@ class Job(Work[Output]):
 
     key: RunKey
     source: Simulation | Call
-    store: Place | None = None
+    store: Place | None = field(default=None, compare=False)
 
     def is_done(self) -> bool:
         """Whether the place has the result."""

@@ -13,11 +13,7 @@ import html
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress
+from typing import Any
 
 REPORT_EVERY_S = 0.25
 TELL_EVERY_S = 1.0
@@ -52,27 +48,11 @@ def talking(how: Talk) -> Iterator[None]:
         _talk.reset(token)
 
 
-class Display(Protocol):
-    """Draws a bar: rich's, or `_InNotebook`."""
-
-    def add_task(self, description: str, *, total: float, runs: str) -> Any:  # noqa: ANN401
-        """Begin a bar and return what it is called by."""
-
-    def update(self, task_id: Any, *, completed: float, runs: str) -> None:  # noqa: ANN401
-        """Show how much is completed, and how many runs of how many."""
-
-
 class Bar:
     """Progress over all jobs by their cost: finished ones count whole, running ones the share they report."""
 
-    def __init__(
-        self, shown: Display, tell: Callable[[str], None], title: str, costs: Sequence[float], runs: int
-    ) -> None:
-        self._shown = shown
-        self._tell = tell
-        self._title = title
-        self._costs = costs
-        self._runs = runs
+    def __init__(self, shown: Any, title: str, costs: Sequence[float], runs: int) -> None:  # noqa: ANN401 - rich's bar
+        self._shown, self._title, self._costs, self._runs = shown, title, costs, runs
         self._task = shown.add_task(title, total=sum(costs), runs=f"0/{runs}")
         self._running: dict[int, float] = {}
         self._done = 0.0
@@ -94,7 +74,7 @@ class Bar:
         took = time.monotonic() - self._began
         if took - self._told >= TELL_EVERY_S or self.finished == self._runs:
             self._told = took
-            self._tell(f"aqmlab: {self._title}: {self.finished} of {self._runs} done after {took:.1f} s")
+            _tell(f"aqmlab: {self._title}: {self.finished} of {self._runs} done after {took:.1f} s")
 
     def _show(self) -> None:
         running = sum(self._costs[job] * share for job, share in self._running.items())
@@ -108,35 +88,34 @@ def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | Non
     With `Talk.QUIET` no bar is shown; with `Talk.VERBOSE` lines about finished runs are printed on stderr too. A job is
     one run unless `runs` says how many all of them are.
     """
+    from rich import progress as rich
     from rich.console import Console
 
     console = Console(stderr=True)
     shown = shown and not is_quiet()
-
-    def tell(line: str) -> None:
-        if _talk.get() is Talk.VERBOSE:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    in_notebook = shown and console.is_jupyter
-    with _InNotebook() if in_notebook else _on_terminal(console, shown=shown and console.is_terminal) as display:
-        yield Bar(display, tell, title, costs, len(costs) if runs is None else runs)
-
-
-def _on_terminal(console: Console, *, shown: bool) -> Progress:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[runs]}"),
-        TimeRemainingColumn(),
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TextColumn("{task.fields[runs]}"),
+        rich.TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, transient=True, disable=not shown, speed_estimate_period=120)
+    hidden = not (shown and console.is_terminal)
+    on_terminal = rich.Progress(*columns, console=console, transient=True, disable=hidden, speed_estimate_period=120)
+
+    with _InNotebook() if shown and console.is_jupyter else on_terminal as display:
+        yield Bar(display, title, costs, len(costs) if runs is None else runs)
+
+
+def _tell(line: str) -> None:
+    if _talk.get() is Talk.VERBOSE:
+        from rich.console import Console
+
+        Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class _InNotebook:
-    """A bar in the output of a notebook's cell, which is empty again at the end.
+    """A bar in the output of a notebook's cell, which is empty again at the end; it has methods of rich's bar.
 
     rich needs ipywidgets for that and warns without; an element of HTML that IPython replaces needs nothing.
     """
@@ -144,10 +123,7 @@ class _InNotebook:
     def __init__(self) -> None:
         from IPython.display import HTML, display
 
-        self._html = HTML
-        self._handle = display(HTML(""), display_id=True)
-        self._title, self._total = "", 1.0
-        self._next = 0.0
+        self._html, self._handle, self._next = HTML, display(HTML(""), display_id=True), 0.0
 
     def __enter__(self) -> _InNotebook:
         return self
@@ -155,20 +131,19 @@ class _InNotebook:
     def __exit__(self, *_: object) -> None:
         self._handle.update(self._html(""))
 
-    def add_task(self, description: str, *, total: float, runs: str) -> None:
+    def add_task(self, description: str, *, total: float, runs: str) -> tuple[str, float]:
         """Begin the bar."""
-        self._title, self._total = description, total
-        self.update(None, completed=0.0, runs=runs)
+        self.update((description, total), completed=0.0, runs=runs)
+        return description, total
 
-    def update(self, _: None, *, completed: float, runs: str) -> None:
+    def update(self, task: tuple[str, float], *, completed: float, runs: str) -> None:
         """Replace the bar, at most every `REPORT_EVERY_S` seconds."""
         now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + REPORT_EVERY_S
-        title = html.escape(self._title)
-        bar = f'<progress max="{self._total:g}" value="{completed:g}" aria-label="{title}"></progress>'
-        self._handle.update(self._html(f"{title} {bar} {runs}"))
+        if now >= self._next:
+            self._next = now + REPORT_EVERY_S
+            title = html.escape(task[0])
+            bar = f'<progress max="{task[1]:g}" value="{completed:g}" aria-label="{title}"></progress>'
+            self._handle.update(self._html(f"{title} {bar} {runs}"))
 
 
 class Throttled:

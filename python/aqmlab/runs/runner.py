@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,8 @@ from typing import Any
 from aqmlab.errors import InputError
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, evaluation_of
-from aqmlab.results.output import Output
 from aqmlab.results.result import Result
-from aqmlab.runs.jobs import Job, jobs_for, missing, note
+from aqmlab.runs.jobs import jobs_for, missing, note
 from aqmlab.runs.scheduler import execute
 from aqmlab.runs.until import Until, run_until_narrow
 from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS, Overrides, Scenario
@@ -74,42 +74,66 @@ def run(
         With one clear line each.
     """
     plan = as_scenario(scenario, overrides=overrides)
+    how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": engine}
     if until is not None:
-        further = partial(run, plan, workers=workers, out=out, progress=progress, engine=engine)
+        further = partial(run, plan, out=out, **how)
         found, stopping = run_until_narrow(until, lambda new: {"": further(seeds=new)}, seeds=seeds, most=max_runs)
         return replace(found[""], stopping=stopping)
     wanted = seed_list(seeds, plan)
-    if out is None:
-        jobs = jobs_for(plan, wanted, folder=None, engine=engine)
-        outputs, evaluation = executed(jobs, workers=workers, progress=progress, title=plan.name)
-        return Result.from_outputs(outputs, scenario_text=plan.normalized, evaluation=evaluation)
-    folder, evaluation = run_into(plan, wanted, out=Path(out), workers=workers, progress=progress, engine=engine)
-    return Result.load(folder, seeds=wanted, evaluation=evaluation)
+    root = None if out is None else Path(out)
+    folder = root and root / plan.label
+    overridden = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
+    start = f"start {plan.filename} {overridden} seeds {_ranges(wanted)}"
+    results, evaluation = run_plans({"": (plan, folder)}, wanted, root, title=plan.name, start=start, **how)
+    if folder is not None:
+        folders.log(folder, f"done: {'; '.join(evaluation.lines())}")
+    return replace(results[""], evaluation=evaluation)
 
 
-def run_into(
-    plan: Scenario, seeds: list[int], *, out: Path, workers: int | None, progress: bool, engine: str = "auto"
-) -> tuple[Path, Evaluation]:
-    """Run the seeds that a results folder lacks; return the scenario's folder in it, and the runs' evaluation."""
-    folder = out / plan.label
-    jobs = jobs_for(plan, seeds, folder=folder, engine=engine)
-    folders.prepare(folder, scenario=plan.normalized)
-    todo = missing(jobs, out)
-    overrides = " ".join(f"--set {key}={value}" for key, value in plan.overrides)
-    folders.log(folder, f"start {plan.filename} {overrides} seeds {_ranges(seeds)}, {len(todo)} of them to run")
-    _, evaluation = executed(todo, workers=workers, progress=progress, title=plan.name)
-    note(jobs, out)
-    folders.log(folder, f"done: {'; '.join(evaluation.lines())}")
-    return folder, evaluation
+def run_plans(
+    plans: Mapping[str, tuple[Scenario, Path | None]],
+    seeds: list[int],
+    root: Path | None,
+    *,
+    title: str,
+    workers: int | None,
+    progress: bool,
+    engine: str,
+    start: str = "",
+) -> tuple[dict[str, Result], Evaluation]:
+    """Run scenarios in one pool, so that no core waits for the slowest; return their results, and the evaluation.
 
-
-def executed(
-    jobs: Sequence[Job], *, workers: int | None, progress: bool, title: str
-) -> tuple[list[Output], Evaluation]:
-    """Do jobs; return their outputs, and how they were evaluated."""
+    Parameters
+    ----------
+    plans
+        Label to scenario and its folder; None keeps the runs in memory.
+    root
+        The store that the folders are in.
+    start
+        A line for the logs of the folders, to which the number of missing runs is added.
+    """
+    jobs = list(
+        chain.from_iterable(jobs_for(plan, seeds, folder=folder, engine=engine) for plan, folder in plans.values())
+    )
+    for plan, folder in plans.values():
+        if folder is not None:
+            folders.prepare(folder, scenario=plan.normalized)
+    todo = missing(jobs, root)
+    for _, folder in plans.values() if start else ():
+        if folder is not None:
+            folders.log(folder, f"{start}, {len(todo)} of them to run")
     began = time.monotonic()
-    outputs = execute(jobs, workers=workers, progress=progress, title=title)
-    return outputs, evaluation_of(outputs, time.monotonic() - began)
+    outputs = execute(todo, workers=workers, progress=progress, title=title)
+    evaluation = evaluation_of(outputs, time.monotonic() - began)
+    if root is not None:
+        note(jobs, root)
+    results = {}
+    for number, (label, (plan, folder)) in enumerate(plans.items()):
+        own = outputs[number * len(seeds) : (number + 1) * len(seeds)]
+        results[label] = (
+            Result.load(folder, seeds=seeds) if folder else Result.from_outputs(own, scenario_text=plan.normalized)
+        )
+    return results, evaluation
 
 
 def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from aqmlab.errors import InputError, Interrupted, StorageError, WorkerError
-from aqmlab.runs.executors import Executor, External, Serial, Threads, available_cores, dask_cluster
+from aqmlab.runs.executors import Executor, External, Processes, Serial, Threads, available_cores, dask_cluster
 from aqmlab.runs.portions import Portion, Results, Waiting, Work
-from aqmlab.runs.processes import Processes
 from aqmlab.runs.progress import REPORT_EVERY_S, Bar, bar_over
 from aqmlab.signals import exit_code
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from aqmlab.reporting.analysis.outcome import Analysis
 from aqmlab.results import folders
-from aqmlab.runs.runner import Seeds, as_scenario, run, run_into, seed_list
+from aqmlab.runs.runner import Seeds, as_scenario, run, seed_list
 from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
 from aqmlab.theory.scenario.evidence import evidence
 from aqmlab.theory.scenario.model import model_of
@@ -82,7 +82,7 @@ def analyze(
     result = None
     if simulate:
         began = time.monotonic()
-        result = _simulate(plan, wanted, out=out, workers=workers, progress=progress, engine=engine)
+        result = run(plan, seeds=wanted, out=out, workers=workers, progress=progress, engine=engine)
         seconds["simulation"] = time.monotonic() - began
     found = _build(theory, result, folder)
     if place is None:
@@ -120,17 +120,6 @@ def _place(folder: Path | None, report: str | Path | None, *, name: str) -> Path
     place = folder / name if report is None and folder is not None else Path(str(report))
     folders.guarded(place, lambda: place.mkdir(parents=True, exist_ok=True))
     return place
-
-
-def _simulate(
-    plan: Scenario, seeds: list[int], *, out: str | Path | None, workers: int | None, progress: bool, engine: str
-) -> Result:
-    from aqmlab.results.result import Result
-
-    if out is None:
-        return run(plan, seeds=seeds, workers=workers, progress=progress, engine=engine)
-    folder, evaluation = run_into(plan, seeds, out=Path(out), workers=workers, progress=progress, engine=engine)
-    return Result.load(folder, seeds=seeds, evaluation=evaluation)
 
 
 def gaps_of(theory: Theory, result: Result | None, measured: list[Measured]) -> pd.DataFrame:

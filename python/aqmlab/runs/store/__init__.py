@@ -27,13 +27,13 @@ The store is the folder that ``--out`` names::
             runs.parquet          a row a run: name, scenario, seed, version, summary, metrics
             scenarios.parquet     a row a scenario: its hash and its text
             links.parquet, ...    the tables of those runs, one below the other, with the columns run and seed
-        owners/                   locks of the processes that work on a sweep; empty without such a process (`locks`)
+        owners/                   locks of the processes that work on a sweep; empty without such a process (`claims`)
         log.txt                   host and times of every call; never part of a result
 
 Tables are large, and other programs read them, so they are files; answers are some kilobytes of JSON, so they are rows.
-A command that wants a run in a folder copies it from another folder or from a block if the index knows one
-(`store`), and a sweep makes a block of runs in folders (`aqmlab.runs.sweeps.blocks`). The copies are the
-bytes that the run itself would have written.
+`ResultStore.find` returns a run wherever it is. A command that wants it in a folder copies it from another folder or
+from a block (`aqmlab.runs.jobs.missing`), and a sweep makes a block of runs in folders. The copies are the bytes that
+the run itself would have written.
 
 Each worker writes finished runs at once, so an interrupted command goes on where it was. The files are the truth
 about tables: a block counts from the moment at which its row is in the index, which is after its folder got its name,

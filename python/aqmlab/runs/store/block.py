@@ -48,65 +48,49 @@ class EncodedBlock:
         File name to content.
     rows
         Its runs, in their order.
-    scenarios
-        Hash and text of every scenario in it.
     evaluated, warnings
         How the runs were evaluated, and their warnings about probable mistakes.
     """
 
     name: str
     files: dict[str, bytes]
-    rows: tuple[RunRow, ...]
-    scenarios: dict[str, str]
+    rows: list[RunRow]
     evaluated: list[Evaluated]
     warnings: set[str]
 
 
-class BlockBuilder:
-    """Gathers runs and encodes them."""
+def encoded(runs: Mapping[RunKey, Output], texts: Mapping[str, str]) -> EncodedBlock:
+    """Make a block of finished runs. `texts` has the text of each of their scenarios by its hash."""
+    summaries = [output.summary["summary"] for output in runs.values()]
+    rows = [
+        RunRow(key.name, key.scenario, key.seed, key.version, plain_json(metrics_of(output.tables)))
+        for key, output in runs.items()
+    ]
+    names = [row.run for row in rows]
+    columns = {key: [getattr(row, key) for row in rows] for key in KEYS}
+    columns |= {"summary": [plain_json(summary) for summary in summaries], "metrics": columns.pop("metrics")}
+    scenarios = list(dict.fromkeys(row.scenario for row in rows))
+    tables = {
+        RUNS: pa.table(columns),
+        SCENARIOS: pa.table({"scenario": scenarios, "text": [texts[one] for one in scenarios]}),
+    }
+    for name in dict.fromkeys(name for output in runs.values() for name in output.tables):
+        parts = {number: output.tables[name] for number, output in enumerate(runs.values()) if name in output.tables}
+        tables[name] = _stacked(parts, names)
+    return EncodedBlock(
+        name=block_name(names),
+        files={f"{name}.parquet": _encoded(table) for name, table in sorted(tables.items())},
+        rows=rows,
+        evaluated=[output.evaluated for output in runs.values() if output.evaluated],
+        warnings={str(warning) for summary in summaries for warning in summary.get("warnings") or ()},
+    )
 
-    def __init__(self) -> None:
-        self._rows: list[RunRow] = []
-        self._summaries: list[str] = []
-        self._scenarios: dict[str, str] = {}
-        self._tables: dict[str, list[tuple[int, pa.Table]]] = {}
-        self._evaluated: list[Evaluated] = []
-        self._warnings: set[str] = set()
 
-    @property
-    def count(self) -> int:
-        """Number of runs so far."""
-        return len(self._rows)
-
-    def add(self, key: RunKey, text: str, output: Output) -> None:
-        """Put a finished run of a scenario with this text below those that are there."""
-        for name, table in output.tables.items():
-            self._tables.setdefault(name, []).append((self.count, table))
-        metrics = plain_json(metrics_of(output.tables))
-        self._rows.append(RunRow(key.name, key.scenario, key.seed, key.version, metrics))
-        self._summaries.append(plain_json(output.summary["summary"]))
-        self._scenarios[key.scenario] = text
-        self._warnings.update(map(str, output.summary["summary"].get("warnings") or ()))
-        self._evaluated += [output.evaluated] if output.evaluated else []
-
-    def encode(self) -> EncodedBlock:
-        """Return the files of all runs together."""
-        rows = self._rows
-        runs = {key: [getattr(row, key) for row in rows] for key in ("run", "scenario", "seed", "version")}
-        runs |= {"summary": self._summaries, "metrics": [row.metrics for row in rows]}
-        scenarios = {"scenario": list(self._scenarios), "text": list(self._scenarios.values())}
-        tables = {RUNS: pa.table(runs), SCENARIOS: pa.table(scenarios)}
-        tables |= {name: self._stacked(parts) for name, parts in self._tables.items()}
-        files = {f"{name}.parquet": _encoded(table) for name, table in sorted(tables.items())}
-        name = block_name(row.run for row in rows)
-        return EncodedBlock(name, files, tuple(rows), self._scenarios, self._evaluated, self._warnings)
-
-    def _stacked(self, parts: list[tuple[int, pa.Table]]) -> pa.Table:
-        """Put a table of several runs together, with the names of the runs as the first column."""
-        numbers, tables = zip(*parts, strict=True)
-        which = np.repeat(np.array(numbers, dtype=np.int32), [table.num_rows for table in tables])
-        names = pa.DictionaryArray.from_arrays(pa.array(which), pa.array([row.run for row in self._rows]))
-        return pa.concat_tables(tables).combine_chunks().add_column(0, "run", names)
+def _stacked(parts: Mapping[int, pa.Table], names: list[str]) -> pa.Table:
+    """Put a table of several runs together, with the names of the runs as the first column."""
+    which = np.repeat(np.array(list(parts), dtype=np.int32), [table.num_rows for table in parts.values()])
+    column = pa.DictionaryArray.from_arrays(pa.array(which), pa.array(names))
+    return pa.concat_tables(parts.values()).combine_chunks().add_column(0, "run", column)
 
 
 def plain_json(data: Mapping[str, Any]) -> str:

@@ -30,12 +30,7 @@ LOOK_AGAIN_S = 0.3
 class Claims:
     """The claims of this process, which locks its file at the first one.
 
-    Attributes
-    ----------
-    name
-        The name of this process in claims.
-    folder
-        A folder for half-written files, on the store's file system; made when the process locks its file.
+    `name` is the name of this process in claims, `folder` its folder for half-written files in the store.
     """
 
     def __init__(self, root: Path, index: Index) -> None:
@@ -72,10 +67,7 @@ class Claims:
     def claim(self, runs: Sequence[str]) -> list[str] | None:
         """Claim the runs that are not stored, so that no other process does them too.
 
-        Returns
-        -------
-        list of str or None
-            The runs to do, in order; None if another process has some of them in hand.
+        Return the runs to do, in order; None if another process has some of them in hand.
         """
         self.enter()
         left = self._claim(runs)

@@ -15,33 +15,25 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from aqmlab.errors import InputError, StorageError
 from aqmlab.results.folders import guarded
-from aqmlab.results.keys import RunKey, digest, is_name, study_name
+from aqmlab.results.keys import RunKey, digest, is_name
 from aqmlab.runs.store.block import RunRow
 
 INDEX = "index.sqlite"
-FORMAT = 3
+FORMAT = 4
 """Format of the store; another one is rejected."""
 BUSY_S = 60.0
 AGAIN_S = 0.01
 FILE = re.compile(r"[a-z_]+\.parquet")
 TABLES = """
-CREATE TABLE IF NOT EXISTS studies (
-    study TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, keys TEXT NOT NULL, seeds TEXT NOT NULL,
-    shape TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS points (
-    study TEXT NOT NULL, point INTEGER NOT NULL, scenario TEXT NOT NULL, parameters TEXT NOT NULL,
-    PRIMARY KEY (study, point)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS scenarios (scenario TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS studies (study TEXT PRIMARY KEY, content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS blocks (block TEXT PRIMARY KEY, files TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, scenario TEXT NOT NULL, seed INTEGER NOT NULL, version TEXT NOT NULL, block TEXT NOT NULL,
@@ -62,26 +54,29 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A study as the index has it: its hash (`aqmlab.results.keys.study_name`), and its hashed contents.
+    """A study as the index has it.
 
-    `shape` has the values of each key if the points are all their combinations in order; else it is empty.
+    Attributes
+    ----------
+    study
+        Hash of all that follows.
+    name, version
+        For people, and the version that its runs are of.
+    keys, seeds
+        The scenario's keys that are swept, and the seeds of every point.
+    shape
+        Values of each key if the points are all their combinations in order, else empty.
+    points
+        The scenario's hash and the values of the keys of every point.
     """
 
     study: str
     name: str
     version: str
-    keys: tuple[str, ...]
-    seeds: tuple[int, ...]
-    shape: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class PointRow:
-    """A point of a study: its number, its scenario's hash and its values of the study's keys."""
-
-    point: int
-    scenario: str
-    values: tuple[str, ...]
+    keys: list[str]
+    seeds: list[int]
+    shape: list[list[str]]
+    points: list[tuple[str, list[str]]] = field(repr=False)
 
 
 class Index:
@@ -177,11 +172,10 @@ class Index:
         """Return those of the runs that are stored in blocks."""
         return {name for name in names if self.rows("SELECT 1 FROM runs WHERE run = ?", name)}
 
-    def add_block(self, block: str, files: Files, rows: Iterable[RunRow], scenarios: Iterable[tuple[str, str]]) -> None:
+    def add_block(self, block: str, files: Files, rows: Iterable[RunRow]) -> None:
         """Put a block's rows in, inside a transaction; a run that is stored stays where it is."""
         add = self._connection
         add.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?)", (block, json.dumps(files, sort_keys=True)))
-        add.executemany("INSERT OR IGNORE INTO scenarios VALUES (?, ?)", scenarios)
         kept = [
             (row.run, row.scenario, row.seed, row.version, block, row.metrics, digest(row.metrics.encode()))
             for row in rows
@@ -196,13 +190,7 @@ class Index:
             self._connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
 
     def runs(self, where: str, *values: object) -> list[tuple[RunRow, str]]:
-        """Return runs and their blocks; the table of runs is ``r`` in the end of the question, `where`.
-
-        Raises
-        ------
-        StorageError
-            If a row is not what was written.
-        """
+        """Return runs and their blocks, checked; the table of runs is ``r`` in the end of the question, `where`."""
         ask = f"SELECT DISTINCT r.run, r.scenario, r.seed, r.version, r.metrics, r.block, r.digest {where}"
         found = []
         for run, scenario, seed, version, metrics, block, written in self.rows(ask, *values):
@@ -225,41 +213,25 @@ class Index:
         with self.transaction() as change:
             change.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def put_study(self, study: StudyRow, points: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Note a study, and the scenario and values of each of its points, unless they are known."""
-        texts = [json.dumps(part) for part in (study.keys, study.seeds, study.shape)]
-        rows = ((study.study, point, one, json.dumps(values)) for point, (one, values) in enumerate(points))
+    def put_study(self, *content: object) -> StudyRow:
+        """Note a study, unless it is known; `content` are the fields of its row after the hash."""
+        text = json.dumps(content)
         with self.transaction() as change:
-            row = (study.study, study.name, study.version, *texts)
-            change.execute("INSERT OR IGNORE INTO studies VALUES (?, ?, ?, ?, ?, ?)", row)
-            change.executemany("INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?)", rows)
+            change.execute("INSERT OR IGNORE INTO studies VALUES (?, ?)", (digest(text.encode()), text))
+        return self._study(text)
 
     def studies(self) -> list[StudyRow]:
-        """Return all studies by name."""
-        found = self.rows("SELECT study, name, version, keys, seeds, shape FROM studies ORDER BY name, study")
-        return [
-            StudyRow(study, name, version, self._list(keys), self._list(seeds), tuple(map(tuple, self._lists(shape))))
-            for study, name, version, keys, seeds, shape in found
-        ]
-
-    def points(self, study: StudyRow) -> list[PointRow]:
-        """Return the points of a study.
-
-        Raises
-        ------
-        StorageError
-            If the study or its points are not what was written.
-        """
-        ask = "SELECT point, scenario, parameters FROM points WHERE study = ? ORDER BY point"
-        found = [PointRow(point, scenario, self._list(text)) for point, scenario, text in self.rows(ask, study.study)]
-        pairs = [(point.scenario, point.values) for point in found]
-        try:
-            name = study_name(study.name, study.version, study.keys, study.seeds, study.shape, pairs)
-        except TypeError:  # bytes in place of text
-            raise self._damaged() from None
-        if name != study.study or [point.point for point in found] != list(range(len(found))):
+        """Return all studies by name, checked."""
+        found = self.rows("SELECT study, content FROM studies")
+        if not all(_is_written(text, study) for study, text in found):
             raise self._damaged()
-        return found
+        return sorted((self._study(text) for _, text in found), key=lambda study: (study.name, study.study))
+
+    def _study(self, text: str) -> StudyRow:
+        content = self._json(text, list)
+        if len(content) != len(fields(StudyRow)) - 1:
+            raise self._damaged()
+        return StudyRow(digest(text.encode()), *content)
 
     def files(self, block: str) -> Files:
         """Return size and digest of every file of a block."""
@@ -277,15 +249,6 @@ class Index:
         """Read the metrics of a run."""
         found = self.table(text)
         if not all(value is None or isinstance(value, int | float) for value in found.values()):
-            raise self._damaged()
-        return found
-
-    def _list(self, text: object) -> tuple[Any, ...]:
-        return tuple(self._json(text, list))
-
-    def _lists(self, text: object) -> tuple[list[Any], ...]:
-        found = self._list(text)
-        if not all(isinstance(values, list) for values in found):
             raise self._damaged()
         return found
 

@@ -74,9 +74,7 @@ def collect(store: ResultStore, *, dry_run: bool = False, forget: Sequence[str] 
         waste = _waste(store, damaged, forget)
         for study in waste.studies:
             change.execute("DELETE FROM studies WHERE study = ?", (study,))
-            change.execute("DELETE FROM points WHERE study = ?", (study,))
         store.index.drop_blocks((*waste.unwanted, *waste.damaged))
-        change.execute("DELETE FROM scenarios WHERE scenario NOT IN (SELECT scenario FROM runs)")
     try:
         guarded(store.root, lambda: _remove(map(store.block_folder, waste.blocks)))
     except KeyboardInterrupt:

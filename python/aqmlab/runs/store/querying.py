@@ -6,8 +6,9 @@ configuration is locked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -15,11 +16,6 @@ import pyarrow.parquet as pq
 from aqmlab.errors import InputError, StorageError, one_line
 from aqmlab.runs.store.block import SCENARIOS
 from aqmlab.runs.store.store import ResultStore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
 
 CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -46,14 +42,11 @@ def query(store: ResultStore, sql: str) -> pd.DataFrame:
     connection = duckdb.connect(config=CONFIGURATION)
     try:
         blocks = _blocks_of(store)
-        tables = {name: _dataset(store, name, found) for name, found in blocks.items()}
-        points = _points(store)
-        for name, table in tables.items():
-            connection.register(name, table)
-        connection.register("points", points)
+        for name, found in blocks.items():
+            connection.register(name, _dataset(store, name, found))
+        connection.register("points", _points(store))
         connection.execute("SET lock_configuration = true")
-        empty = {name: table.schema.empty_table() for name, table in tables.items()}
-        for name in _named(sql, {**empty, "points": pa.Table.from_pandas(points)}) & set(blocks):
+        for name in (name for name in blocks if re.search(rf"\b{name}\b", sql, re.IGNORECASE)):
             for block in blocks[name]:
                 store.verify(block, name)
         answer: pd.DataFrame = connection.sql(sql).df()
@@ -84,30 +77,11 @@ def _dataset(store: ResultStore, name: str, blocks: list[str]) -> ds.Dataset:
     return ds.dataset(files, schema=schema, format=ds.ParquetFileFormat(default_fragment_scan_options=options))
 
 
-def _named(sql: str, empty: Mapping[str, pa.Table]) -> set[str]:
-    """Return the tables that a question reads; all if DuckDB cannot tell.
-
-    DuckDB says it of tables of its own, not of registered ones; so it is asked where empty ones have these names.
-    """
-    import duckdb
-
-    with duckdb.connect(config=CONFIGURATION) as connection:
-        for name, table in empty.items():
-            connection.register("empty_table", table)
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty_table')
-        try:
-            return {name.lower() for name in connection.get_table_names(sql)}
-        except Exception:  # whatever is wrong with the question is reported when it is asked
-            return set(empty)
-
-
 def _points(store: ResultStore) -> pd.DataFrame:
-    import pandas as pd
-
     rows = [
-        (study.study, study.name, point.point, key, value, point.scenario)
+        (study.study, study.name, point, key, value, scenario)
         for study in store.studies()
-        for point in store.index.points(study)
-        for key, value in zip(study.keys, point.values, strict=True)
+        for point, (scenario, values) in enumerate(study.points)
+        for key, value in zip(study.keys, values, strict=True)
     ]
     return pd.DataFrame(rows, columns=["study", "name", "point", "key", "value", "scenario"])

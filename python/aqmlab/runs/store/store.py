@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,25 +24,11 @@ from aqmlab.results.parquet import read_parquet
 from aqmlab.results.result import Result
 from aqmlab.runs.store.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.runs.store.claims import Claims, living, must_not_be_links
-from aqmlab.runs.store.index import Index, PointRow, StudyRow
+from aqmlab.runs.store.index import Index, StudyRow
 from aqmlab.scenario.file import Scenario
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
-
-
-class Place(Protocol):
-    """Where a job's result goes. It is picklable, since workers write their finished runs themselves."""
-
-    @property
-    def place(self) -> Path | None:
-        """The folder that messages name; None for memory."""
-
-    def has(self, key: RunKey) -> bool:
-        """Whether the result of this run is there."""
-
-    def put(self, key: RunKey, output: Output) -> None:
-        """Keep a finished run, whole or not at all."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +55,7 @@ class SeedFolder:
 class ResultStore:
     """A store of results. Close it, or use it in a ``with`` statement.
 
-    Threads may share it; another process opens it again. As a `Place` it keeps the answers of reducers.
+    Threads may share it; another process opens it again.
 
     Parameters
     ----------
@@ -175,13 +161,7 @@ class ResultStore:
             change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
 
     def run_folder(self, key: RunKey) -> Path | None:
-        """Return the folder that has a run, which lies inside the store; None if none is known.
-
-        Raises
-        ------
-        StorageError
-            If the index names a folder outside the store.
-        """
+        """Return the folder that has a run; None if none is known. One outside the store is an error."""
         for (path,) in self.index.rows("SELECT path FROM folders WHERE run = ?", key.name):
             folder = self.root / str(path)
             if "\0" in str(path) or not folder.resolve().is_relative_to(self.root.resolve()):
@@ -213,18 +193,15 @@ class ResultStore:
             with self.index.transaction() as change:
                 if not change.execute("SELECT 1 FROM blocks WHERE block = ?", (block.name,)).fetchone():
                     guarded(self.root, name)
-                    self.index.add_block(block.name, file_facts(block.files), block.rows, block.scenarios.items())
+                    self.index.add_block(block.name, file_facts(block.files), block.rows)
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
     def block_folder(self, block: str) -> Path:
-        """Return the folder of a block, which lies inside the store.
+        """Return the folder of a block, which lies inside the store, since commands remove these folders.
 
-        Raises
-        ------
-        StorageError
-            If the name is not a block's name, as in an index that was made to point elsewhere, or if a folder on the
-            way is a symbolic link. Commands remove these folders.
+        It is an error if the name is no block's name, as in an index that was made to point elsewhere, or if a folder
+        on the way is a symbolic link.
         """
         if not is_name(block):
             raise self._misled(block, "name of a block (allowed: 32 hexadecimal digits)")
@@ -275,14 +252,13 @@ class ResultStore:
         found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
         if not found:
             raise InputError(f"{self.root}: no run was asked for")
-        text = self.scenario_text(found[0][0].scenario)
+        text = self.scenario_text(*found[0])
         plan = Scenario.from_text(text)
         if plan.run_hash != found[0][0].scenario:
             raise StorageError(f"{self.index.path}: is damaged: scenario {found[0][0].scenario} has another text")
         known, tables = provenance(plan), {block: self._tables_of(block) for _, block in found}
-        return Result.from_outputs(
-            [self._output(row, tables[block], known) for row, block in found], scenario_text=text
-        )
+        outputs = [self._output(row, tables[block], known) for row, block in found]
+        return Result.from_outputs(outputs, scenario_text=text)
 
     def run_row(self, name: str) -> tuple[RunRow, str]:
         """Find a run by its name or the beginning of it; also the block it is in."""
@@ -293,10 +269,11 @@ class ResultStore:
             raise InputError(f"{self.root}: {'several runs begin' if found else 'no run begins'} with {name}")
         return found[0]
 
-    def scenario_text(self, scenario: str) -> str:
-        """Return the text of a scenario by its hash."""
-        ((text,),) = self.index.rows("SELECT text FROM scenarios WHERE scenario = ?", scenario) or [("",)]
-        return str(text)
+    def scenario_text(self, run: RunRow, block: str) -> str:
+        """Return the text of the scenario of a run."""
+        table = self.read_table(block, SCENARIOS)
+        texts = {row["scenario"]: str(row["text"]) for row in table.to_pylist()} if table else {}
+        return texts.get(run.scenario, "")
 
     def studies(self) -> list[StudyRow]:
         """Return all studies."""
@@ -318,14 +295,13 @@ class ResultStore:
             raise InputError(f'{self.root}: several studies are named "{name}" (say which: {alike})')
         return found[0]
 
-    def study_runs(self, study: StudyRow) -> list[tuple[PointRow, RunRow, str]]:
-        """Return the stored runs of a study: point, run and block, in the order of points and seeds."""
-        points = self.index.points(study)
-        ask = "FROM points p JOIN runs r ON r.scenario = p.scenario AND r.version = ? WHERE p.study = ?"
-        found = self.index.runs(ask, study.version, study.study)
-        rows = {(row.scenario, row.seed): (row, block) for row, block in found}
-        keys = ((point, (point.scenario, seed)) for point in points for seed in study.seeds)
-        return [(point, *rows[key]) for point, key in keys if key in rows]
+    def study_runs(self, study: StudyRow) -> list[tuple[int, RunRow, str]]:
+        """Return the stored runs of a study: number of the point, run and block, in the order of points and seeds."""
+        scenarios = json.dumps(list({scenario for scenario, _ in study.points}))
+        ask = "FROM runs r WHERE r.version = ? AND r.scenario IN (SELECT value FROM json_each(?))"
+        rows = {(row.scenario, row.seed): (row, block) for row, block in self.index.runs(ask, study.version, scenarios)}
+        keys = ((number, (one, seed)) for number, (one, _) in enumerate(study.points) for seed in study.seeds)
+        return [(number, *rows[key]) for number, key in keys if key in rows]
 
     def _rebuild_if_lost(self, index: Index) -> None:
         """Make the index from the files if there are files and no index; damaged blocks stay out of it."""
@@ -336,11 +312,9 @@ class ResultStore:
                 rows = rows_of(read_parquet(read_regular(folder / f"{RUNS}.parquet")))
                 if block_name(row.run for row in rows) != folder.name:
                     continue
-                texts = read_parquet(read_regular(folder / f"{SCENARIOS}.parquet")).to_pydict()
                 facts = file_facts({path.name: read_regular(path) for path in files_in(folder)})
                 with index.transaction():
-                    pairs = zip(texts["scenario"], texts["text"], strict=True)
-                    index.add_block(folder.name, facts, rows, pairs)
+                    index.add_block(folder.name, facts, rows)
 
     def _misled(self, what: object, kind: str) -> StorageError:
         return StorageError(
@@ -377,3 +351,7 @@ def block_folders(root: Path) -> list[Path]:
     must_not_be_links(root / BLOCKS)
     found = (path for path in (root / BLOCKS).glob("??/*") if is_name(path.name) and path.name[:2] == path.parent.name)
     return sorted(path for path in found if path.is_dir() and not path.is_symlink() and not path.parent.is_symlink())
+
+
+Place = SeedFolder | ResultStore
+"""Where a job's result goes: the folder of a run, or a store, for the answer of a reducer. Workers write there."""

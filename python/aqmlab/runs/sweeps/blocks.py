@@ -17,9 +17,10 @@ from aqmlab import _core
 from aqmlab.errors import InputError, WorkerError
 from aqmlab.results.evaluation import cores_of
 from aqmlab.results.keys import RunKey
+from aqmlab.results.output import Output
 from aqmlab.runs.jobs import Simulation, expected_cost
 from aqmlab.runs.portions import Work
-from aqmlab.runs.store.block import BlockBuilder, EncodedBlock
+from aqmlab.runs.store.block import EncodedBlock, encoded
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.design import Design
 from aqmlab.scenario.file import PINNED_SEEDS, Scenario
@@ -85,16 +86,16 @@ class Block(Work[EncodedBlock]):
         version = self.keys[0].version
         if version != _core.version():
             raise WorkerError(f"a worker has version {_core.version()} of aqmlab, not {version}")
-        builder, short = BlockBuilder(), False
+        found: dict[RunKey, Output] = {}
+        short = False
         for scenario, keys in groupby(self.keys, key=lambda key: key.scenario):
             source = Simulation(Scenario.from_text(self.texts[scenario], filename="<study>"), engine=self.engine)
             for key in keys:
-                report = partial(self._report, progress, builder.count)
+                report = partial(self._report, progress, len(found))
                 report(0.0)
-                output = source.output(key.seed, None if short else report)
+                output = found[key] = source.output(key.seed, None if short else report)
                 short = output.evaluated is not None and output.evaluated.core_s < SHORT_S
-                builder.add(key, self.texts[scenario], output)
-        return builder.encode()
+        return encoded(found, self.texts)
 
     def _report(self, progress: Callable[[float], None], before: int, share: float) -> None:
         """Report the progress of a run as a part of that of its block."""
@@ -102,13 +103,10 @@ class Block(Work[EncodedBlock]):
 
     def adopted(self, store: ResultStore) -> EncodedBlock | None:
         """Return those runs as a block that are in folders of a store, but in no block; None if there are none."""
-        builder = BlockBuilder()
         there = store.index.has_runs(key.name for key in self.keys)
-        for key in (key for key in self.keys if key.name not in there):
-            found = store.find(key)
-            if found is not None:
-                builder.add(key, self.texts[key.scenario], found)
-        return builder.encode() if builder.count else None
+        found = {key: store.find(key) for key in self.keys if key.name not in there}
+        runs = {key: output for key, output in found.items() if output is not None}
+        return encoded(runs, self.texts) if runs else None
 
 
 def cut(

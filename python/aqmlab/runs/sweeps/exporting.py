@@ -17,8 +17,6 @@ from aqmlab.results.tables import TABLES
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.sweep import POINT, RUN, SEED, Study
 
-SWEEP_TABLES = ("runs", "points")
-
 RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
 """Formats of a single run, other than tables, that `aqmlab.export` writes."""
 
@@ -51,12 +49,13 @@ def export(
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
         export_result(store.result([run]), to=kind, out=path)
         return path
-    if run is not None:
-        made = _of_run(store, run, table or "links")
+    made = _of_sweep(store, name, table or "runs") if run is None else _of_run(store, run, table or "links")
+    sink = io.BytesIO()
+    if kind == "csv":
+        pyarrow.csv.write_csv(made, sink)
     else:
-        made = _of_sweep(store, Study.read(store, store.study_row(name)), table or "runs")
-    data = _csv(made) if kind == "csv" else _parquet(made)
-    save_output(path, data)
+        pq.write_table(made, sink, compression="zstd", write_page_checksum=True)
+    save_output(path, sink.getvalue())
     return path
 
 
@@ -78,15 +77,17 @@ def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
     return pa.Table.from_pandas(result.tables[table], preserve_index=False)
 
 
-def _of_sweep(store: ResultStore, sweep: Study, table: str) -> pa.Table:
+def _of_sweep(store: ResultStore, name: str | None, table: str) -> pa.Table:
+    row = store.study_row(name)
+    sweep = Study.read(store, row)
     if table == "runs":
         return pa.Table.from_pandas(sweep.runs, preserve_index=False)
     if table == "points":
         return pa.Table.from_pandas(sweep.points(), preserve_index=False)
     if table not in TABLES:
-        raise InputError(unknown("table", table, [*SWEEP_TABLES, *TABLES]))
+        raise InputError(unknown("table", table, ["runs", "points", *TABLES]))
     wanted = pa.Table.from_pandas(sweep.runs[[RUN, POINT, *sweep.keys]], preserve_index=False)
-    blocks = dict.fromkeys(block for _, _, block in store.study_runs(store.study_row(sweep.hash)))
+    blocks = dict.fromkeys(block for _, _, block in store.study_runs(row))
     read = (store.read_table(block, table) for block in blocks)
     found = [part.set_column(0, RUN, part[RUN].cast(wanted[RUN].type)) for part in read if part is not None]
     if not found:
@@ -96,15 +97,3 @@ def _of_sweep(store: ResultStore, sweep: Study, table: str) -> pa.Table:
     order = [POINT, *sweep.keys, SEED]
     rest = [name for name in joined.column_names if name not in (*order, RUN)]
     return joined.select([*order, *rest, RUN]).sort_by([(POINT, "ascending"), (SEED, "ascending")])
-
-
-def _csv(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    pyarrow.csv.write_csv(table, sink)
-    return sink.getvalue()
-
-
-def _parquet(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    return sink.getvalue()

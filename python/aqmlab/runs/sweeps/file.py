@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.runs.sweeps.axes import Axis, Range, axis_of, range_of
+from aqmlab.runs.sweeps.design import Axis, Range, axes_of, ranges_of
 from aqmlab.scenario.file import MOST_SEEDS, is_packaged, override_pairs, read_text
 from aqmlab.scenario.toml_text import read_toml
 
@@ -68,6 +68,9 @@ def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
         raise InputError(f"{path}: study: is {data['study']!r} (allowed: {FORMAT})")
     if not isinstance(data.get("scenario"), str):
         raise InputError(f'{path}: scenario: name the scenario file, for example "dumbbell-red.toml"')
+    name = data.get("name")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError(f"{path}: name: is {name!r} (allowed: text)")
     draw = _table(path, data, "draw")
     for key, value in draw.items():
         if key not in DRAW_KEYS:
@@ -77,12 +80,12 @@ def _sweep_file(path: Path, data: dict[str, Any]) -> SweepFile:
     scenario = data["scenario"]
     return SweepFile(
         scenario=scenario if is_packaged(scenario) else path.parent / scenario,
-        name=_text(path, data, "name"),
+        name=name,
         seeds=_seeds(path, data.get("seeds")),
         overrides=override_pairs(_table(path, data, "set")),
-        grid=tuple(axis_of(key, values, f"{path}: grid") for key, values in _table(path, data, "grid").items()),
-        zipped=tuple(axis_of(key, values, f"{path}: zip") for key, values in _table(path, data, "zip").items()),
-        ranges=tuple(range_of(key, values, f"{path}: range") for key, values in _table(path, data, "range").items()),
+        grid=axes_of(_table(path, data, "grid"), f"{path}: grid"),
+        zipped=axes_of(_table(path, data, "zip"), f"{path}: zip"),
+        ranges=ranges_of(_table(path, data, "range"), f"{path}: range"),
         draw=dict(draw),
     )
 
@@ -97,18 +100,11 @@ def _table(path: Path, data: Mapping[str, Any], key: str) -> dict[str, Any]:
     return table
 
 
-def _text(path: Path, data: Mapping[str, Any], key: str) -> str | None:
-    value = data.get(key)
-    if value is not None and (not isinstance(value, str) or not value):
-        raise InputError(f"{path}: {key}: is {value!r} (allowed: text)")
-    return value
-
-
 def _seeds(path: Path, value: object) -> int | list[int] | None:
-    numbers = value if isinstance(value, list) else [value]
-    whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
     if value is None:
         return None
-    if not whole or not numbers or len(numbers) > MOST_SEEDS:
+    numbers = value if isinstance(value, list) else [value]
+    whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
+    if not whole or not isinstance(value, int | list) or not 0 < len(numbers) <= MOST_SEEDS:
         raise InputError(f"{path}: seeds: is {value!r} (allowed: a number n for the seeds 1 to n, or a list of seeds)")
-    return value if isinstance(value, int | list) else None
+    return value

@@ -18,7 +18,7 @@ from aqmlab.results.metrics import in_order, metric, metric_interval
 from aqmlab.results.result import Result
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.sweeps.axes import number_and_unit
+from aqmlab.runs.sweeps.design import number_and_unit
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.text import interval_text
 
@@ -34,14 +34,10 @@ class Study(Shown):
 
     Attributes
     ----------
-    name, hash
-        Its name and the hash of all it says.
-    version
-        Version of its runs.
-    keys
-        The scenario's keys that are swept.
-    units
-        Unit of each key whose values are numbers with one unit; "" for plain numbers and for text.
+    name, hash, version
+        Its name, the hash of all it says, and the version of its runs.
+    keys, units
+        The scenario's keys that are swept, and the unit of each; "" for plain numbers and for text.
     seeds
         Seeds of every point.
     runs
@@ -87,16 +83,14 @@ class Study(Shown):
     def read(cls, store: ResultStore, row: StudyRow, **how: Any) -> Study:  # noqa: ANN401 - fields of this class
         """Read a sweep from an open store; `how` says how its runs were done just now."""
         found = store.study_runs(row)
-        columns, units = _parameters(row.keys, [point.values for point, _, _ in found])
+        columns, units = _parameters(row.keys, [row.points[number][1] for number, _, _ in found])
         metrics = [store.index.numbers(run.metrics) for _, run, _ in found]
         known = in_order(key for one in metrics for key in one)
-        table = {POINT: [point.point for point, _, _ in found], **columns, SEED: [run.seed for _, run, _ in found]}
-        values = {key: np.array([_number(one.get(key)) for one in metrics]) for key in known}
-        names = {RUN: [run.run for _, run, _ in found]}
-        runs = pd.DataFrame({**table, **values, **names})
-        return cls(
-            row.name, row.study, row.version, row.keys, units, row.seeds, runs, row.shape, folder=store.root, **how
-        )
+        table = {POINT: [number for number, _, _ in found], **columns, SEED: [run.seed for _, run, _ in found]}
+        values = {key: np.array([one.get(key) for one in metrics], dtype=float) for key in known}  # NaN for None
+        runs = pd.DataFrame({**table, **values, RUN: [run.run for _, run, _ in found]})
+        keys, seeds, shape = tuple(row.keys), tuple(row.seeds), tuple(map(tuple, row.shape))
+        return cls(row.name, row.study, row.version, keys, units, seeds, runs, shape, store.root, **how)
 
     @property
     def simulation_s(self) -> float:
@@ -147,11 +141,10 @@ class Study(Shown):
             raise InputError("to_xarray: needs xarray, which is not installed (pip install 'aqmlab[xarray]')")
         table = self.runs.drop(columns=RUN).drop_duplicates([POINT, SEED])
         order = [*self.keys, SEED] if self.shape else [POINT, SEED]
-        coordinates = {key: (POINT, values.to_numpy()) for key, values in self._first_of_points().items()}
-        indexed = table.set_index(order)[self.metrics]
-        data: xr.Dataset = indexed.to_xarray()
+        data: xr.Dataset = table.set_index(order)[self.metrics].to_xarray()
         if not self.shape:
-            data = data.assign_coords(coordinates)
+            first = self.runs.groupby(POINT, sort=True)[list(self.keys)].first()
+            data = data.assign_coords({key: (POINT, values.to_numpy()) for key, values in first.items()})
         for key in self.metrics:
             data[key].attrs = {"units": metric(key).unit, "long_name": metric(key).title}
         for key in self.keys:
@@ -167,12 +160,9 @@ class Study(Shown):
         with ResultStore(self.folder) as store:
             return store.result(str(name) for name in names)
 
-    def _first_of_points(self) -> pd.DataFrame:
-        return self.runs.groupby(POINT, sort=True)[list(self.keys)].first()
-
 
 def _parameters(
-    keys: Sequence[str], values: Sequence[tuple[str, ...]]
+    keys: Sequence[str], values: Sequence[Sequence[str]]
 ) -> tuple[dict[str, list[float] | list[str]], dict[str, str]]:
     """Return the values of every key as numbers where all have one unit, else as text; and the units.
 
@@ -190,10 +180,6 @@ def _parameters(
         columns[key] = [numbers[text] for text in texts] if numeric else texts
         units[key] = found_units.pop() if numeric else ""
     return columns, units
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 def points_text(study: Study, points: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:

@@ -12,16 +12,14 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.results.evaluation import Evaluated, Evaluation, checked_engine
 from aqmlab.results.folders import log
-from aqmlab.results.keys import study_name
 from aqmlab.runs.progress import Throttled, bar_over
 from aqmlab.runs.runner import Seeds, as_scenario, seed_list
 from aqmlab.runs.scheduler import Workers
 from aqmlab.runs.store.block import EncodedBlock
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
-from aqmlab.runs.sweeps.axes import axis_of, range_of
 from aqmlab.runs.sweeps.blocks import Block, check_points, cut
-from aqmlab.runs.sweeps.design import METHODS, Design
+from aqmlab.runs.sweeps.design import METHODS, Design, axes_of, ranges_of
 from aqmlab.runs.sweeps.file import SweepFile, read_sweep
 from aqmlab.runs.sweeps.sweep import Study
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
@@ -100,9 +98,9 @@ def sweep(
     wanted = seed_list(given.seeds if seeds is None else seeds, base)
     method, draws, draw_seed = _draws(given, random=random, sobol=sobol, draw_seed=draw_seed)
     design = Design(
-        grid=(*given.grid, *(axis_of(key, values, "grid") for key, values in (grid or {}).items())),
-        zipped=(*given.zipped, *(axis_of(key, values, "zip") for key, values in (zipped or {}).items())),
-        ranges=(*given.ranges, *(range_of(key, values, "range") for key, values in (ranges or {}).items())),
+        grid=given.grid + axes_of(grid or {}, "grid"),
+        zipped=given.zipped + axes_of(zipped or {}, "zip"),
+        ranges=given.ranges + ranges_of(ranges or {}, "range"),
         method=method,
         draws=draws,
         draw_seed=draw_seed,
@@ -113,12 +111,12 @@ def sweep(
     warnings: set[str] = set()
     with bar_over("points", [1.0], shown=progress, runs=design.size) as bar:
         points = check_points(base, design, warnings, Throttled(partial(bar.report, 0)))
-    about = (name or given.name or base.name, _core.version(), design.keys, tuple(wanted), design.shape)
-    pairs = [(point.scenario, point.values) for point in points]
-    row = StudyRow(study_name(*about, pairs), *about)
-    blocks = cut(points, row.seeds, row.version, engine=engine, place=Path(out))
+    version = _core.version()
+    blocks = cut(points, wanted, version, engine=engine, place=Path(out))
     with ResultStore(out, create=True) as store:
-        store.index.put_study(row, pairs)
+        pairs = [(point.scenario, point.values) for point in points]
+        title = name or given.name or base.name
+        row = store.index.put_study(title, version, design.keys, wanted, design.shape, pairs)
         with Workers(workers, progress=progress, executor=executor, dask=dask, deaths=MOST_DEATHS) as own:
             evaluation = _done(store, blocks, own, warnings, row)
         return Study.read(store, row, evaluation=evaluation, warnings=tuple(sorted(warnings)))
@@ -174,6 +172,7 @@ def _done(
 
 def _left(store: ResultStore, blocks: Sequence[Block]) -> list[Block]:
     """Return the runs that are still to do; before, drop those whose files are missing, and adopt those in folders."""
+    store.claims.enter()  # removes what a killed process left, even if there is nothing to do
     store.drop_lost(key.name for block in blocks for key in block.keys)
     for block in blocks if store.index.rows("SELECT 1 FROM folders LIMIT 1") else ():
         found = block.adopted(store)
