@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # rustfmt does not find modules that a macro declares.
 PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
-  crates/transport/src/rfc/sender/congestion/*/mod.rs)
+  crates/transport/src/rfc/sender/congestion/*/mod.rs crates/netsim/src/link/server/*.rs crates/netsim/src/link/channel/*.rs)
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 

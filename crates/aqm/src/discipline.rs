@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, Verdict};
+use crate::{Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, Verdict, Visitor};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -120,6 +120,15 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
         }
     }
 
+    #[inline(always)]
+    fn average(&self, now: Time) -> Option<f64> {
+        match self {
+            Self::DropTail(q) => Qdisc::<P>::average(&**q, now),
+            Self::Red(q) => Qdisc::<P>::average(&**q, now),
+            Self::NonRed(q) => q.average(now),
+        }
+    }
+
     fn warnings(&self) -> Vec<String> {
         match self {
             Self::DropTail(_) => Vec::new(),
@@ -151,6 +160,17 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.leaves(now, meta),
             Self::Red(q) => q.leaves(now, meta),
             Self::NonRed(q) => q.leaves(now, meta),
+        }
+    }
+
+    fn visited_by<V: Visitor<P>>(self, visitor: V) -> V::Output
+    where
+        P: Copy + Default + Send + Sync + 'static,
+    {
+        match self {
+            Self::DropTail(q) => q.visited_by(visitor),
+            Self::Red(q) => q.visited_by(visitor),
+            Self::NonRed(q) => q.visited_by(visitor),
         }
     }
 }

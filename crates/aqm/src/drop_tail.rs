@@ -74,6 +74,8 @@ impl<P: Copy> DropTail<P> {
 }
 
 impl Decide for Room {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, _now: Time, meta: &Meta, waiting: Backlog, _host: &mut impl Host<P>) -> Verdict {
         if self.is_full_for(waiting, meta.bytes) {
@@ -81,6 +83,11 @@ impl Decide for Room {
         } else {
             Verdict::Accept
         }
+    }
+
+    #[inline]
+    fn average(&self) -> Option<f64> {
+        Some(0.0)
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {

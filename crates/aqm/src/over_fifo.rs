@@ -4,7 +4,7 @@
 
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc, Visitor};
 
 /// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,10 @@ impl Verdict {
 
 /// A rule that decides about each packet at its arrival. What it accepts waits in a first-in first-out queue, which the rule does
 /// not see but by the packets and bytes waiting.
-pub trait Decide {
+pub trait Decide: Clone + Send + Sync + 'static {
+    /// Whether it reads the flow label, the class of the source or times to live; see [`Qdisc::READS_FLOW`].
+    const READS_FLOW: bool = true;
+
     /// Decide about a packet that arrives at `now` and finds `waiting`. Random numbers come from the host; nothing is reported to it.
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict;
 
@@ -64,6 +67,12 @@ pub trait Decide {
 
     /// Handle the timer, while so much waits.
     fn on_timer(&mut self, _now: Time, _waiting: Backlog) {}
+
+    /// Return the average that judged the last arrival, if the rule has one: the gauge [`AVERAGE`](crate::red::AVERAGE).
+    #[inline]
+    fn average(&self) -> Option<f64> {
+        None
+    }
 
     /// Publish the gauges; see [`Qdisc::gauges`].
     fn gauges(&self, out: &mut dyn FnMut(Gauge, f64));
@@ -86,6 +95,8 @@ impl<P: Copy, D: Decide> OverFifo<P, D> {
 }
 
 impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
+    const READS_FLOW: bool = D::READS_FLOW;
+
     #[inline]
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         if self.decide(now, &packet.meta, false, host).carry_out(&mut packet, host) {
@@ -126,6 +137,11 @@ impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
         self.rule.gauges(out);
     }
 
+    #[inline]
+    fn average(&self, _now: Time) -> Option<f64> {
+        self.rule.average()
+    }
+
     fn decides_at_arrival(&self) -> bool {
         true
     }
@@ -150,5 +166,12 @@ impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
     fn leaves(&mut self, now: Time, meta: &Meta) {
         self.waiting.take(meta.bytes);
         self.rule.leaves(now, meta, self.waiting);
+    }
+
+    fn visited_by<V: Visitor<P>>(self, visitor: V) -> V::Output
+    where
+        P: Copy + Default + Send + Sync + 'static,
+    {
+        visitor.visit(self)
     }
 }

@@ -1,5 +1,6 @@
 use aqmlab_units::Time;
 
+use crate::red::AVERAGE;
 use crate::{Meta, Packet, Verdict};
 
 /// The class of a reason, by which statistics compare disciplines whose own reasons differ.
@@ -120,11 +121,24 @@ impl Gauge {
     }
 }
 
+/// A computation with a discipline whose type its caller does not know.
+pub trait Visitor<P> {
+    /// The result.
+    type Output;
+
+    /// Compute it.
+    fn visit<Q: Qdisc<P> + Clone + Send + Sync + 'static>(self, discipline: Q) -> Self::Output;
+}
+
 /// A queue discipline. It owns its packets and returns every one exactly once, to the link or to the host.
 ///
 /// `now` never decreases from call to call. The link calls [`Qdisc::dequeue`] at every end of service and after an arrival at
 /// an idle link. If the result is [`Dequeue::Empty`], the idle time begins.
 pub trait Qdisc<P> {
+    /// Whether [`Qdisc::decide`] and [`Qdisc::leaves`] read more of a packet than arrival, length and the part of the header that the packet
+    /// carries ([`Header::own`](crate::Header::own)): the flow label, the class of the source, times to live.
+    const READS_FLOW: bool = true;
+
     /// Enqueue a packet that arrives at `now`. This may drop or mark any packets of the queue.
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>);
 
@@ -198,6 +212,11 @@ pub trait Qdisc<P> {
         find_gauge(self, now, name)
     }
 
+    /// Return the average that judged the last arrival, if the discipline has one: the gauge [`AVERAGE`].
+    fn average(&self, now: Time) -> Option<f64> {
+        self.gauge(now, AVERAGE)
+    }
+
     /// Return warnings about settings that are allowed but probably not intended, one line each.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -218,6 +237,16 @@ pub trait Qdisc<P> {
 
     /// Note that a packet that waited leaves the queue at `now`, since its service starts.
     fn leaves(&mut self, _now: Time, _meta: &Meta) {}
+
+    /// Let a visitor have a discipline that decides at arrivals with the type of its rule, so that no call has to look for it. Then only
+    /// [`Qdisc::decide`] and [`Qdisc::leaves`] may be called, not [`Qdisc::enqueue`] and [`Qdisc::dequeue`].
+    fn visited_by<V: Visitor<P>>(self, _visitor: V) -> V::Output
+    where
+        Self: Sized,
+        P: Copy + Default + Send + Sync + 'static,
+    {
+        unreachable!("this discipline keeps its packets")
+    }
 }
 
 /// Find a gauge among all of a discipline.

@@ -12,7 +12,7 @@ use aqmlab_dataplane::classify::{Classifier, Distance, Group};
 use aqmlab_dataplane::replay::{
     Recording, Tables, differences, standalone_plan, through_data_plane, through_simulator,
 };
-use aqmlab_netsim::plan::{Change, Link, Plan, Probe};
+use aqmlab_netsim::plan::{Line, Link, Plan, Probe, Server};
 use aqmlab_netsim::{Column, Recorded};
 use aqmlab_units::{Rate, Span, Stream, Time};
 use common::{ACK, Ip, PSH, SYN};
@@ -88,7 +88,7 @@ fn recording(seed: u64) -> Recording {
 }
 
 /// A link of 10 Mb/s behind a discipline, for these flows.
-fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Change>) -> Plan {
+fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], change: impl Fn(&mut Line)) -> Plan {
     let (rate, delay) = (Rate(10_000_000), Span::from_millis(10));
     let mut spec = Spec::new(preset).expect("a preset");
     for (key, value) in set {
@@ -102,7 +102,9 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
         ..Probe::default()
     };
     let (duration, warmup) = (Span::from_secs(SECONDS), Span::from_secs(SECONDS / 7.0));
-    let links = vec![Link { name: name.into(), from: 0, to: 1, rate, delay, queue }];
+    let mut line = Line::constant(rate, delay);
+    change(&mut line);
+    let links = vec![Link { name: name.into(), from: 0, to: 1, line: line.into(), queue }];
     let nodes = ["a".into(), "b".into()];
     let plan = Plan {
         nodes: nodes.into(),
@@ -110,7 +112,6 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], changes: Vec<Chan
         flows: [].into(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes,
         duration,
         warmup,
         probe,
@@ -162,7 +163,7 @@ fn every_discipline_does_the_same_live_and_simulated() {
             if ecn && !has_ecn {
                 continue;
             }
-            let plan = plan(preset.name, if has_ecn { &set } else { &[] }, &recording.flows, Vec::new());
+            let plan = plan(preset.name, if has_ecn { &set } else { &[] }, &recording.flows, |_| ());
             let said = format!("{}, ecn {ecn}", preset.name);
             let (tables, marks) = same(&recording, &plan, 7, &said);
             assert!(integers(&tables, "links", "drops")[0] > 50, "{said}: drops");
@@ -186,7 +187,7 @@ fn readings_that_use_more_of_a_header() {
         ("drop-tail", &[("limit", Value::Packets(3.0))]),
     ];
     for (preset, set) in cases {
-        let plan = plan(preset, set, &recording.flows, Vec::new());
+        let plan = plan(preset, set, &recording.flows, |_| ());
         same(&recording, &plan, 3, &format!("{preset} {set:?}"));
     }
 }
@@ -194,15 +195,17 @@ fn readings_that_use_more_of_a_header() {
 #[test]
 fn changes_of_the_link_during_the_run() {
     let recording = recording(3);
-    let at = |s: f64, mbps: Option<u64>, ms: Option<u64>| Change {
-        at: Time::from_secs(s),
-        link: 0,
-        rate: mbps.map(|mbps| Rate(mbps * 1_000_000)),
-        delay: ms.map(Span::from_millis),
+    let change = |line: &mut Line| {
+        let mut at = |s: f64, mbps: Option<u64>, ms: Option<u64>| {
+            let server = mbps.map(|mbps| Server::constant(Rate(mbps * 1_000_000)));
+            line.change(Time::from_secs(s), server, ms.map(Span::from_millis));
+        };
+        at(0.5, Some(5), None);
+        at(1.0, None, Some(1));
+        at(1.7, Some(20), Some(30));
     };
-    let changes = vec![at(0.5, Some(5), None), at(1.0, None, Some(1)), at(1.7, Some(20), Some(30))];
     for preset in ["drop-tail", "red", "adaptive-red", "ddred"] {
-        let plan = plan(preset, &[], &recording.flows, changes.clone());
+        let plan = plan(preset, &[], &recording.flows, change);
         same(&recording, &plan, 5, preset);
     }
 }
@@ -210,7 +213,7 @@ fn changes_of_the_link_during_the_run() {
 #[test]
 fn another_seed_is_another_run_and_would_be_noticed() {
     let recording = recording(4);
-    let plan = plan("red", &[], &recording.flows, Vec::new());
+    let plan = plan("red", &[], &recording.flows, |_| ());
     let (found, _) = through_data_plane(&plan, 1, &recording.arrivals);
     let other = through_simulator(&plan, 2, &recording.arrivals, true);
     assert!(!differences(&found, &other).is_empty());
@@ -225,7 +228,7 @@ fn a_capture_of_more_packets_than_a_link_has_buffers() {
         Recorded { number, ..one }
     };
     recording.arrivals = (0..20_000).zip(some.into_iter().cycle()).map(|(n, one)| packet(n, one)).collect();
-    let plan = plan("drop-tail", &[], &recording.flows, Vec::new());
+    let plan = plan("drop-tail", &[], &recording.flows, |_| ());
     let (tables, _) = same(&recording, &plan, 1, "a long capture");
     assert!(integers(&tables, "links", "drops")[0] > 1000);
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use aqmlab_aqm::{LinkContext, Spec};
 use aqmlab_dataplane::clock;
 use aqmlab_dataplane::traffic::{self, Role, Schedule, TrafficRequest};
-use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Spread, Start, TTL, Transport};
+use aqmlab_netsim::plan::{
+    Ends, Flow, Length, Line, Link, Pattern, Plan, Probe, Spread, Start, TTL, Transport,
+};
 use aqmlab_netsim::{Column, Options, Simulation};
 use aqmlab_units::{Rate, Span, Time};
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
     let (rate, delay) = (Rate(100_000_000), Span::from_millis(1));
     let spec = Spec::new("drop-tail").expect("a preset");
     let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a queue"));
-    let link = Link { name: "link".into(), from: 0, to: 1, rate, delay, queue };
+    let link = Link { name: "link".into(), from: 0, to: 1, line: Line::constant(rate, delay).into(), queue };
     let flow = Flow {
         name: "noise 3".into(),
         group: "noise".into(),
@@ -37,7 +39,6 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes: Vec::new(),
         duration: Span::from_secs(3.0),
         warmup: Span::ZERO,
         probe: Probe { links: vec![0], events: true, ..Probe::default() },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use aqmlab_aqm::Limit;
 use aqmlab_units::Span;
 
-use crate::plan::{Change, Length, LinkId, Plan, Transport};
+use crate::plan::{Length, LinkId, Plan, Transport};
 
 /// Longest backlog of a link whose departures are computed at arrivals: sums of times of 64 bits hold that and a run.
 const LONGEST_BACKLOG: Span = Span(u64::MAX / 4);
@@ -16,7 +16,6 @@ const HEADERS: u32 = 200;
 pub(crate) struct Attached<'a> {
     plan: &'a Plan,
     observed: Vec<bool>,
-    changes: BTreeMap<LinkId, Vec<Change>>,
     markers: BTreeMap<LinkId, Vec<usize>>,
     /// No packet of the plan has more bytes.
     largest_packet: u32,
@@ -34,16 +33,12 @@ impl<'a> Attached<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let mut observed = vec![false; plan.links.len()];
         plan.probe.links.iter().for_each(|&link| observed[link as usize] = true);
-        let mut changes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for change in &plan.changes {
-            changes.entry(change.link).or_default().push(change.clone());
-        }
         let mut markers: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (number, marker) in plan.markers.iter().enumerate() {
             markers.entry(marker.link).or_default().push(number);
         }
         let largest_packet = plan.flows.iter().map(|flow| largest(&flow.transport)).max().unwrap_or(0);
-        Self { plan, observed, changes, markers, largest_packet }
+        Self { plan, observed, markers, largest_packet }
     }
 
     /// Whether the link is observed.
@@ -51,9 +46,10 @@ impl<'a> Attached<'a> {
         self.observed[link as usize]
     }
 
-    /// Its changes, in order of time.
-    pub fn changes(&self, link: LinkId) -> &[Change] {
-        self.changes.get(&link).map_or(&[], Vec::as_slice)
+    /// Whether its packets leave no trace besides counts: none is marked or logged.
+    pub fn only_counts(&self, link: LinkId) -> bool {
+        let logs = self.is_observed(link) && (self.probe.events || self.probe.packets);
+        !logs && self.markers(link).is_empty()
     }
 
     /// Whether the times of all that can wait for the link are far from the last time there is.
@@ -64,7 +60,7 @@ impl<'a> Attached<'a> {
             Some(Limit::Bytes(n)) => n.saturating_add(packet),
             None => u64::MAX,
         };
-        link.rate.time_of(bytes) <= LONGEST_BACKLOG
+        link.line.server.longest(bytes) <= LONGEST_BACKLOG
     }
 
     /// The numbers of the markers before its queue.

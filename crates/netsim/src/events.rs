@@ -30,6 +30,8 @@ pub(crate) struct Events {
     numbering: Numbering,
     /// The packets on the wire of each link: first in, first out.
     wires: Vec<VecDeque<Message>>,
+    /// The packets on the wires of links that do not send in order, by their keys. Each is a pending event.
+    unordered: VecDeque<Message>,
     evaluated: u64,
 }
 
@@ -38,7 +40,7 @@ impl Events {
         let numbering = network.numbering;
         let heap = Heap::new((0..numbering.slots()).map(|slot| numbering.source(slot)));
         let wires = vec![VecDeque::new(); numbering.links as usize];
-        let mut events = Self { heap, numbering, wires, evaluated: 0 };
+        let mut events = Self { heap, numbering, wires, unordered: VecDeque::new(), evaluated: 0 };
         network.announce(&mut events);
         events
     }
@@ -78,7 +80,7 @@ impl Events {
                 Some(next) => self.heap.postpone_first(next.time, next.cause),
                 None => self.heap.pop(),
             }
-            if let Some(mut message) = arrived {
+            if let Some(mut message) = arrived.or_else(|| self.unordered.pop_front()) {
                 network.arrive(self, &mut message);
             }
             return;
@@ -134,6 +136,12 @@ impl Scheduler for Events {
             let slot = self.numbering.slot(Target::Arrival(message.source));
             self.heap.push(message.time, message.cause, slot);
         }
+    }
+
+    fn sent_unordered(&mut self, _to: Next, message: &Message) {
+        let place = self.unordered.partition_point(|other| other.key() <= message.key());
+        self.unordered.insert(place, *message);
+        self.heap.push(message.time, message.cause, self.numbering.slot(Target::Arrival(message.source)));
     }
 
     fn entered(&mut self, _link: LinkId, _message: &Message) {}

@@ -23,6 +23,7 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
         .iter()
         .enumerate()
         .map(|(i, flow)| match &*flow.transport {
+            _ if !paths.links(i, Kind::Data).all(|link| keeps_order(plan, link)) => false,
             Transport::Tcp { config, .. } => {
                 let own_link = |link: u32| {
                     matches!(feeders[link as usize], Feeder::Endpoint(_, Kind::Ack))
@@ -50,9 +51,14 @@ fn feeders(plan: &Plan, paths: &Paths) -> Vec<Feeder> {
             for link in paths.links(flow, kind) {
                 let known = &mut feeders[link as usize];
                 *known = if *known == Feeder::Nothing || *known == feeder { feeder } else { Feeder::Several };
-                feeder = Feeder::Link(link);
+                // The inputs of a station behind a link that does not send in order are sorted.
+                feeder = if keeps_order(plan, link) { Feeder::Link(link) } else { Feeder::Several };
             }
         }
     }
     feeders
+}
+
+fn keeps_order(plan: &Plan, link: u32) -> bool {
+    plan.links[link as usize].line.channel.keeps_order()
 }

@@ -87,6 +87,8 @@ pub(crate) struct Drops {
     data_by_distance: Vec<u64>,
     /// By reason; not those that are named as their class, which [`LinkCounters`] counts.
     by_reason: Vec<ReasonCount>,
+    /// Packets that the channel lost after the warm-up, which a link may count ahead; all others are the discipline's.
+    pub lost: u64,
 }
 
 impl Drops {
@@ -264,7 +266,7 @@ impl LinkStats {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
         self.enters(now, waiting.packets, waiting.bytes);
-        self.drops = Drops::default();
+        self.drops = Drops { lost: self.drops.lost, ..Drops::default() };
         if let Some(observation) = &mut self.observation {
             observation.reset_stats();
         }

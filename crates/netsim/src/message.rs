@@ -288,6 +288,13 @@ impl SackStore {
         }
     }
 
+    /// Make a packet a copy of itself: it gets a slot of its own.
+    pub fn copy(&mut self, message: &mut Message) {
+        if message.sack != NO_SACK {
+            message.sack = self.put(self.slots[message.sack as usize]);
+        }
+    }
+
     /// Move the parts of a packet that are kept aside to another store.
     pub fn hand_over(&mut self, message: &mut Message, other: &mut Self) {
         if message.sack != NO_SACK {

@@ -10,7 +10,7 @@ use crate::application::Taken;
 use crate::attached::Attached;
 use crate::feeders;
 use crate::key::Key;
-use crate::link::{Any, Link, Queue, SimpleRed};
+use crate::link::{Link, Queue, Wire};
 use crate::message::{Message, SackStore};
 use crate::paths::{Next, Paths};
 use crate::plan::{Dispatch, LinkId, Page, Plan};
@@ -26,6 +26,8 @@ pub(crate) trait Scheduler {
 
     /// Schedule the arrival of a packet at a station, over the link that is its source.
     fn sent(&mut self, to: Next, message: &Message);
+    /// [`Scheduler::sent`] over a link that does not send in order.
+    fn sent_unordered(&mut self, to: Next, message: &Message);
     /// Schedule the arrival of a packet at the first link of its path; called if the order is not global.
     fn entered(&mut self, link: LinkId, message: &Message);
     /// Schedule the end of a service after which a packet waits; called if the order is global.
@@ -365,8 +367,7 @@ impl Fabric {
     fn pass<A: Scheduler>(&mut self, scheduler: &mut A, link: LinkId, message: &mut Message) -> bool {
         let is_accepted = match &mut self.links[link as usize] {
             Link::UnobservedDropTail(station) => station.arrive(link, &self.paths, message),
-            Link::InOrder(station) => station.arrive::<Any>(&self.paths, message),
-            Link::SimpleRed(station) => station.arrive::<SimpleRed>(&self.paths, message),
+            Link::InOrder(station) => station.arrive(&self.paths, message),
             Link::Queue(queue) => {
                 return Self::queue(queue, &self.paths, &mut self.sacks, scheduler, message);
             }
@@ -378,10 +379,11 @@ impl Fabric {
     }
 
     /// A packet leaves a link: it goes on to the next station of its path. Return that if it may be evaluated ahead; if not, schedule the
-    /// arrival, unless it is after the end of the run.
+    /// arrival, unless the packet is lost or the run ends before.
     #[inline(always)]
     fn leave<A: Scheduler>(&mut self, scheduler: &mut A, message: &mut Message) -> Option<Next> {
         if message.time >= self.end {
+            self.ends(scheduler, message);
             return None;
         }
         message.step += 1;
@@ -391,6 +393,41 @@ impl Fabric {
             return None;
         }
         Some(step.next())
+    }
+
+    /// A packet leaves a link: it does not arrive at the far end during the run, or not in order. If it is lost, release what it holds
+    /// and count it.
+    #[cold]
+    #[inline(never)]
+    fn ends<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
+        let is_unordered = message.time == Wire::UNORDERED;
+        if is_unordered && self.send_unordered(scheduler, message) {
+            return;
+        }
+        if (is_unordered || message.time == Time::NEVER) && message.cause < self.end {
+            self.sacks.release(&message.rest());
+            self.links[message.source as usize].lost(message.cause);
+        }
+    }
+
+    /// Schedule the arrivals of a packet and its copy over a channel that does not keep the order. Return whether any of them arrives.
+    fn send_unordered<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) -> bool {
+        let arrivals = self.links[message.source as usize].arrivals();
+        let mut message = *message;
+        message.step += 1;
+        let to = self.paths.at(message.step).next();
+        let mut is_copy = false;
+        for time in arrivals.into_iter().filter(|time| *time != Time::NEVER) {
+            if is_copy {
+                self.sacks.copy(&mut message);
+            }
+            is_copy = true;
+            message.time = time;
+            if time < self.end {
+                scheduler.sent_unordered(to, &message);
+            }
+        }
+        is_copy
     }
 
     /// Deliver a packet to a queue whose ends of service are events. Return whether it is transmitted at once.

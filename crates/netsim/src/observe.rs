@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use aqmlab_aqm::red::{AVERAGE, P_B};
-use aqmlab_aqm::{Backlog, Discipline, DropReason, Ecn, Gauge, Kind, Meta, Packet, Qdisc};
+use aqmlab_aqm::{Backlog, DropReason, Ecn, Gauge, Kind, Meta, Packet, Qdisc};
 use aqmlab_units::{Span, Time};
 
 use crate::code_points::{CodePoint, CodePoints};
@@ -141,7 +141,7 @@ impl Observation {
     }
 
     /// Prepare for a discipline.
-    pub(crate) fn attach<P: Copy + Default>(&mut self, discipline: &Discipline<P>) {
+    pub(crate) fn attach<P>(&mut self, discipline: &impl Qdisc<P>) {
         self.has_average = discipline.gauge(Time::ZERO, AVERAGE).is_some();
     }
 
@@ -241,11 +241,6 @@ impl Observation {
         }
     }
 
-    /// Return whether each packet or event is logged.
-    pub(crate) fn has_logs(&self) -> bool {
-        self.events.is_some() || self.packets.is_some()
-    }
-
     /// A packet departs after this delay; no events are logged.
     pub(crate) fn departs(&mut self, meta: &Meta, delay: Span) {
         self.code_points.at(meta.header.dscp()).departed(meta.bytes);
@@ -314,16 +309,10 @@ impl Observation {
 
     /// Record the average that decided about the last arrival.
     #[inline(always)]
-    pub(crate) fn after_decision<P: Copy + Default>(&mut self, now: Time, discipline: &Discipline<P>) {
-        if !self.has_average {
-            return;
-        }
-        let average = match discipline {
-            Discipline::Red(red) => Some(red.average()),
-            Discipline::DropTail(_) => Some(0.0),
-            Discipline::NonRed(_) => discipline.gauge(now, AVERAGE),
-        };
-        if let Some(average) = average {
+    pub(crate) fn after_decision<P>(&mut self, now: Time, discipline: &impl Qdisc<P>) {
+        if self.has_average
+            && let Some(average) = discipline.average(now)
+        {
             self.saw_average(now, average);
         }
     }
@@ -348,7 +337,7 @@ impl Observation {
     }
 
     /// Takes the samples that are due.
-    pub(crate) fn sample<P: Copy + Default>(&mut self, time: Time, discipline: &Discipline<P>) {
+    pub(crate) fn sample<P>(&mut self, time: Time, discipline: &impl Qdisc<P>) {
         if sampling::is_due(self.interval, time) {
             let gauge = |name| discipline.gauge(time, name).unwrap_or(f64::NAN);
             let (backlog, average, p_b) = (discipline.backlog(), gauge(AVERAGE), gauge(P_B));

@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
     use crate::key::Key;
-    use crate::plan::{Ends, Flow, Link, Probe, Size, Start, TTL};
+    use crate::plan::{Ends, Flow, Line, Link, Probe, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::ns2::{Config, Variant};
     use aqmlab_transport::{Data, DataFlags, TcpConfig};
@@ -226,8 +226,7 @@ mod tests {
             name: format!("{from}->{to}").into(),
             from,
             to,
-            rate: context.rate,
-            delay: context.delay,
+            line: Line::constant(context.rate, context.delay).into(),
             queue: queue.clone(),
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
@@ -254,7 +253,6 @@ mod tests {
             flows: [flow(false), flow(true)].into(),
             pages: Vec::new(),
             markers: Vec::new(),
-            changes: Vec::new(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,
             probe: Probe::default(),

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use aqmlab_aqm::Resolved;
+use aqmlab_aqm::{LinkContext, Resolved};
 use aqmlab_transport::TcpConfig;
 pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
+
+pub use crate::link::{Channel, Keys, Server};
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
 pub type Name = compact_str::CompactString;
@@ -31,8 +33,6 @@ pub struct Plan {
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
     pub markers: Vec<Marker>,
-    /// Changes of links during the run, in order of time.
-    pub changes: Vec<Change>,
     /// The run ends here.
     pub duration: Span,
     /// Statistics begin here; below `duration`.
@@ -50,33 +50,59 @@ pub struct Link {
     pub from: NodeId,
     /// End.
     pub to: NodeId,
-    /// Bit rate.
-    pub rate: Rate,
-    /// Propagation delay.
-    pub delay: Span,
+    /// Server and channel.
+    pub line: Arc<Line>,
     /// The discipline.
     pub queue: Arc<Resolved>,
 }
 
+/// How packets that leave the queue of a link get to its far end. Links with the same server and channel share one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// When a packet whose service starts has left.
+    pub server: Server,
+    /// When it arrives at the far end.
+    pub channel: Channel,
+}
+
+impl Line {
+    /// Return a line with a constant bit rate, above 0, and a constant propagation delay.
+    pub fn constant(rate: Rate, delay: Span) -> Self {
+        Self { server: Server::constant(rate), channel: Channel::constant(delay) }
+    }
+
+    /// Return bit rate and propagation delay, by which automatic parameters of a discipline are chosen: those of the start.
+    pub fn context(&self) -> LinkContext {
+        LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
+    }
+
+    /// Change server or propagation delay from a time on, not before earlier changes. The packet in service keeps those with which
+    /// its service started, and no packet overtakes another.
+    pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
+        if let Some(server) = server {
+            self.server = self.server.clone().then(at, server);
+        }
+        if let Some(delay) = delay {
+            self.channel = self.channel.clone().then(at, delay);
+        }
+    }
+}
+
 impl Link {
+    /// Bit rate at the start of a run; see [`Server::rate`].
+    pub fn rate(&self) -> Rate {
+        self.line.server.rate()
+    }
+
+    /// Propagation delay at the start of a run; see [`Channel::delay`].
+    pub fn delay(&self) -> Span {
+        self.line.channel.delay()
+    }
+
     /// Name of the preset of its discipline.
     pub fn aqm(&self) -> &'static str {
         self.queue.preset
     }
-}
-
-/// A change of a link during the run. The packet in service keeps the rate at which it was begun, and no packet
-/// overtakes another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// When.
-    pub at: Time,
-    /// Which link.
-    pub link: LinkId,
-    /// Its bit rate from then on, if that changes.
-    pub rate: Option<Rate>,
-    /// Its propagation delay from then on, if that changes.
-    pub delay: Option<Span>,
 }
 
 /// A marker before the queue of a link: measures flows and writes code points.

@@ -229,7 +229,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::plan::{Link, Probe};
+    use crate::plan::{Line, Link, Probe};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_units::{Rate, Span};
     use proptest::prelude::*;
@@ -241,8 +241,7 @@ mod tests {
             name: format!("{from}->{to}").into(),
             from,
             to,
-            rate: context.rate,
-            delay: context.delay,
+            line: Line::constant(context.rate, context.delay).into(),
             queue: queue.clone(),
         };
         Plan {
@@ -251,7 +250,6 @@ mod tests {
             flows: [].into(),
             pages: Vec::new(),
             markers: Vec::new(),
-            changes: Vec::new(),
             duration: Span::from_millis(1),
             warmup: Span::ZERO,
             probe: Probe::default(),

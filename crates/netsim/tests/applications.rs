@@ -59,7 +59,6 @@ fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
         flows: flows.into(),
         pages,
         markers: Vec::new(),
-        changes: Vec::new(),
         duration: Span::from_millis(20_000),
         warmup: Span::ZERO,
         probe: Probe { links: vec![0], flow_delay: true, losses: true, ..Probe::default() },

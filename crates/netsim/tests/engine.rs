@@ -217,7 +217,7 @@ proptest! {
         let mut links = plan.links.to_vec();
         for (i, l) in links.iter_mut().enumerate().filter(|(i, _)| managed >> (i % 32) & 1 == 1) {
             // Every other way is too narrow for the acknowledgements, so that they wait too.
-            let mbps = if i % 2 == 0 { l.rate.bps() / 1e6 } else { 0.02 };
+            let mbps = if i % 2 == 0 { l.rate().bps() / 1e6 } else { 0.02 };
             *l = link(&l.name, (l.from, l.to), mbps, 10.0, (aqm, &set));
         }
         plan.links = links.into();

@@ -52,7 +52,6 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         flows: (0..6).map(flow).collect(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes: Vec::new(),
         duration: Span::from_secs(30.0),
         warmup: Span::ZERO,
         probe: Probe {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{
-    Change, Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Start, TTL, Transport,
+    Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL, Transport,
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
@@ -54,7 +54,6 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         flows: flows.into(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes: Vec::new(),
         duration: Span::from_millis(duration_ms),
         warmup: Span::ZERO,
         probe: Probe { links: observed, events: true, ..Probe::default() },
@@ -78,8 +77,12 @@ fn times(tables: &Tables, at: &str, kind: &str) -> Vec<u64> {
     (0..times.len()).filter(|i| links[*i] == at && kinds[*i] == kind).map(|i| times[i] as u64).collect()
 }
 
-fn change(at: f64, rate: Option<u64>, delay_ms: Option<u64>) -> Change {
-    Change { at: ms(at), link: 0, rate: rate.map(Rate), delay: delay_ms.map(Span::from_millis) }
+/// Change the first link.
+fn change(plan: &mut Plan, at: f64, rate: Option<u64>, delay_ms: Option<u64>) {
+    let mut links = plan.links.to_vec();
+    let server = rate.map(|rate| Server::constant(Rate(rate)));
+    Arc::make_mut(&mut links[0].line).change(ms(at), server, delay_ms.map(Span::from_millis));
+    plan.links = links.into();
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn a_change_of_rate_spares_the_packet_in_service_and_nothing_overtakes() {
     // 1 ms a packet and 10 ms on the way until 2.5 ms, then 2 ms a packet and 1 ms on the way.
     let links = vec![link("a", (0, 1), 8.0, 10.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
     let mut plan = row(links, vec![udp("f", (0, 2), 10.0)], 100);
-    plan.changes = vec![change(2.5, Some(4_000_000), Some(1))];
+    change(&mut plan, 2.5, Some(4_000_000), Some(1));
     let tables = results(&plan);
     let starts = [0, 1, 2, 3, 5, 7, 9, 11, 13, 15].map(|t| t * MS);
     assert_eq!(times(&tables, "a", "-"), starts);
@@ -101,7 +104,8 @@ fn a_change_takes_place_before_all_else_at_its_time() {
     let links = vec![link("a", (0, 1), 8.0, 1.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
     let mut plan = row(links, vec![udp("f", (0, 2), 4.0)], 100);
     // The service that starts at 2 ms is twice as fast; that of 3 ms has 5 ms before it.
-    plan.changes = vec![change(2.0, Some(16_000_000), None), change(3.0, None, Some(5))];
+    change(&mut plan, 2.0, Some(16_000_000), None);
+    change(&mut plan, 3.0, None, Some(5));
     let tables = results(&plan);
     assert_eq!(times(&tables, "a", "-"), [0, 1, 2, 3].map(|t| t * MS));
     assert_eq!(times(&tables, "b", "+"), [2 * MS, 3 * MS, 3 * MS + MS / 2, 8 * MS + MS / 2]);
@@ -113,7 +117,8 @@ fn changes_that_change_nothing_change_nothing() {
     let mut plan = row(links, vec![udp("f", (0, 2), 900.0)], 1000);
     plan.probe.queue_interval = Some(Span::from_millis(7));
     let without = results(&plan);
-    plan.changes = vec![change(100.0, Some(6_000_000), None), change(200.0, None, Some(10))];
+    change(&mut plan, 100.0, Some(6_000_000), None);
+    change(&mut plan, 200.0, None, Some(10));
     assert_eq!(common::text(&without), common::text(&results(&plan)));
 }
 

@@ -1,25 +1,43 @@
 //! `[[change]]`: links that change during the run.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use aqmlab_netsim::plan::Change;
-use aqmlab_units::Span;
+use aqmlab_netsim::plan::{Channel, LinkId, Server};
+use aqmlab_units::{Span, Time};
 
-use crate::network::LinkNames;
+use crate::network::{Builder, LinkNames, line};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
+/// The keys of a link that may change.
+const KEYS: [&str; 2] = [Server::KEY.key, Channel::KEY.key];
+
+/// A change of a link during the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// Which link.
+    pub link: LinkId,
+    /// Its server from then on, if that changes.
+    pub server: Option<Server>,
+    /// Its propagation delay from then on, if that changes.
+    pub delay: Option<Span>,
+}
+
 pub(crate) fn shape() -> Shape {
-    Shape::new(
-        "A change of a link during the run: of its rate, its delay, or both.",
-        vec![
-            Key::new("at", Kind::ANY_TIME, "When; before the end of the run.").required(),
-            Key::new("link", Kind::Label, "The link, one direction of it.").required(),
-            Key::new("rate", Kind::Rate, "Bit rate from then on."),
-            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay from then on."),
-        ],
-    )
+    let mut keys = vec![
+        Key::new("at", Kind::ANY_TIME, "When; before the end of the run.").required(),
+        Key::new("link", Kind::Label, "The link, one direction of it.").required(),
+    ];
+    let of_line = line::optional_keys().into_iter().filter(|key| KEYS.contains(&key.name));
+    keys.extend(of_line.map(|key| {
+        let doc = format!("{} from then on.", key.doc.trim_end_matches('.'));
+        Key { doc, ..key }
+    }));
+    Shape::new("A change of a link during the run: of its rate, its delay, or both.", keys)
 }
 
 /// Reads all changes, in order of time. Those that are not valid are reported and left out.
@@ -31,20 +49,28 @@ pub(crate) fn read(file: &Section<'_>, links: &LinkNames<'_>, duration: Option<S
     changes
 }
 
+/// Change the links, in order of time.
+pub(crate) fn apply(changes: &[Change], builder: &mut Builder<'_>) {
+    for Change { at, link, server, delay } in changes {
+        let line = &mut builder.links[*link as usize].line;
+        Arc::make_mut(line).change(*at, server.clone(), *delay);
+    }
+}
+
 fn change(section: &Section<'_>, links: &LinkNames<'_>, duration: Option<Span>) -> Option<Change> {
-    let (at, rate, delay) = (section.time("at"), section.rate("rate"), section.span("delay"));
+    let (at, server, delay) = (section.time("at"), line::server(section), section.span(Channel::KEY.key));
     if let (Some(at), Some(duration)) = (at, duration)
         && at.0 >= duration.0
     {
         let complaint = Complaint::new("is not before the end of the run");
         section.error("at", complaint.allowed(format!("below duration ({} s)", duration.secs())));
     }
-    if ["rate", "delay"].iter().all(|key| !section.has(key) && !section.is_misspelt(key)) {
+    if KEYS.iter().all(|key| !section.has(key) && !section.is_misspelt(key)) {
         let complaint = Complaint::new("says neither rate nor delay").allowed("rate, delay, or both");
         section.report.error(section.place, section.path.as_str(), complaint);
     }
     let link = links.named_by(section, "link");
-    Some(Change { at: at?, link: link?, rate, delay })
+    Some(Change { at: at?, link: link?, server, delay })
 }
 
 /// A rate, or a delay, of a link is set at most once at a time.
@@ -52,7 +78,7 @@ fn check_duplicates(sections: &[Section<'_>]) {
     let mut seen = BTreeMap::new();
     for section in sections {
         let (Some(at), Some(link)) = (section.time("at"), section.text("link")) else { continue };
-        for key in ["rate", "delay"].into_iter().filter(|key| section.has(key)) {
+        for key in KEYS.into_iter().filter(|key| section.has(key)) {
             if let Some(first) = seen.insert((at, link, key), section.place) {
                 let line = section.report.line_of(first);
                 let message = format!("the {key} of {link} changes at {} s already, on {line}", at.secs());

@@ -77,14 +77,7 @@ fn warn_of_exhaustion(file: &Section<'_>, groups: &BTreeSet<&str>) {
 
 /// The highest rate of each link, in bit/s.
 fn rates(plan: &Plan) -> Vec<f64> {
-    let mut rates: Vec<_> = plan.links.iter().map(|link| link.rate.bps()).collect();
-    for change in &plan.changes {
-        if let Some(rate) = change.rate {
-            let highest = &mut rates[change.link as usize];
-            *highest = highest.max(rate.bps());
-        }
-    }
-    rates
+    plan.links.iter().map(|link| link.line.server.fastest().bps()).collect()
 }
 
 /// Return an upper bound of a flow's traffic; `None` if its ends are drawn in every run.
@@ -108,7 +101,7 @@ fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Opt
         Transport::Tcp { config, size, .. } => {
             let bytes = f64::from(config.full_length());
             let back = routes.path(to, from)?;
-            let delays = path.iter().chain(&back).map(|&link| plan.links[link as usize].delay.secs());
+            let delays = path.iter().chain(&back).map(|&link| plan.links[link as usize].delay().secs());
             let round_trip = delays.sum::<f64>() + 8.0 * bytes / slowest;
             let packets =
                 (slowest * seconds / (8.0 * bytes)).min(window(config) * (1.0 + seconds / round_trip));

@@ -36,6 +36,7 @@ mod tcp;
 mod tree;
 mod units;
 
+pub use change::Change;
 pub use description::{check_json, disciplines_json, document, integers, registry, schema};
 pub use flow::APPLICATIONS;
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};

@@ -1,7 +1,7 @@
-//! Parameters of disciplines and of connections as keys of the file: allowed values and their meaning.
+//! Parameters of disciplines, of connections and of links as keys of the file: allowed values and their meaning.
 
 use aqmlab_transport::Value as Setting;
-use aqmlab_units::{Parameter, Span, ValueKind};
+use aqmlab_units::{Parameter, ParameterValue, Rate, Span, ValueKind};
 
 use crate::nearest::nearest;
 use crate::problem::Complaint;
@@ -9,21 +9,17 @@ use crate::shape::{Key, Kind};
 use crate::tree::{Node, Value};
 use crate::units::{self, Amount};
 
-/// Where the range of a parameter is checked.
-#[derive(Clone, Copy)]
-pub(crate) enum RangeCheck {
-    /// Here, with the other keys of the file.
-    File,
-    /// In the discipline, when its parameters are set.
-    Discipline,
+/// A parameter as a key of the file, whose range is checked with the other keys.
+pub(crate) fn key(p: &Parameter) -> Key {
+    key_of(p, kind(p))
 }
 
-/// A parameter as a key of the file.
-pub(crate) fn key(p: &'static Parameter, check: RangeCheck) -> Key {
-    let kind = match check {
-        RangeCheck::File => kind(p),
-        RangeCheck::Discipline => Kind::Aqm(p),
-    };
+/// A parameter as a key of the file, whose range the discipline checks when its parameters are set.
+pub(crate) fn key_of_discipline(p: &'static Parameter) -> Key {
+    key_of(p, Kind::Aqm(p))
+}
+
+fn key_of(p: &Parameter, kind: Kind) -> Key {
     let default = default(p, &kind);
     Key::new(p.key, kind, sentence(p)).default(&default)
 }
@@ -34,6 +30,7 @@ fn kind(p: &Parameter) -> Kind {
     let value = match p.kind {
         ValueKind::Flag => Kind::Flag,
         ValueKind::Time => Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 },
+        ValueKind::Rate => Kind::Rate,
         ValueKind::Bytes | ValueKind::BytesByLevel => Kind::Bytes { min: min as u64, max: max as u64 },
         ValueKind::Packets => Kind::Packets { min, max, whole: p.is_whole },
         ValueKind::Number if p.is_whole => Kind::Integer { min: min as i64, max: max as i64 },
@@ -74,45 +71,34 @@ fn sentence(p: &Parameter) -> String {
     }
 }
 
-/// The value of a parameter in its unit.
-pub(crate) enum ParameterValue<'a> {
-    Flag(bool),
-    Word(&'a str),
-    Number(f64),
-    Packets(f64),
-    Bytes(u64),
-    Time(Span),
-    Points(Vec<(f64, f64)>),
-    BytesByLevel(Vec<u64>),
+/// Return a value as that of a discipline; `None` if no parameter of a discipline has such a value.
+pub(crate) fn of_discipline(value: ParameterValue<'_>) -> Option<aqmlab_aqm::Value> {
+    use aqmlab_aqm::Value;
+    Some(match value {
+        ParameterValue::Flag(on) => Value::Flag(on),
+        ParameterValue::Word(word) => Value::Word(word.to_owned()),
+        ParameterValue::Number(x) => Value::Number(x),
+        ParameterValue::Packets(x) => Value::Packets(x),
+        ParameterValue::Bytes(n) => Value::Bytes(n),
+        ParameterValue::Time(span) => Value::Seconds(span.secs()),
+        ParameterValue::Points(points) => Value::Points(points),
+        ParameterValue::BytesByLevel(levels) => Value::BytesByLevel(levels),
+        ParameterValue::Rate(_) => return None,
+    })
 }
 
-impl From<ParameterValue<'_>> for aqmlab_aqm::Value {
-    fn from(value: ParameterValue<'_>) -> Self {
-        match value {
-            ParameterValue::Flag(on) => Self::Flag(on),
-            ParameterValue::Word(word) => Self::Word(word.to_owned()),
-            ParameterValue::Number(x) => Self::Number(x),
-            ParameterValue::Packets(x) => Self::Packets(x),
-            ParameterValue::Bytes(n) => Self::Bytes(n),
-            ParameterValue::Time(span) => Self::Seconds(span.secs()),
-            ParameterValue::Points(points) => Self::Points(points),
-            ParameterValue::BytesByLevel(levels) => Self::BytesByLevel(levels),
+/// Return a value as that of a connection; `None` if no parameter of a connection has such a value.
+pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Setting<'a>> {
+    match value {
+        ParameterValue::Flag(on) => Some(Setting::Flag(on)),
+        ParameterValue::Word(word) => Some(Setting::Word(word)),
+        ParameterValue::Time(span) => Some(Setting::Time(span)),
+        ParameterValue::Bytes(n) => u32::try_from(n).ok().map(Setting::Whole),
+        ParameterValue::Number(x) | ParameterValue::Packets(x) if p.is_whole => {
+            Some(Setting::Whole(x as u32))
         }
-    }
-}
-
-impl<'a> ParameterValue<'a> {
-    /// Return it as a value of a connection; `None` if no parameter of a connection has such a value.
-    pub fn setting(self, p: &Parameter) -> Option<Setting<'a>> {
-        match self {
-            Self::Flag(on) => Some(Setting::Flag(on)),
-            Self::Word(word) => Some(Setting::Word(word)),
-            Self::Time(span) => Some(Setting::Time(span)),
-            Self::Bytes(n) => u32::try_from(n).ok().map(Setting::Whole),
-            Self::Number(x) | Self::Packets(x) if p.is_whole => Some(Setting::Whole(x as u32)),
-            Self::Number(x) | Self::Packets(x) => Some(Setting::Real(x)),
-            Self::Points(_) | Self::BytesByLevel(_) => None,
-        }
+        ParameterValue::Number(x) | ParameterValue::Packets(x) => Some(Setting::Real(x)),
+        ParameterValue::Rate(_) | ParameterValue::Points(_) | ParameterValue::BytesByLevel(_) => None,
     }
 }
 
@@ -149,6 +135,7 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
         ValueKind::Bytes | ValueKind::BytesByLevel => units::bytes(value, true).map(ParameterValue::Bytes),
         ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
         ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
+        ValueKind::Rate => units::rate(value).map(|bps| ParameterValue::Rate(Rate(bps))),
         ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => {
             Err(units::wrong_type(value))
         }

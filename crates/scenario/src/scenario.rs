@@ -2,6 +2,7 @@ use aqmlab_aqm::{LinkContext, Resolved};
 use aqmlab_netsim::plan::{Link, LinkId, Plan};
 use aqmlab_units::{Rate, Span};
 
+use crate::change::Change;
 use crate::flow::{Flows, Group};
 use crate::live::{Live, LiveGroup};
 use crate::network::{Builder, LinkNames, Network};
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
     /// The plan to simulate.
     pub plan: Plan,
+    /// The changes of links during the run, in order of time; they are part of the links of the plan.
+    pub changes: Vec<Change>,
     /// The names of its queues.
     pub queue_names: Vec<String>,
     /// The number of the queue of each link of the plan.
@@ -155,7 +158,7 @@ fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<
 
     let queues = Queues::read(&section);
     let run = section.section("run").and_then(|s| run::read(&s));
-    let (plan, queue_of, live) = plan(&section, run.as_ref(), &queues);
+    let (plan, changes, queue_of, live) = plan(&section, run.as_ref(), &queues);
     queues.finish();
 
     // Two versions of a plugin are two scenarios.
@@ -178,6 +181,7 @@ fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<
         description,
         seeds,
         plan,
+        changes,
         queue_names,
         queue_of,
         live,
@@ -199,7 +203,10 @@ fn check_format(root: &Table, report: &Report<'_>) -> Option<()> {
     None
 }
 
-fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<Plan>, Vec<u32>, Live) {
+/// The plan, the changes of its links, the number of the queue of each link, and how a live run is made.
+type Planned = (Option<Plan>, Vec<Change>, Vec<u32>, Live);
+
+fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
     let before = file.report.errors();
     let network = network::read(file, queues);
     let duration = run.map(|r| r.duration);
@@ -228,6 +235,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
     let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
     probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
+    change::apply(&changes, &mut builder);
     let (duration, warmup) = run.map_or((Span::ZERO, Span::ZERO), |r| (r.duration, r.warmup));
     let Builder { nodes, links, queue_of, .. } = builder;
     let plan = run.is_some().then_some(Plan {
@@ -236,7 +244,6 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
         flows: flows.into(),
         pages,
         markers,
-        changes,
         duration,
         warmup,
         probe,
@@ -247,7 +254,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> (Option<P
             extent::warn(file, plan);
         }
     }
-    (plan, queue_of, live)
+    (plan, changes, queue_of, live)
 }
 
 fn expand(network: &Network, groups: &[Group<'_>], builder: &mut Builder<'_>, flows: &mut Flows) {

@@ -153,7 +153,7 @@ fn routes_lead_through_the_bottleneck() {
     assert_eq!(path("tcp.7"), ["left.tcp.7", "bottleneck", "right.tcp.7"]);
     assert_eq!(path("trickle"), ["right.trickle.reverse", "bottleneck.reverse", "left.trickle.reverse"]);
     let own = s.plan.links.iter().find(|l| l.name == "right.trickle").expect("a link of the example");
-    assert_eq!((own.rate, own.delay), (Rate(2_000_000), Span::from_millis(30)));
+    assert_eq!((own.rate(), own.delay()), (Rate(2_000_000), Span::from_millis(30)));
     assert_eq!(s.plan.flows[20].stop, Some(Time(10_000_000_000_000)));
     let Transport::Udp { rate, packet, pattern: Pattern::Constant } = &*s.plan.flows[21].transport else {
         panic!("not UDP")
@@ -170,7 +170,8 @@ fn chain() {
     assert_eq!(plan.links[0].name, "r1->r2");
     assert_eq!(plan.links[1].name, "r2->r1");
     assert_eq!(plan.links.len(), 2 * 9 + 4 * 10);
-    let long = |i: usize| plan.links.iter().find(|l| l.name == format!("long.{i}.from->r1")).map(|l| l.delay);
+    let long =
+        |i: usize| plan.links.iter().find(|l| l.name == format!("long.{i}.from->r1")).map(|l| l.delay());
     let expected = [1, 2, 5, 10].map(|ms| Some(Span::from_millis(ms)));
     assert_eq!([long(0), long(1), long(2), long(3)], expected);
     let starts: Vec<_> = plan.flows[..4].iter().map(|f| f.start).collect();
@@ -207,7 +208,7 @@ fn explicit_two_hop() {
     ];
     assert_eq!(names, expected);
     assert_eq!(s.plan.nodes[..], ["a", "b", "c", "r1", "r2", "r3", "d"]);
-    assert_eq!(s.plan.links[11].rate, Rate(10_000_000));
+    assert_eq!(s.plan.links[11].rate(), Rate(10_000_000));
     assert_eq!(s.seeds, [1, 2, 3]);
     let Transport::Tcp { size, .. } = &*s.plan.flows[7].transport else { panic!("not TCP") };
     assert_eq!(*size, Size::Packets(5000));

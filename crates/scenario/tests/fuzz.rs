@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use aqmlab_netsim::plan::{Change, Ends};
-use aqmlab_scenario::{check_json, curve, parse};
+use aqmlab_netsim::plan::Ends;
+use aqmlab_scenario::{Change, check_json, curve, parse};
 use aqmlab_units::Time;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -36,7 +36,9 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             assert_eq!(scenario.queue_of.len(), plan.links.len());
             assert!(plan.warmup < plan.duration);
             let node = |n: u32| (n as usize) < plan.nodes.len();
-            assert!(plan.links.iter().all(|l| node(l.from) && node(l.to) && l.from != l.to && l.rate.0 > 0));
+            assert!(
+                plan.links.iter().all(|l| node(l.from) && node(l.to) && l.from != l.to && l.rate().0 > 0)
+            );
             let at = |e: &Ends| match e {
                 Ends::At(from, to) => node(*from) && node(*to) && from != to,
                 Ends::Drawn { from, to, hosts } => {
@@ -51,10 +53,10 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             let (links, flows) = (plan.links.len() as u32, plan.flows.len() as u32);
             assert!(plan.markers.iter().all(|m| m.link < links && m.flows.iter().all(|f| *f < flows)));
             let change = |c: &Change| {
-                c.link < links && c.at.0 < plan.duration.0 && (c.rate.is_some() || c.delay.is_some())
+                c.link < links && c.at.0 < plan.duration.0 && (c.server.is_some() || c.delay.is_some())
             };
-            assert!(plan.changes.iter().all(change));
-            assert!(plan.changes.windows(2).all(|w| w[0].at <= w[1].at));
+            assert!(scenario.changes.iter().all(change));
+            assert!(scenario.changes.windows(2).all(|w| w[0].at <= w[1].at));
         }
         Err(problems) => {
             assert!(!problems.is_empty());

@@ -70,7 +70,7 @@ fn flower() {
         "r7->r8", "r8->r7", "r8->r9", "r9->r8", "r9->r7", "r7->r9",
     ];
     assert_eq!(trunks(&s.plan), expected);
-    assert_eq!((s.plan.links[0].rate.0, s.plan.links[6].rate.0), (5_000_000, 10_000_000));
+    assert_eq!((s.plan.links[0].rate().0, s.plan.links[6].rate().0), (5_000_000, 10_000_000));
     let mut routes = Routes::new(&s.plan);
     let node = |name: &str| s.plan.nodes.iter().position(|n| n == name).expect("a node") as NodeId;
     let path = routes.path(node("h2"), node("h6")).unwrap_or_default();
@@ -82,7 +82,7 @@ fn flower() {
 fn a_flower_without_core_has_the_links_of_its_petals() {
     let s = network("flower", "petals = 2\nrouters = 2");
     assert_eq!(trunks(&s.plan), ["r1->r3", "r3->r1", "r1->r2", "r2->r1", "r3->r4", "r4->r3"], "rings of two");
-    assert!(s.plan.links.iter().take(6).all(|l| l.rate.0 == 10_000_000));
+    assert!(s.plan.links.iter().take(6).all(|l| l.rate().0 == 10_000_000));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn diffserv() {
     assert_eq!(links, expected);
     assert_eq!(queues(&s)[..4], ["default", "default", "default", "main"]);
     assert_eq!(queues(&s)[6..8], ["up", "default"]);
-    let delays: Vec<_> = [6, 7, 8, 10].map(|l| s.plan.links[l].delay.secs()).into();
+    let delays: Vec<_> = [6, 7, 8, 10].map(|l| s.plan.links[l].delay().secs()).into();
     assert_eq!(delays, [0.001, 0.001, 0.002, 0.005]);
     let mut routes = Routes::new(&s.plan);
     let Ends::At(from, to) = s.plan.flows[2].ends else { panic!("a flow from its source") };

@@ -15,7 +15,7 @@ mod words;
 
 pub use cdf::Cdf;
 pub use memory::{are_in_successive_lines, prefetch};
-pub use parameter::{LEVELS, Parameter, ValueKind};
+pub use parameter::{LEVELS, Parameter, ParameterValue, ValueKind};
 pub use random::Stream;
 pub use rate::{Rate, Serializer};
 pub use spread::Spread;

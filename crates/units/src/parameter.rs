@@ -1,4 +1,6 @@
-//! The description of a parameter: of a queue discipline or of a connection.
+//! The description of a parameter: of a queue discipline, of a connection or of a link.
+
+use crate::{Rate, Span};
 
 /// The highest priority level of a flow; level 0 is no priority.
 pub const LEVELS: usize = 8;
@@ -16,6 +18,8 @@ pub enum ValueKind {
     BytesByLevel,
     /// A length of time (`360ms`); bounds are in seconds.
     Time,
+    /// A bit rate above 0 (`10Mbps`).
+    Rate,
     /// A number without a unit.
     Number,
     /// `true` or `false`.
@@ -26,7 +30,30 @@ pub enum ValueKind {
     Points,
 }
 
-/// A parameter of a queue discipline or of a connection.
+/// The value of a parameter in its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterValue<'a> {
+    /// true or false.
+    Flag(bool),
+    /// One of [`Parameter::choices`].
+    Word(&'a str),
+    /// A number without a unit.
+    Number(f64),
+    /// Packets.
+    Packets(f64),
+    /// Bytes.
+    Bytes(u64),
+    /// Bytes for each priority level, from level 1.
+    BytesByLevel(Vec<u64>),
+    /// A length of time.
+    Time(Span),
+    /// A bit rate.
+    Rate(Rate),
+    /// Pairs of numbers.
+    Points(Vec<(f64, f64)>),
+}
+
+/// A parameter of a queue discipline, of a connection or of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// The key in a scenario file.
@@ -140,6 +167,7 @@ impl Parameter {
             ValueKind::Packets | ValueKind::PacketsOrBytes => "packets",
             ValueKind::Bytes | ValueKind::BytesByLevel => "B",
             ValueKind::Time => "s",
+            ValueKind::Rate => "bit/s",
             ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => "",
         }
     }
@@ -186,6 +214,7 @@ impl Parameter {
                 ));
             }
             ValueKind::Time => "a time such as \"360ms\"",
+            ValueKind::Rate => "a rate such as \"10Mbps\"",
             ValueKind::Number if self.is_whole => "a whole number",
             ValueKind::Flag => "true or false",
             ValueKind::Points => "a list of [average, p_b] pairs, both not falling, p_b in [0, 1]",

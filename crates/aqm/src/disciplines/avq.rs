@@ -203,6 +203,8 @@ impl<P: Copy> Avq<P> {
 }
 
 impl Decide for VirtualQueue {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, _host: &mut impl Host<P>) -> Verdict {
         let Self { params, virtual_queue } = self;

@@ -174,6 +174,8 @@ impl<P: Copy> Blue<P> {
 }
 
 impl Decide for Blues {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
         let Self { params, marking, is_idle } = self;

@@ -36,7 +36,7 @@ use aqmlab_units::Time;
 
 use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Parameter, ParameterError, Preset, Qdisc,
-    Verdict,
+    Verdict, Visitor,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -225,6 +225,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
         whichever!(self, q => Qdisc::<P>::gauge(q, now, name))
     }
 
+    fn average(&self, now: Time) -> Option<f64> {
+        whichever!(self, q => Qdisc::<P>::average(q, now))
+    }
+
     fn warnings(&self) -> Vec<String> {
         whichever!(self, q => Qdisc::<P>::warnings(q))
     }
@@ -241,5 +245,12 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
     #[inline(never)]
     fn leaves(&mut self, now: Time, meta: &Meta) {
         whichever!(self, q => Qdisc::<P>::leaves(q, now, meta));
+    }
+
+    fn visited_by<V: Visitor<P>>(self, visitor: V) -> V::Output
+    where
+        P: Copy + Default + Send + Sync + 'static,
+    {
+        whichever!(self, q => q.visited_by(visitor))
     }
 }

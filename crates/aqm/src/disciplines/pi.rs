@@ -164,6 +164,8 @@ impl Controller {
 }
 
 impl Decide for Controller {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
         self.catch_up(now, waiting);

@@ -181,6 +181,8 @@ impl<P: Copy> Rem<P> {
 }
 
 impl Decide for Pricing {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, _now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
         let Self { params, price, arrived, .. } = self;

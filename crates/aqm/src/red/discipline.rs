@@ -4,6 +4,7 @@ mod simple;
 
 use aqmlab_units::Time;
 
+use self::simple::SimpleRed;
 use super::adaptation::Adaptation;
 use super::average::Average;
 use super::by_class::ByClass;
@@ -16,7 +17,7 @@ use super::victim::Victim;
 use super::{AVERAGE, Crossing, Dialect, ForcedAt, IdleWhen, P_B};
 use crate::qdisc::find_gauge;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, SpacingState, Verdict};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, SpacingState, Verdict, Visitor};
 
 /// The settings of a RED queue, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -84,12 +85,14 @@ struct AverageState {
 }
 
 impl AverageState {
+    /// An arrival ends an idle time. Return the average.
     #[cold]
-    fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) {
+    fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) -> f64 {
         self.average.on_arrival_after_idle(now.since(self.idle_since));
         if idle_when.while_served() {
             self.idle_since = now;
         }
+        self.average.value()
     }
 
     /// Decay over an idle time in which `waiting` packets or bytes were queued, and take one step with them.
@@ -467,12 +470,10 @@ impl<P: Copy> Red<P> {
     /// Decide about an arrival where the victim is always the arriving packet.
     #[inline(always)]
     fn verdict_at_arrival(&mut self, now: Time, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
-        if !self.is_simple {
-            return self.decide_by_class(now, meta, host);
-        }
-        match self.judge_simple(now, meta.bytes, self.is_idle(), host) {
-            DropDecision::Accept => Verdict::Accept,
-            decision => self.verdict(decision, meta),
+        if self.is_simple {
+            self.decide_simple(now, meta, self.is_idle(), host)
+        } else {
+            self.decide_by_class(now, meta, host)
         }
     }
 
@@ -658,8 +659,20 @@ impl<P: Copy> Qdisc<P> for Red<P> {
         self.victim.warnings()
     }
 
+    #[inline(always)]
+    fn average(&self, _now: Time) -> Option<f64> {
+        Some(self.average())
+    }
+
     fn decides_at_arrival(&self) -> bool {
         self.victim.is_arriving()
+    }
+
+    fn visited_by<V: Visitor<P>>(self, visitor: V) -> V::Output
+    where
+        P: Copy + Default + Send + Sync + 'static,
+    {
+        if self.is_simple { visitor.visit(SimpleRed::new(self)) } else { visitor.visit(self) }
     }
 
     #[inline(always)]

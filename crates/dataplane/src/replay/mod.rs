@@ -28,8 +28,6 @@ pub type Tables = Vec<(&'static str, Table)>;
 /// Return the plan of a standalone link: observed, with receivers that only count, and without markers.
 pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     let mut plan = plan.clone();
-    plan.changes.retain(|change| change.link == link);
-    plan.changes.iter_mut().for_each(|change| change.link = 0);
     plan.links = [plan.links[link as usize].clone()].into();
     plan.pages = Vec::new();
     plan.markers = Vec::new();

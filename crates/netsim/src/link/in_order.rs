@@ -17,23 +17,31 @@
 //! Samples, timers and the end of the warm-up are evaluated before the first arrival that comes after them, with the queue of
 //! their time.
 
+use core::fmt::{Debug, Formatter, Result};
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Discipline, Meta, Packet, Qdisc, Verdict};
+use aqmlab_aqm::{Backlog, Discipline, Header, Meta, Packet, Qdisc, Verdict, Visitor};
 use aqmlab_units::{Span, Time};
 
 use super::station::Station;
 use crate::attached::Attached;
 use crate::key::Key;
+use crate::link_stats::{Drops, LinkCounters, LinkStats};
+use crate::marker::Markers;
 use crate::message::Message;
+use crate::observe::Observation;
 use crate::paths::Paths;
 use crate::plan::LinkId;
+use crate::tables::Counting;
 
 /// A link with a discipline that decides at arrivals. The departure of a packet is known at its arrival.
-#[derive(Clone, Debug)]
-pub(crate) struct InOrder {
+///
+/// `Q` is the type of the discipline. A link that `LOGS` keeps a log or has markers, and counts each departure in its turn; others
+/// count it at the arrival.
+#[derive(Clone)]
+struct InOrder<Q, const LOGS: bool> {
     /// Its discipline knows number and bytes of what waits, and nothing else of the packets.
-    pub(super) station: Station<i32>,
+    station: Station<i32, Q>,
     /// When the last packet accepted will have been served.
     free_at: Time,
     /// Start of the service in progress, or of the last one.
@@ -44,8 +52,6 @@ pub(crate) struct InOrder {
     next_start: Time,
     /// The last service is over, and the discipline knows.
     is_idle: bool,
-    /// Departures are counted at the arrival; else, where a log is kept or a marker measures, each in its turn.
-    counts_ahead: bool,
     /// The warm-up is not over.
     is_warming_up: bool,
 }
@@ -57,114 +63,74 @@ struct Waiter {
     packet: Packet<i32>,
 }
 
-/// The calls of a discipline that decides at arrivals; chosen once for a link.
-pub(crate) trait Decider {
-    /// Logs or markers may see packets.
-    const MAY_LOG: bool;
+/// A link whose discipline decides at arrivals, whichever that is.
+pub(crate) trait Deciding: Counting + Send + Sync {
+    /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
+    fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool;
 
-    /// Return the header, as far as the discipline looks at it.
-    fn meta(paths: &Paths, message: &Message) -> Meta;
+    /// See [`Station::lost`].
+    fn lost(&mut self, starts: Time);
 
-    /// See [`Qdisc::decide`].
-    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict;
+    /// See [`Wire::arrivals`](super::Wire::arrivals).
+    fn arrivals(&self) -> [Time; 2];
 
-    /// See [`Qdisc::leaves`].
-    fn leaves(discipline: &mut Discipline<i32>, now: Time, meta: &Meta);
+    /// Advance the station to the end of the run.
+    fn finish(&mut self, end: Time);
 
-    /// See [`Qdisc::on_idle`].
-    fn on_idle(station: &mut Station<i32>, now: Time);
+    /// Return the warnings of the discipline.
+    fn warnings(&self) -> Vec<String>;
 
-    /// Return the average that judged the last arrival, if the discipline has one.
-    fn average(discipline: &Discipline<i32>) -> Option<f64>;
-}
+    /// Return a copy.
+    fn copied(&self) -> Box<dyn Deciding>;
 
-/// Any discipline.
-pub(crate) struct Any;
-
-impl Decider for Any {
-    const MAY_LOG: bool = true;
-
-    #[inline(always)]
-    fn meta(paths: &Paths, message: &Message) -> Meta {
-        paths.meta(message)
-    }
-
-    #[inline(always)]
-    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict {
-        let (discipline, mut host) = station.discipline_and_host(now);
-        discipline.decide(now, meta, is_free, &mut host)
-    }
-
-    #[inline(always)]
-    fn leaves(discipline: &mut Discipline<i32>, now: Time, meta: &Meta) {
-        Qdisc::<i32>::leaves(discipline, now, meta);
-    }
-
-    #[inline(always)]
-    fn on_idle(station: &mut Station<i32>, now: Time) {
-        station.become_idle(now);
-    }
-
-    #[inline(always)]
-    fn average(discipline: &Discipline<i32>) -> Option<f64> {
-        match discipline {
-            Discipline::Red(red) => Some(red.average()),
-            Discipline::DropTail(_) => Some(0.0),
-            Discipline::NonRed(_) => None,
-        }
+    /// Return the name of its type, which has that of the discipline.
+    fn type_name(&self) -> &'static str {
+        core::any::type_name::<Self>()
     }
 }
 
-/// RED of one class without adaptation, most common and so worth its own code: it looks at length and ECN field only.
-pub(crate) struct SimpleRed;
-
-impl Decider for SimpleRed {
-    const MAY_LOG: bool = false;
-
-    #[inline(always)]
-    fn meta(_paths: &Paths, message: &Message) -> Meta {
-        Meta { arrival: message.time, bytes: message.bytes, flow: 0, header: message.seen() }
-    }
-
-    #[inline(always)]
-    fn decide(station: &mut Station<i32>, now: Time, meta: &Meta, is_free: bool) -> Verdict {
-        let (Discipline::Red(red), mut host) = station.discipline_and_host(now) else {
-            unreachable!("the queue is simple RED");
-        };
-        red.decide_simple(now, meta, is_free, &mut host)
-    }
-
-    #[inline(always)]
-    fn leaves(discipline: &mut Discipline<i32>, _now: Time, meta: &Meta) {
-        if let Discipline::Red(red) = discipline {
-            red.leaves_simple(meta.bytes);
-        }
-    }
-
-    #[inline(always)]
-    fn on_idle(station: &mut Station<i32>, now: Time) {
-        if let Discipline::Red(red) = &mut station.discipline {
-            red.on_idle_simple(now);
-        }
-    }
-
-    #[inline(always)]
-    fn average(discipline: &Discipline<i32>) -> Option<f64> {
-        let Discipline::Red(red) = discipline else { unreachable!("the queue is simple RED") };
-        Some(red.average_simple())
+impl Debug for dyn Deciding {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(self.type_name())
     }
 }
 
-impl InOrder {
-    /// Return whether [`SimpleRed`] fits: the discipline is simple RED, and the link has neither a log of events or packets nor markers.
-    pub fn is_simple_red(&self) -> bool {
-        self.counts_ahead && matches!(&self.station.discipline, Discipline::Red(red) if red.decides_simply())
+impl Clone for Box<dyn Deciding> {
+    fn clone(&self) -> Self {
+        self.as_ref().copied()
     }
+}
 
-    /// Create the station of a link whose discipline decides at arrivals.
-    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Self {
-        let station = Station::new(id, plan, seed, false);
-        let counts_ahead = station.only_counts;
+/// Create the station of a link whose discipline decides at arrivals.
+pub(super) fn deciding(
+    id: LinkId,
+    plan: &Attached<'_>,
+    seed: u64,
+    discipline: Discipline<i32>,
+) -> Box<dyn Deciding> {
+    if plan.only_counts(id) {
+        return discipline.visited_by(Maker { id, plan, seed });
+    }
+    Box::new(InOrder::<_, true>::new(Station::new(id, plan, seed, discipline, false)))
+}
+
+/// Creates a link for a discipline of whichever type.
+struct Maker<'a> {
+    id: LinkId,
+    plan: &'a Attached<'a>,
+    seed: u64,
+}
+
+impl Visitor<i32> for Maker<'_> {
+    type Output = Box<dyn Deciding>;
+
+    fn visit<Q: Qdisc<i32> + Clone + Send + Sync + 'static>(self, discipline: Q) -> Self::Output {
+        Box::new(InOrder::<Q, false>::new(Station::new(self.id, self.plan, self.seed, discipline, false)))
+    }
+}
+
+impl<Q: Qdisc<i32>, const LOGS: bool> InOrder<Q, LOGS> {
+    fn new(station: Station<i32, Q>) -> Self {
         Self {
             station,
             free_at: Time::ZERO,
@@ -172,69 +138,77 @@ impl InOrder {
             waiting: VecDeque::new(),
             next_start: Time::NEVER,
             is_idle: true,
-            counts_ahead,
             is_warming_up: true,
         }
     }
 
-    /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
-    pub fn arrive<D: Decider>(&mut self, paths: &Paths, message: &mut Message) -> bool {
+    /// Return the header of a packet as far as it is needed before it is known that it is marked or dropped.
+    #[inline(always)]
+    fn meta(paths: &Paths, message: &Message) -> Meta {
+        if LOGS || Q::READS_FLOW {
+            return paths.meta(message);
+        }
+        Meta { arrival: message.time, bytes: message.bytes, flow: 0, header: message.seen() }
+    }
+
+    /// See [`Deciding::arrive`].
+    #[inline(always)]
+    fn pass(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let (now, key) = (message.time, message.key());
         if self.station.next_own_event() <= now {
-            self.handle_events::<D>(now);
+            self.handle_events(now);
         }
-        self.settle::<D>(key);
-        let mut packet = Packet { meta: D::meta(paths, message), payload: message.number };
-        if D::MAY_LOG && !self.counts_ahead {
+        self.settle(key);
+        let payload = if LOGS { message.number } else { 0 };
+        let mut packet = Packet { meta: Self::meta(paths, message), payload };
+        if LOGS {
             self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
         }
-        let verdict = D::decide(&mut self.station, now, &packet.meta, self.is_idle);
+        let (discipline, mut host) = self.station.discipline_and_host(now);
+        let verdict = discipline.decide(now, &packet.meta, self.is_idle, &mut host);
         if verdict != Verdict::Accept {
-            if !self.carry_out::<D>(verdict, paths, message) {
-                return false;
-            }
-            packet.meta.header = packet.meta.header.with_own(message.header);
+            let Some(header) = self.carry_out(verdict, paths, message) else { return false };
+            packet.meta.header = header;
         }
         let starts = if self.is_idle { now } else { self.free_at };
-        let transmission = self.station.serializer.transmit(message.bytes);
-        self.count::<D>(&packet, Some((starts.since(now), transmission)));
-        self.free_at = starts + transmission;
+        let transmission = self.station.server.serve(starts, packet.meta.bytes);
+        let end = starts + transmission;
+        self.count(&packet, Some((starts.since(now), transmission)));
+        self.free_at = end;
         if self.is_idle {
             self.is_idle = false;
             self.serving_since = now;
         } else {
             self.wait(Waiter { starts, packet });
         }
-        (message.time, message.cause, message.source) =
-            (self.free_at + self.station.delay, starts, self.station.id);
+        let arrival = self.station.channel.carry(starts, end);
+        (message.time, message.cause, message.source) = (arrival, starts, self.station.id);
         true
     }
 
-    /// Mark or drop a packet. Return whether it is accepted.
+    /// Mark or drop a packet. Return its header if it is accepted.
     #[inline(never)]
-    fn carry_out<D: Decider>(&mut self, verdict: Verdict, paths: &Paths, message: &mut Message) -> bool {
+    fn carry_out(&mut self, verdict: Verdict, paths: &Paths, message: &mut Message) -> Option<Header> {
         let mut packet = Packet { meta: paths.meta(message), payload: message.number };
         let accepted = self.station.carry_out(verdict, &mut packet);
         message.rewrite(packet.meta.header);
         if !accepted {
-            self.count::<D>(&packet, None);
+            self.count(&packet, None);
         }
-        accepted
+        accepted.then_some(packet.meta.header)
     }
 
     /// Count a packet about which was decided: if it is accepted, its service starts after a delay and takes a time.
     #[inline(always)]
-    fn count<D: Decider>(&mut self, packet: &Packet<i32>, accepted: Option<(Span, Span)>) {
-        if !D::MAY_LOG || self.counts_ahead {
-            let average = D::average(&self.station.discipline);
+    fn count(&mut self, packet: &Packet<i32>, accepted: Option<(Span, Span)>) {
+        let now = packet.meta.arrival;
+        if !LOGS {
+            let average = self.station.discipline.average(now);
             self.station.stats.judged(&packet.meta, accepted, average);
-            if D::MAY_LOG {
-                self.station.reschedule_timer();
-            }
+            self.station.reschedule_timer();
             return;
         }
-        let now = packet.meta.arrival;
         self.station.after_decision(now);
         if let Some((Span::ZERO, transmission)) = accepted.filter(|_| self.is_idle) {
             self.station.stats.departed(now, packet, transmission);
@@ -258,33 +232,31 @@ impl InOrder {
 
     /// Let packets leave the queue whose services start before `key`, and the link become idle if the last service ends before it.
     #[inline(always)]
-    fn settle<D: Decider>(&mut self, key: Key) {
+    fn settle(&mut self, key: Key) {
         while self.next_start <= key.time
             && self.ends_before(self.next_start, key)
             && let Some(Waiter { starts, packet }) = self.waiting.pop_front()
         {
             self.serving_since = starts;
             self.next_start = self.waiting.front().map_or(Time::NEVER, |next| next.starts);
-            D::leaves(&mut self.station.discipline, starts, &packet.meta);
-            if D::MAY_LOG && !self.counts_ahead {
-                let transmission = self.station.serializer.transmit(packet.meta.bytes);
-                self.station.stats.departed(starts, &packet, transmission);
+            self.station.discipline.leaves(starts, &packet.meta);
+            if LOGS {
+                let end = self.end_of_service();
+                self.station.stats.departed(starts, &packet, end.since(starts));
             }
         }
         if !self.is_idle && self.next_start == Time::NEVER && self.ends_before(self.free_at, key) {
             self.is_idle = true;
-            D::on_idle(&mut self.station, self.free_at);
+            self.station.become_idle(self.free_at);
         }
     }
 
-    /// Advance the station to the end of the run.
-    pub fn finish<D: Decider>(&mut self, end: Time) {
-        self.handle_events::<D>(end);
-        self.settle::<D>(Key::start_of(end));
-        let Self { waiting, station, .. } = self;
-        for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
-            let transmission = station.serializer.transmit(packet.meta.bytes);
-            station.stats.take_back(*starts, &packet.meta, transmission);
+    /// See [`Deciding::finish`].
+    fn end(&mut self, end: Time) {
+        self.handle_events(end);
+        self.settle(Key::start_of(end));
+        if !LOGS {
+            self.each_waiting(LinkStats::take_back);
         }
         self.station.service = self.service();
         self.station.finish(end);
@@ -292,31 +264,85 @@ impl InOrder {
 
     /// Handle the own events up to `now`, each with the queue of its time.
     #[cold]
-    fn handle_events<D: Decider>(&mut self, now: Time) {
+    fn handle_events(&mut self, now: Time) {
         while self.station.next_own_event() <= now {
             let at = self.station.next_own_event();
-            self.settle::<D>(Key::start_of(at));
+            self.settle(Key::start_of(at));
             self.station.service = self.service();
             self.station.advance(at);
             if self.is_warming_up && at >= self.station.warmup() {
                 self.is_warming_up = false;
-                self.count_waiting();
+                if !LOGS {
+                    // The counters were reset.
+                    self.each_waiting(LinkStats::departs_after_warmup);
+                }
             }
         }
     }
 
-    /// Count the departures of what waits, after the counters were reset.
-    fn count_waiting(&mut self) {
-        let Self { waiting, station, .. } = self;
-        for Waiter { starts, packet } in waiting.iter().filter(|_| self.counts_ahead) {
-            let transmission = station.serializer.transmit(packet.meta.bytes);
-            station.stats.departs_after_warmup(*starts, &packet.meta, transmission);
+    /// Call `see` with the statistics and each waiting packet: when its service starts, its header, and how long the service takes.
+    fn each_waiting(&mut self, see: impl Fn(&mut LinkStats, Time, &Meta, Span)) {
+        let ends = self.waiting.iter().skip(1).map(|next| next.starts).chain([self.free_at]);
+        for (Waiter { starts, packet }, end) in self.waiting.iter().zip(ends) {
+            see(&mut self.station.stats, *starts, &packet.meta, end.since(*starts));
         }
+    }
+
+    /// Return the end of the service in progress, or of the last one.
+    fn end_of_service(&self) -> Time {
+        self.waiting.front().map_or(self.free_at, |next| next.starts)
     }
 
     /// Return start and end of the service in progress.
     fn service(&self) -> Option<(Time, Time)> {
-        let end = self.waiting.front().map_or(self.free_at, |next| next.starts);
-        (!self.is_idle).then_some((self.serving_since, end))
+        (!self.is_idle).then_some((self.serving_since, self.end_of_service()))
+    }
+}
+
+impl<Q: Qdisc<i32> + Clone + Send + Sync + 'static, const LOGS: bool> Deciding for InOrder<Q, LOGS> {
+    fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        self.pass(paths, message)
+    }
+
+    fn lost(&mut self, starts: Time) {
+        self.station.lost(starts);
+    }
+
+    fn arrivals(&self) -> [Time; 2] {
+        self.station.channel.arrivals()
+    }
+
+    fn finish(&mut self, end: Time) {
+        self.end(end);
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.station.discipline.warnings()
+    }
+
+    fn copied(&self) -> Box<dyn Deciding> {
+        Box::new(self.clone())
+    }
+}
+
+impl<Q: Qdisc<i32>, const LOGS: bool> Counting for InOrder<Q, LOGS> {
+    fn counters(&self) -> LinkCounters {
+        self.station.stats.counters
+    }
+
+    fn drops(&self) -> Option<&Drops> {
+        Some(&self.station.stats.drops)
+    }
+
+    fn observation(&self) -> Option<&Observation> {
+        self.station.stats.observation.as_deref()
+    }
+
+    fn markers(&self) -> Option<&Markers> {
+        self.station.markers()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.station.discipline.backlog()
     }
 }

@@ -1,15 +1,24 @@
-//! A link and its queue, as one station.
+//! A link and its queue, as one station: a discipline, which accepts, marks and drops packets; a server (`server/`), which
+//! determines when they leave; and a channel (`channel/`), which determines when they arrive at the far end.
 
+mod channel;
 mod in_order;
+mod part;
 mod queue;
+mod server;
 mod station;
 mod unobserved_drop_tail;
 
 use aqmlab_aqm::{Backlog, Discipline, Qdisc};
 use aqmlab_units::Time;
 
-pub(crate) use self::in_order::{Any, InOrder, SimpleRed};
+pub use self::channel::Channel;
+pub(crate) use self::channel::Wire;
+pub(crate) use self::in_order::Deciding;
+pub use self::part::Keys;
 pub(crate) use self::queue::Queue;
+pub use self::server::Server;
+pub(crate) use self::server::Serving;
 pub(crate) use self::station::Station;
 pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;
 use crate::attached::Attached;
@@ -25,9 +34,7 @@ pub(crate) enum Link {
     /// Drop-tail without observation: the departure follows from the time at which the link becomes free.
     UnobservedDropTail(UnobservedDropTail),
     /// The discipline decides at the arrival, and the departure is known then.
-    InOrder(Box<InOrder>),
-    /// The same with simple RED, by calls of its own.
-    SimpleRed(Box<InOrder>),
+    InOrder(Box<dyn Deciding>),
     /// The departure is known only at the end of the previous service.
     Queue(Box<Queue>),
 }
@@ -36,22 +43,23 @@ impl Link {
     /// Create a link station. With `shortcuts`, departures are computed at arrival where that is exact.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
         let link = &plan.links[id as usize];
-        // Departures cannot be revoked when the rate changes, so ends of service must be events; and those after the last time
-        // there is cannot be computed.
-        if !shortcuts || !plan.changes(id).is_empty() || !plan.has_short_backlog(id) {
+        // Departures after the last time there is cannot be computed.
+        if !shortcuts || !plan.has_short_backlog(id) {
             return Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)));
         }
         let is_seen = plan.is_observed(id) || !plan.markers(id).is_empty();
-        if let Some(limit) = link.queue.room().and_then(|room| room.packets()).filter(|_| !is_seen) {
-            return Self::UnobservedDropTail(UnobservedDropTail::new(id, plan, limit));
+        if !is_seen
+            && let Some(limit) = link.queue.room().and_then(|room| room.packets())
+            && let Some(rate) = link.line.server.as_constant()
+            && let Some(delay) = link.line.channel.as_constant()
+        {
+            return Self::UnobservedDropTail(UnobservedDropTail::new(plan.warmup, rate, delay, limit));
         }
-        let discipline: Discipline<()> = link.queue.build();
-        if discipline.decides_at_arrival() {
-            let link = Box::new(InOrder::new(id, plan, seed));
-            if link.is_simple_red() { Self::SimpleRed(link) } else { Self::InOrder(link) }
-        } else {
-            Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
+        let discipline = link.queue.build();
+        if Discipline::decides_at_arrival(&discipline) {
+            return Self::InOrder(in_order::deciding(id, plan, seed, discipline));
         }
+        Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
     }
 
     /// Return whether every departure is known at arrival; otherwise ends of service are events.
@@ -59,12 +67,29 @@ impl Link {
         !matches!(self, Self::Queue(_))
     }
 
+    /// See [`Station::lost`].
+    pub fn lost(&mut self, starts: Time) {
+        match self {
+            Self::UnobservedDropTail(_) => {}
+            Self::InOrder(link) => link.lost(starts),
+            Self::Queue(link) => link.station.lost(starts),
+        }
+    }
+
+    /// See [`Wire::arrivals`].
+    pub fn arrivals(&self) -> [Time; 2] {
+        match self {
+            Self::UnobservedDropTail(_) => [Time::NEVER; 2],
+            Self::InOrder(link) => link.arrivals(),
+            Self::Queue(link) => link.station.channel.arrivals(),
+        }
+    }
+
     /// Advance the station to the end of the run.
     pub fn finish(&mut self, id: LinkId, end: Time) {
         match self {
             Self::UnobservedDropTail(link) => link.finish(id, end),
-            Self::InOrder(link) => link.finish::<Any>(end),
-            Self::SimpleRed(link) => link.finish::<SimpleRed>(end),
+            Self::InOrder(link) => link.finish(end),
             Self::Queue(link) => link.finish(end),
         }
     }
@@ -72,7 +97,7 @@ impl Link {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::UnobservedDropTail(_) => Vec::new(),
-            Self::InOrder(link) | Self::SimpleRed(link) => link.station.discipline.warnings(),
+            Self::InOrder(link) => link.warnings(),
             Self::Queue(link) => link.station.discipline.warnings(),
         }
     }
@@ -82,7 +107,7 @@ impl Counting for Link {
     fn counters(&self) -> LinkCounters {
         match self {
             Self::UnobservedDropTail(link) => link.counters(),
-            Self::InOrder(link) | Self::SimpleRed(link) => link.station.stats.counters,
+            Self::InOrder(link) => link.counters(),
             Self::Queue(link) => link.station.stats.counters,
         }
     }
@@ -90,7 +115,7 @@ impl Counting for Link {
     fn drops(&self) -> Option<&Drops> {
         match self {
             Self::UnobservedDropTail(link) => link.drops(),
-            Self::InOrder(link) | Self::SimpleRed(link) => Some(&link.station.stats.drops),
+            Self::InOrder(link) => link.drops(),
             Self::Queue(link) => Some(&link.station.stats.drops),
         }
     }
@@ -98,7 +123,7 @@ impl Counting for Link {
     fn observation(&self) -> Option<&Observation> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::InOrder(link) | Self::SimpleRed(link) => link.station.stats.observation.as_deref(),
+            Self::InOrder(link) => link.observation(),
             Self::Queue(link) => link.station.stats.observation.as_deref(),
         }
     }
@@ -106,7 +131,7 @@ impl Counting for Link {
     fn markers(&self) -> Option<&Markers> {
         match self {
             Self::UnobservedDropTail(_) => None,
-            Self::InOrder(link) | Self::SimpleRed(link) => link.station.markers(),
+            Self::InOrder(link) => link.markers(),
             Self::Queue(link) => link.station.markers(),
         }
     }
@@ -114,7 +139,7 @@ impl Counting for Link {
     fn backlog(&self) -> Backlog {
         match self {
             Self::UnobservedDropTail(link) => link.backlog(),
-            Self::InOrder(link) | Self::SimpleRed(link) => link.station.discipline.backlog(),
+            Self::InOrder(link) => link.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
         }
     }

@@ -1,4 +1,4 @@
-//! A link whose discipline may take back what it has accepted, or whose rate or delay changes.
+//! A link whose discipline may take back what it has accepted.
 
 use aqmlab_aqm::{Packet, Qdisc};
 use aqmlab_units::Time;
@@ -18,16 +18,14 @@ pub(crate) struct Queue {
     due: Time,
     /// The engine knows of the end of the service in progress.
     is_announced: bool,
-    /// When the last packet that was sent arrives at the far end.
-    last_arrival: Time,
 }
 
 impl Queue {
     /// Create the station of a link. With `shortcuts`, a packet may pass without being stored where that is exact.
     pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, shortcuts: bool) -> Self {
-        let mut station = Station::new(id, plan, seed, true);
+        let mut station = Station::new(id, plan, seed, plan.links[id as usize].queue.build(), true);
         station.only_counts &= shortcuts;
-        Self { station, due: Time::NEVER, is_announced: false, last_arrival: Time::ZERO }
+        Self { station, due: Time::NEVER, is_announced: false }
     }
 
     /// Handle an arriving packet. Return whether it is transmitted at once; it is then as [`Queue::serve`] gives it.
@@ -42,7 +40,8 @@ impl Queue {
                 self.is_announced = false;
                 message.rewrite(meta.header);
                 let end = self.station.service.map_or(now, |(_, end)| end);
-                (message.time, message.cause, message.source) = (self.arrival_of(end), now, self.station.id);
+                let arrival = self.station.channel.carry(now, end);
+                (message.time, message.cause, message.source) = (arrival, now, self.station.id);
                 return true;
             }
         }
@@ -131,18 +130,10 @@ impl Queue {
     /// Start the service of a packet. Return the packet as it arrives at the far end.
     #[inline(always)]
     fn send(&mut self, now: Time, packet: &Packet<Rest>) -> Message {
-        let end = now + self.station.serializer.transmit(packet.meta.bytes);
+        let end = now + self.station.server.serve(now, packet.meta.bytes);
         self.station.serve(now, end, packet);
-        let key = Key { time: self.arrival_of(end), cause: now, source: self.station.id };
+        let key = Key { time: self.station.channel.carry(now, end), cause: now, source: self.station.id };
         Message::of_rest(key, &packet.meta, &packet.payload)
-    }
-
-    /// When a packet arrives at the far end whose service ends at `end`.
-    #[inline(always)]
-    fn arrival_of(&mut self, end: Time) -> Time {
-        // Not before those on the wire, also when the delay has become shorter.
-        self.last_arrival = self.last_arrival.max(end + self.station.delay);
-        self.last_arrival
     }
 
     /// Brings the station to the end of the run.

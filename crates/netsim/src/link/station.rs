@@ -1,23 +1,23 @@
 //! A link with its discipline, statistics and clock; shared by all link stations that run a discipline.
 
-use std::collections::VecDeque;
-
 use aqmlab_aqm::{Discipline, Meta, Packet, Qdisc, Verdict};
-use aqmlab_units::{Serializer, Span, Stream, Time};
+use aqmlab_units::{Span, Stream, Time};
 
+use super::{Serving, Wire};
 use crate::attached::Attached;
 use crate::link_stats::{LinkHost, LinkStats, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
-use crate::plan::{self, Change, LinkId};
+use crate::plan::LinkId;
 
-/// Discipline, statistics and clock of a link; `P` is the part of a queued packet that is not in its header.
+/// Discipline, statistics and clock of a link; `P` is the part of a queued packet that is not in its header, `Q` the type of the
+/// discipline.
 #[derive(Clone, Debug)]
-pub(crate) struct Station<P> {
+pub(crate) struct Station<P, Q = Discipline<P>> {
     pub id: LinkId,
-    pub delay: Span,
-    pub serializer: Serializer,
-    pub discipline: Discipline<P>,
+    pub server: Serving,
+    pub channel: Wire,
+    pub discipline: Q,
     /// The discipline may have a timer.
     is_timed: bool,
     rng: Stream,
@@ -28,36 +28,32 @@ pub(crate) struct Station<P> {
     markers: Option<Box<Markers>>,
     /// Packets leave no trace besides counts: none is marked or logged.
     pub only_counts: bool,
-    /// Future changes of rate or delay.
-    changes: VecDeque<Change>,
     pub stats: LinkStats,
-    /// Time of the next own event: the end of the warm-up, a sample, a change or a timer.
+    /// Time of the next own event: the end of the warm-up, a sample or a timer.
     next_event: Time,
     warmup: Time,
 }
 
-impl<P: Numbered> Station<P> {
-    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, keeps: bool) -> Self {
+impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
+    /// Create the station of a link with its discipline, which `keeps` its packets, or decides about those that the caller keeps.
+    pub fn new(id: LinkId, plan: &Attached<'_>, seed: u64, discipline: Q, keeps: bool) -> Self {
         let link = &plan.links[id as usize];
         let observed = plan.is_observed(id);
-        let discipline = link.queue.build();
         let mut observation = observed.then(|| Observation::new(&plan.probe));
         if let Some(observation) = &mut observation {
             observation.attach(&discipline);
         }
         let mut station = Self {
             id,
-            delay: link.delay,
-            serializer: Serializer::new(link.rate),
+            server: link.line.server.start(seed, &link.name),
+            channel: Wire::new(&link.line.channel, seed, &link.name),
             is_timed: discipline.is_timed(),
             discipline,
             rng: Stream::new(seed, &format!("link {}", link.name)),
             service: None,
             dropped: keeps.then(Vec::new),
             markers: Markers::of(plan.markers(id), plan, seed),
-            only_counts: plan.markers(id).is_empty()
-                && !observation.as_ref().is_some_and(Observation::has_logs),
-            changes: plan.changes(id).iter().cloned().collect(),
+            only_counts: plan.only_counts(id),
             stats: LinkStats::new(observation),
             next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
@@ -92,7 +88,7 @@ impl<P: Numbered> Station<P> {
 
     /// Return the discipline, and the host of a call that drops nothing.
     #[inline(always)]
-    pub fn discipline_and_host(&mut self, now: Time) -> (&mut Discipline<P>, LinkHost<'_, P>) {
+    pub fn discipline_and_host(&mut self, now: Time) -> (&mut Q, LinkHost<'_, P>) {
         (&mut self.discipline, LinkHost::new(&mut self.rng, &mut self.stats, now, None))
     }
 
@@ -101,24 +97,6 @@ impl<P: Numbered> Station<P> {
     pub fn carry_out(&mut self, verdict: Verdict, packet: &mut Packet<P>) -> bool {
         let now = packet.meta.arrival;
         verdict.carry_out(packet, &mut LinkHost::new(&mut self.rng, &mut self.stats, now, None))
-    }
-
-    /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
-    /// trace besides counts. Return whether that was done; if not, nothing is changed.
-    #[inline(always)]
-    pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> bool {
-        if self.next_event <= now || !self.only_counts {
-            return false;
-        }
-        let Discipline::Red(red) = &mut self.discipline else { return false };
-        if !red.passes_below_min_th(now, idle_since, meta) {
-            return false;
-        }
-        let transmission = self.serializer.transmit(meta.bytes);
-        self.service = Some((now, now + transmission));
-        let average = red.average();
-        self.stats.judged(meta, Some((Span::ZERO, transmission)), Some(average));
-        true
     }
 
     /// A packet is offered to the queue: markers see it, and its arrival is counted.
@@ -181,6 +159,13 @@ impl<P: Numbered> Station<P> {
         self.stats.departed(now, packet, end.since(now));
     }
 
+    /// A packet whose service starts at a time never arrives at the far end: count it, if the channel lost it after the warm-up.
+    pub fn lost(&mut self, starts: Time) {
+        if starts >= self.warmup && !self.channel.is_constant() {
+            self.stats.drops.lost += 1;
+        }
+    }
+
     /// Return the time of the next own event; `NEVER` without.
     #[inline(always)]
     pub fn next_own_event(&self) -> Time {
@@ -208,23 +193,10 @@ impl<P: Numbered> Station<P> {
         if let Some(observation) = &mut self.stats.observation {
             observation.sample(at, &self.discipline);
         }
-        self.change(at);
         if self.discipline.next_timer().is_some_and(|t| t <= at) {
             self.on_timer(at);
         }
         self.next_event = self.next_event(Some(at));
-    }
-
-    /// Apply the changes that are due. The packet in service keeps the rate and delay with which it began.
-    fn change(&mut self, now: Time) {
-        while self.changes.front().is_some_and(|c| c.at <= now)
-            && let Some(change) = self.changes.pop_front()
-        {
-            if let Some(rate) = change.rate {
-                self.serializer = Serializer::new(rate);
-            }
-            self.delay = change.delay.unwrap_or(self.delay);
-        }
     }
 
     /// Handle the timer of the discipline.
@@ -244,31 +216,12 @@ impl<P: Numbered> Station<P> {
         }
     }
 
-    /// Replace rate, delay and future changes from `now` on.
-    pub fn renew(&mut self, now: Time, link: &plan::Link, changes: VecDeque<Change>) {
-        self.serializer = Serializer::new(link.rate);
-        self.delay = link.delay;
-        self.changes = changes;
-        self.next_event = self.next_event(Some(now));
-    }
-
-    /// Replace the discipline.
-    pub fn replace_discipline(&mut self, discipline: Discipline<P>) {
-        if let Some(observation) = &mut self.stats.observation {
-            observation.attach(&discipline);
-        }
-        self.is_timed = discipline.is_timed();
-        self.discipline = discipline;
-        self.reschedule_timer();
-    }
-
-    /// Return the time of the next own event after `at`: the end of the warm-up, a sample, a change or a timer.
+    /// Return the time of the next own event after `at`: the end of the warm-up, a sample or a timer.
     fn next_event(&self, at: Option<Time>) -> Time {
         let warmup = if at.is_none_or(|t| t < self.warmup) { self.warmup } else { Time::NEVER };
         let sample = self.stats.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
-        let change = self.changes.front().map_or(Time::NEVER, |c| c.at);
         let timer = self.discipline.next_timer().unwrap_or(Time::NEVER);
-        warmup.min(sample).min(change).min(timer)
+        warmup.min(sample).min(timer)
     }
 
     /// Reset the statistics at the end of the warm-up.
@@ -288,5 +241,35 @@ impl<P: Numbered> Station<P> {
             // The rest of the service in progress is after the end.
             self.stats.counters.busy -= stop.since(end.max(start)).0;
         }
+    }
+}
+
+impl<P: Numbered> Station<P> {
+    /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
+    /// trace besides counts. Return whether that was done; if not, nothing is changed.
+    #[inline(always)]
+    pub fn passes_below_min_th(&mut self, now: Time, idle_since: Time, meta: &mut Meta) -> bool {
+        if self.next_event <= now || !self.only_counts {
+            return false;
+        }
+        let Discipline::Red(red) = &mut self.discipline else { return false };
+        if !red.passes_below_min_th(now, idle_since, meta) {
+            return false;
+        }
+        let transmission = self.server.serve(now, meta.bytes);
+        self.service = Some((now, now + transmission));
+        let average = red.average();
+        self.stats.judged(meta, Some((Span::ZERO, transmission)), Some(average));
+        true
+    }
+
+    /// Replace the discipline.
+    pub fn replace_discipline(&mut self, discipline: Discipline<P>) {
+        if let Some(observation) = &mut self.stats.observation {
+            observation.attach(&discipline);
+        }
+        self.is_timed = discipline.is_timed();
+        self.discipline = discipline;
+        self.reschedule_timer();
     }
 }

@@ -12,7 +12,7 @@ use super::*;
 use crate::key::Key;
 use crate::message::Message;
 use crate::paths::Paths;
-use crate::plan::{self, Ends, Flow, Plan, Probe, Size, Start, TTL, Transport};
+use crate::plan::{self, Ends, Flow, Line, Plan, Probe, Size, Start, TTL, Transport};
 
 /// A packet of 125 bytes takes 125 us.
 const RATE: Rate = Rate(8_000_000);
@@ -28,8 +28,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         name: format!("{from}->{to}").into(),
         from,
         to,
-        rate: context.rate,
-        delay: context.delay,
+        line: Line::constant(context.rate, context.delay).into(),
         queue: queue.clone(),
     });
     let flow = Flow {
@@ -63,7 +62,6 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes: Vec::new(),
         duration: Span(duration * TICK),
         warmup: Span(warmup * TICK),
         probe,
@@ -124,8 +122,7 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
         let mut message = *message;
         let accepted = match link {
             Link::UnobservedDropTail(link) => link.arrive(2, paths, &mut message),
-            Link::InOrder(link) => link.arrive::<Any>(paths, &mut message),
-            Link::SimpleRed(link) => link.arrive::<SimpleRed>(paths, &mut message),
+            Link::InOrder(link) => link.arrive(paths, &mut message),
             Link::Queue(queue) => {
                 serve(queue, message.key(), &mut out);
                 let passes = queue.arrive(paths, &mut message);
@@ -140,6 +137,9 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
     }
     link.finish(2, end);
     out.retain(|message| message.cause < end);
+    for message in out.iter().filter(|message| message.time == Time::NEVER) {
+        link.lost(message.cause);
+    }
     out
 }
 
@@ -155,10 +155,10 @@ fn books(link: &Link) -> String {
             o.losses()
         )
     });
-    let drops = link
-        .drops()
-        .map(|d| (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>()));
-    let drops = drops.filter(|d| !d.0.is_empty());
+    let drops = link.drops().map(|d| {
+        (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>(), d.lost)
+    });
+    let drops = drops.filter(|d| !d.0.is_empty() || d.2 > 0);
     format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
 }
 
@@ -238,7 +238,7 @@ proptest! {
             set.push(("mode", word("bytes")));
         }
         let plan = plan(preset, &set, observed, (warmup, warmup + rest));
-        check(&plan, &arrivals, |link| matches!(link, Link::SimpleRed(_)));
+        check(&plan, &arrivals, |link| matches!(link, Link::InOrder(link) if format!("{link:?}").contains("SimpleRed")));
     }
 
     #[test]
@@ -257,6 +257,52 @@ proptest! {
         let mut plan = plan(preset, &set, true, (warmup, warmup + rest));
         plan.probe.events = logs;
         check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
+    }
+}
+
+/// Servers and channels: changes of rate and delay, opportunities in place of a rate, losses, and changes to and from these.
+fn lines() -> impl Strategy<Value = Line> {
+    let constant = || (1u64..4).prop_map(|n| Server::constant(Rate(RATE.0 * 2 / n)));
+    let slots = (1u64..4, 1u32..4).prop_map(|(ticks, size)| Server::slots(Span(ticks * TICK), 50 * size));
+    let server = prop_oneof![constant(), slots];
+    let change = (0u64..200, prop::option::of(server.clone()), prop::option::of(0u64..10));
+    let all = (server, 0u64..10, prop::option::of(2u32..6), prop::collection::vec(change, 0..4));
+    all.prop_map(|(server, delay, every, mut changes)| {
+        let channel = Channel::constant(Span(delay * TICK));
+        let channel = every.map_or(channel.clone(), |every| channel.lossy(every));
+        let mut line = Line { server, channel };
+        changes.sort_by_key(|change| change.0);
+        for (at, server, delay) in changes {
+            line.change(Time(at * TICK), server, delay.map(|delay| Span(delay * TICK)));
+        }
+        line
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn departures_are_known_at_arrivals_with_any_server_and_channel(
+        arrivals in arrivals(), warmup in 0u64..100, rest in 1u64..200, line in lines(),
+        preset in prop::sample::select(vec!["drop-tail", "red", "adaptive-red", "pie", "blue"]),
+        (ecn, logs, observed) in any::<(bool, bool, bool)>(), limit in 16u32..30,
+    ) {
+        let mut set = vec![("limit", Value::Packets(limit.into()))];
+        if preset != "drop-tail" {
+            set.push(("ecn", Value::Flag(ecn)));
+        }
+        set.extend(quick(preset));
+        let is_constant = line.server.as_constant().is_some() && line.channel.as_constant().is_some();
+        let is_clock = preset == "drop-tail" && !observed && is_constant;
+        let mut plan = plan(preset, &set, observed, (warmup, warmup + rest));
+        plan.probe.events = logs;
+        let mut links = plan.links.to_vec();
+        links[2].line = line.into();
+        plan.links = links.into();
+        if !is_clock {
+            check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)));
+        }
     }
 }
 

@@ -9,9 +9,9 @@ use crate::key::Key;
 use crate::link_stats::{Drops, LinkCounters};
 use crate::message::Message;
 use crate::paths::Paths;
-use crate::plan::{LinkId, Plan};
+use crate::plan::LinkId;
 
-/// A drop-tail link whose departures follow from the time at which the link becomes free.
+/// A drop-tail link of constant rate and delay whose departures follow from the time at which the link becomes free.
 ///
 /// A packet that finds the link free and has the length of the one before costs a few additions, in one cache line. All else is
 /// allocated when it is needed: on most links no packet ever waits.
@@ -192,14 +192,13 @@ impl Cold {
 }
 
 impl UnobservedDropTail {
-    /// Create a link where up to `limit` packets may wait; `limit` is at least 1.
-    pub fn new(id: LinkId, plan: &Plan, limit: u32) -> Self {
-        let link = &plan.links[id as usize];
+    /// Create a link of constant rate and delay where up to `limit` packets may wait; `limit` is at least 1.
+    pub fn new(warmup: Span, rate: Rate, delay: Span, limit: u32) -> Self {
         Self {
             free_at: Time::ZERO,
-            short_until: Time::ZERO + plan.warmup,
-            delay: link.delay,
-            rate: link.rate,
+            short_until: Time::ZERO + warmup,
+            delay,
+            rate,
             transmission: Span::ZERO,
             bytes: 0,
             count: 0,

@@ -46,7 +46,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
     pub(super) fn end_service(&mut self, now: Time) {
         if let Some(packet) = self.next_packet(now) {
             self.station.stats.departed(now, &packet, Span::ZERO);
-            self.put_on_wire(now, &packet);
+            self.put_on_wire(now, now, &packet);
         }
         if let Some(HeadOfLine(waiting)) = &mut self.head {
             waiting.pop_front();
@@ -60,7 +60,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.station.stats.counters.busy -= unserved.0;
         let first = self.head.as_ref().and_then(|HeadOfLine(waiting)| waiting.front().copied());
         if let Some((_, bytes)) = first {
-            let transmission = self.station.serializer.transmit(bytes);
+            let transmission = self.station.server.serve(now, bytes);
             self.station.service = Some((now, now + transmission));
             self.station.stats.counters.busy += transmission.0;
         } else {

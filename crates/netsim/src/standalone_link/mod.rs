@@ -1,6 +1,6 @@
 //! A standalone link: the link station of the simulator, with packets supplied by the caller.
 //!
-//! Discipline, markers, changes, statistics and probes are those of the simulator, in the same order and with the same random
+//! Discipline, server, channel, markers, statistics and probes are those of the simulator, in the same order and with the same random
 //! stream. Time is logical: the link is served up to *t* before a packet that arrives at *t* is enqueued. A caller that is late
 //! therefore never changes a decision.
 
@@ -19,7 +19,7 @@ pub use self::tables::tables;
 pub use self::totals::Totals;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::link::Station;
+use crate::link::{Station, Wire};
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Name, Plan};
 
@@ -39,11 +39,14 @@ pub struct StandaloneOptions {
 pub struct StandaloneLink<P> {
     name: Name,
     aqm: &'static str,
+    seed: u64,
     station: Station<P>,
     /// In service or on the wire, with the time of arrival at the far end.
     wire: VecDeque<(Time, Packet<P>)>,
-    /// When the last packet that was sent arrives at the far end.
+    /// When the last packet that was sent arrives at the far end; none arrives before it, also when the channel is replaced.
     last_arrival: Time,
+    /// Up to when the station has been advanced.
+    now: Time,
     /// Packets without room in a new discipline; served before its packets.
     carried: VecDeque<Packet<P>>,
     /// Where the packet in service counts as waiting.
@@ -64,20 +67,22 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             // Count by code point, without samples.
             plan.probe = crate::plan::Probe { links: vec![link], ..Default::default() };
         }
-        let mut station = Station::new(link, &Attached::new(&plan), seed, true);
+        let planned = &plan.links[link as usize];
+        let mut station = Station::new(link, &Attached::new(&plan), seed, planned.queue.build(), true);
         if let Some(dropped) = &mut station.dropped {
             dropped.reserve(options.room);
         }
         if let Some(observation) = &mut station.stats.observation {
             observation.make_room(options.duration);
         }
-        let planned = &plan.links[link as usize];
         Self {
             name: planned.name.clone(),
             aqm: planned.aqm(),
+            seed,
             station,
             wire: VecDeque::with_capacity(options.room),
             last_arrival: Time::ZERO,
+            now: Time::ZERO,
             carried: VecDeque::new(),
             head: options.in_service_counts.then(|| HeadOfLine::with_room(options.room)),
             before: None,
@@ -159,7 +164,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
 
     /// The rate at which the next service will be.
     pub fn rate(&self) -> Rate {
-        self.station.serializer.rate()
+        self.station.server.rate_at(self.now)
     }
 
     /// How long something has waited until `now`, all in all.
@@ -219,15 +224,29 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
 
     /// The service of a packet starts.
     fn send(&mut self, now: Time, packet: &Packet<P>) {
-        let end = now + self.station.serializer.transmit(packet.meta.bytes);
+        let end = now + self.station.server.serve(now, packet.meta.bytes);
         self.station.serve(now, end, packet);
-        self.put_on_wire(end, packet);
+        self.put_on_wire(now, end, packet);
     }
 
-    /// A packet leaves by the link when its service ends.
-    fn put_on_wire(&mut self, end: Time, packet: &Packet<P>) {
-        // Not before those on the wire, also when the delay has become shorter.
-        self.last_arrival = self.last_arrival.max(end + self.station.delay);
+    /// A packet leaves by the link when its service, which starts at `start`, ends. A copy of it is not sent: the caller has the packet once.
+    fn put_on_wire(&mut self, start: Time, end: Time, packet: &Packet<P>) {
+        let mut arrival = self.station.channel.carry(start, end);
+        let keeps_order = arrival != Wire::UNORDERED;
+        if !keeps_order {
+            arrival = self.station.channel.arrivals().into_iter().min().unwrap_or(Time::NEVER);
+        }
+        if arrival == Time::NEVER {
+            self.station.lost(start);
+            self.station.dropped.iter_mut().for_each(|dropped| dropped.push(packet.payload));
+            return;
+        }
+        if !keeps_order {
+            let place = self.wire.partition_point(|(time, _)| *time <= arrival);
+            self.wire.insert(place, (arrival, *packet));
+            return;
+        }
+        self.last_arrival = self.last_arrival.max(arrival);
         self.wire.push_back((self.last_arrival, *packet));
     }
 
@@ -240,5 +259,6 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             self.before = Some(Box::new(Totals::of(&self.station.stats)));
         }
         self.station.advance(now);
+        self.now = now;
     }
 }

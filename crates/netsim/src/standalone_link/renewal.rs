@@ -1,4 +1,4 @@
-//! Another rate, delay or discipline for a link at work, without a packet lost.
+//! Another server, channel or discipline for a link at work, without a packet lost.
 
 use std::collections::VecDeque;
 
@@ -6,21 +6,21 @@ use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Packet, Qdisc, Resolved}
 use aqmlab_units::Time;
 
 use super::StandaloneLink;
-use crate::attached::Attached;
 use crate::key::Key;
+use crate::link::Wire;
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
-    /// From `now` on rate, delay, discipline and changes to come are those of `link` in another plan; markers, counters and
+    /// From `now` on server, channel and discipline are those of `link` in another plan, with its later changes; markers, counters and
     /// probes stay. The packet in service ends as it began. Waiting packets are moved in order; those that the new queue would
     /// drop wait before that queue and are served first. The average of a new discipline starts from its initial value.
     pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
         self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
         self.advance_station(now);
         let planned = &plan.links[link as usize];
-        let changes = Attached::new(plan).changes(link).iter().filter(|c| c.at > now).cloned().collect();
-        self.station.renew(now, planned, changes);
+        self.station.server = planned.line.server.since(now).start(self.seed, &self.name);
+        self.station.channel = Wire::new(&planned.line.channel.since(now), self.seed, &self.name);
         self.aqm = planned.aqm();
         if !is_same_queue {
             self.move_over(now, &planned.queue);

@@ -3,7 +3,11 @@
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
 use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
+use crate::link_stats::ReasonCount;
 use crate::observe::Observation;
+
+/// The reason of losses that are not the discipline's, and their class.
+const CHANNEL: &str = "channel";
 
 impl Seen<'_> {
     /// Over `t` seconds.
@@ -55,16 +59,21 @@ impl Seen<'_> {
         ]
     }
 
-    /// Reasons that are named as their class are columns of [`Self::links_table`] instead.
+    /// Reasons that are named as their class are columns of [`Self::links_table`] instead. Losses in the channel have a row of their own.
     pub fn drop_reasons_table(&self) -> Table {
-        let rows: Vec<_> =
-            self.drops().flat_map(|(name, drops)| drops.by_reason().iter().map(move |r| (name, r))).collect();
+        let rows = self.drops().flat_map(|(link, drops)| {
+            let row =
+                move |r: &ReasonCount| (link, r.reason.name(), r.reason.class().name(), r.drops, r.marks);
+            let lost = (drops.lost > 0).then_some((link, CHANNEL, CHANNEL, drops.lost, 0));
+            drops.by_reason().iter().map(row).chain(lost)
+        });
+        let rows: Vec<_> = rows.collect();
         vec![
-            ("link", texts(&rows, |(name, _)| *name)),
-            ("reason", texts(&rows, |(_, r)| r.reason.name())),
-            ("class", texts(&rows, |(_, r)| r.reason.class().name())),
-            ("drops", integers(&rows, |(_, r)| r.drops)),
-            ("marks", integers(&rows, |(_, r)| r.marks)),
+            ("link", texts(&rows, |row| row.0)),
+            ("reason", texts(&rows, |row| row.1)),
+            ("class", texts(&rows, |row| row.2)),
+            ("drops", integers(&rows, |row| row.3)),
+            ("marks", integers(&rows, |row| row.4)),
         ]
     }
 

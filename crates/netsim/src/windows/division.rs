@@ -114,11 +114,10 @@ fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
     }
     let mut loads = vec![0.0; (network.numbering.links + 2 * network.numbering.flows) as usize];
     for flow in flows {
-        let shares = network
-            .fabric
-            .paths
-            .links(flow as usize, Kind::Data)
-            .map(|link| network.plan.links[link as usize].rate.bps() / f64::from(sharing[link as usize]));
+        let shares =
+            network.fabric.paths.links(flow as usize, Kind::Data).map(|link| {
+                network.plan.links[link as usize].rate().bps() / f64::from(sharing[link as usize])
+            });
         let packets = shares.fold(f64::INFINITY, f64::min) / 8e3;
         loads[source_of(network, ends_together, flow) as usize] += SOURCE * packets;
         for (kind, step, station) in steps(network, ends_together, flow) {
@@ -129,7 +128,7 @@ fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
                 Next::Link(link) => {
                     let of_data = match network.fabric.links[link as usize] {
                         Link::UnobservedDropTail(_) => UNOBSERVED_DROP_TAIL,
-                        Link::InOrder(_) | Link::SimpleRed(_) => IN_ORDER,
+                        Link::InOrder(_) => IN_ORDER,
                         Link::Queue(_) => QUEUE,
                     };
                     if kind == Kind::Ack { ACK * of_data } else { of_data }

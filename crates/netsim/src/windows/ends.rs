@@ -5,7 +5,7 @@
 //! come in order: all of them come over the last link of its path, which sends in order, and a page keeps what it is given in the
 //! order in which it is given. So the inputs of a window, of all sources, are evaluated from the first to the last, and need neither
 //! sorting nor a queue for each flow. (Inputs that were further ahead than windows are kept for come to a page late. Such a page is
-//! sorted.) What an endpoint does by itself before an input, by the keys, is done before it; what it does after its last input of
+//! sorted, and so is every page where a link does not send in order.) What an endpoint does by itself before an input, by the keys, is done before it; what it does after its last input of
 //! the window, after all inputs.
 //!
 //! Timers are lazy: an endpoint is listed for a window no later than that of its next own event. If it finds nothing to do there, since
@@ -277,5 +277,62 @@ impl Windows {
         }
         let station = self.numbering.links + self.ends.station(end_point);
         self.calendar.set(window, self.ranks[station as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use aqmlab_transport::TcpConfig;
+    use aqmlab_transport::rfc::{Config, CongestionControl};
+    use aqmlab_units::Span;
+
+    use super::super::lookahead::tests::network;
+    use crate::engine::Engine;
+    use crate::plan::{Plan, Transport};
+    use crate::{EngineChoice, Options, Simulation};
+
+    /// Return the tables of a run.
+    fn run(plan: &Plan, engine: EngineChoice, shortcuts: bool) -> String {
+        let mut simulation = Simulation::new(plan, 1, Options { shortcuts, engine });
+        simulation.finish();
+        match engine {
+            EngineChoice::Windows => assert!(matches!(simulation.engine, Engine::Windows(_))),
+            EngineChoice::Parallel => assert!(matches!(simulation.engine, Engine::Parallel(_))),
+            _ => {}
+        }
+        format!("{:?}", simulation.into_tables())
+    }
+
+    #[test]
+    fn all_engines_agree_where_channels_lose_reorder_and_duplicate_packets() {
+        for (profile, delays) in
+            [(false, [20; 5]), (true, [20; 5]), (true, [1, 3, 7, 2, 5]), (false, [100, 1, 1, 100, 1])]
+        {
+            let mut plan = network(delays, &[(0, 4), (5, 4), (4, 0), (1, 2)]).plan;
+            let plain = run(&plan, EngineChoice::Events, true);
+            let mut links = plan.links.to_vec();
+            for (i, link) in links.iter_mut().enumerate().filter(|(i, _)| i % 3 != 1) {
+                let mut line = (*link.line).clone();
+                line.channel = line.channel.lossy(97).shuffled(5 + i as u32, Span::from_millis(23));
+                link.line = line.into();
+            }
+            plan.links = links.into();
+            if profile {
+                let mut flows = plan.flows.to_vec();
+                for flow in &mut flows {
+                    if let Transport::Tcp { config, .. } = Arc::make_mut(&mut flow.transport) {
+                        *config = TcpConfig::Rfc(Arc::new(Config::linux(CongestionControl::Cubic)));
+                    }
+                }
+                plan.flows = flows.into();
+            }
+            let by_events = run(&plan, EngineChoice::Events, true);
+            assert_ne!(by_events, plain);
+            assert_eq!(by_events, run(&plan, EngineChoice::Events, false), "without shortcuts, {delays:?}");
+            assert_eq!(by_events, run(&plan, EngineChoice::Windows, true), "windows, {delays:?}");
+            assert_eq!(by_events, run(&plan, EngineChoice::Parallel, true), "two threads, {delays:?}");
+        }
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Inboxes {
     inboxes: Vec<Inbox>,
     pages: Vec<Vec<Message>>,
     free: Vec<u32>,
+    /// A link does not send in order.
+    is_unordered: bool,
 }
 
 /// The page of each window, and the inputs after the last window.
@@ -24,10 +26,10 @@ struct Inbox {
 }
 
 impl Inboxes {
-    /// Create an inbox for each of so many stations.
-    pub fn new(stations: usize) -> Self {
+    /// Create an inbox for each of so many stations, in a network where all links send in order, or one does not.
+    pub fn new(stations: usize, is_unordered: bool) -> Self {
         let inbox = Inbox { pages: [NONE; SLOTS as usize], unordered: 0, late: Vec::new() };
-        Self { inboxes: vec![inbox; stations], pages: Vec::new(), free: Vec::new() }
+        Self { inboxes: vec![inbox; stations], pages: Vec::new(), free: Vec::new(), is_unordered }
     }
 
     /// Add an input in a window less than [`SLOTS`] ahead. Return whether it is the first of that window.
@@ -91,7 +93,7 @@ impl Inboxes {
     pub fn take_in_order(&mut self, rank: u32, window: u64) -> Option<(u32, Vec<Message>)> {
         let mut taken = self.take(rank, window);
         let inbox = &mut self.inboxes[rank as usize];
-        if inbox.unordered >> (window % SLOTS) & 1 != 0 {
+        if self.is_unordered || inbox.unordered >> (window % SLOTS) & 1 != 0 {
             inbox.unordered &= !(1 << (window % SLOTS));
             if let Some((_, messages)) = &mut taken {
                 messages.sort_unstable_by_key(Message::key);

@@ -88,13 +88,7 @@ impl Lookahead {
 
 /// Return the edges between stations, without the stations that are evaluated together with their feeder.
 fn edges(network: &Network, ends_together: bool) -> Vec<Edge> {
-    let mut least: Vec<Span> = network.plan.links.iter().map(|l| l.delay).collect();
-    for change in &network.plan.changes {
-        if let Some(delay) = change.delay {
-            let known = &mut least[change.link as usize];
-            *known = delay.min(*known);
-        }
-    }
+    let least: Vec<Span> = network.plan.links.iter().map(|l| l.line.channel.shortest()).collect();
     let mut edges = Vec::new();
     for flow in 0..network.numbering.flows {
         let (mut from, mut delay) = (source_of(network, ends_together, flow), Span::ZERO);
@@ -176,7 +170,7 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::plan::{Ends, Flow, Link, Plan, Probe, Size, Start, TTL};
+    use crate::plan::{Ends, Flow, Line, Link, Plan, Probe, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::TcpConfig;
     use aqmlab_transport::ns2::{Config, Variant};
@@ -190,7 +184,8 @@ pub(super) mod tests {
             let context = LinkContext { rate, delay: Span::from_millis(ms) };
             let queue = Spec::new("drop-tail").expect("a preset").resolve(context).expect("a queue");
             let name = format!("{from}->{to}");
-            Link { name: name.into(), from, to, rate, delay: context.delay, queue: Arc::new(queue) }
+            let line = Line::constant(rate, context.delay).into();
+            Link { name: name.into(), from, to, line, queue: Arc::new(queue) }
         });
         let config = TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno)));
         let flow = |&(from, to): &(u32, u32)| Flow {
@@ -216,7 +211,6 @@ pub(super) mod tests {
             flows: flows.iter().map(flow).collect(),
             pages: Vec::new(),
             markers: Vec::new(),
-            changes: Vec::new(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,
             probe: Probe::default(),

@@ -83,12 +83,13 @@ impl Windows {
         for (rank, &station) in (0..).zip(&stations).filter(|&(_, &station)| station != NONE) {
             ranks[station as usize] = rank;
         }
+        let is_unordered = network.plan.links.iter().any(|link| !link.line.channel.keeps_order());
         let mut windows = Self {
             shift: lookahead.shift,
             now: 0,
             numbering,
             calendar: Calendar::new(stations.len()),
-            inboxes: Inboxes::new(stations.len()),
+            inboxes: Inboxes::new(stations.len(), is_unordered),
             stations,
             first_other,
             ranks,
@@ -236,6 +237,10 @@ impl Scheduler for Windows {
                 self.put(self.numbering.links + self.ends.station(end_point), message);
             }
         }
+    }
+
+    fn sent_unordered(&mut self, to: Next, message: &Message) {
+        self.sent(to, message);
     }
 
     fn entered(&mut self, link: LinkId, message: &Message) {

@@ -5,7 +5,9 @@ pub mod ring;
 use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Spec, Value};
-use aqmlab_netsim::plan::{Ends, Flow, Length, Link, Pattern, Plan, Probe, Size, Start, TTL, Transport};
+use aqmlab_netsim::plan::{
+    Ends, Flow, Length, Line, Link, Pattern, Plan, Probe, Size, Start, TTL, Transport,
+};
 use aqmlab_netsim::{Column, Options, Simulation, Table};
 use aqmlab_transport::TcpConfig;
 use aqmlab_transport::ns2::{self, Variant};
@@ -55,7 +57,7 @@ pub fn link(name: &str, (from, to): (u32, u32), mbps: f64, ms: f64, (aqm, set): 
         spec.set(key, value.clone()).expect("a valid value");
     }
     let queue = Arc::new(spec.resolve(LinkContext { rate, delay }).expect("a valid queue"));
-    Link { name: name.into(), from, to, rate, delay, queue }
+    Link { name: name.into(), from, to, line: Line::constant(rate, delay).into(), queue }
 }
 
 /// A dumbbell: routers 0 and 1, hosts 2 + 2i and 3 + 2i of flow i.
@@ -111,7 +113,6 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         flows: flows.into(),
         pages: Vec::new(),
         markers: Vec::new(),
-        changes: Vec::new(),
         duration,
         warmup,
         probe,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, Change, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern,
-    Plan, Probe, Size, Spread, Start, TTL, Transport, Video,
+    AdaptationRule, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan, Probe,
+    Server, Size, Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -165,18 +165,14 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
             links.push(link(&format!("{from}-{to}"), (from, to), 4.0 * mbps, 1.0, ("drop-tail", &[])));
         }
     }
-    let change = |at, link, mbps: Option<f64>, ms: Option<f64>| Change {
-        at: s(at),
-        link,
-        rate: mbps.map(|m| Rate((m * 1e6) as u64)),
-        delay: ms.map(|ms| Span::from_secs(ms / 1e3)),
+    let mut change = |at, link: usize, mbps: Option<f64>, ms: Option<f64>| {
+        let server = mbps.map(|m| Server::constant(Rate((m * 1e6) as u64)));
+        Arc::make_mut(&mut links[link].line).change(s(at), server, ms.map(|ms| Span::from_secs(ms / 1e3)));
     };
-    let changes = vec![
-        change(0.0, 5, None, Some(30.0)),
-        change(1.5, 1, Some(mbps / 3.0), None),
-        change(2.0, 5, None, Some(0.5)),
-        change(4.0, 1, Some(mbps * 2.0), Some(1.0)),
-    ];
+    change(0.0, 5, None, Some(30.0));
+    change(1.5, 1, Some(mbps / 3.0), None);
+    change(2.0, 5, None, Some(0.5));
+    change(4.0, 1, Some(mbps * 2.0), Some(1.0));
     let probe = Probe {
         links: vec![0, 1, 2, 4, 5, 9],
         queue_interval: Some(Span::from_millis(30)),
@@ -199,7 +195,6 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
-        changes,
         duration: Span::from_secs(seconds),
         warmup: Span::from_secs(seconds / 7.0),
         probe,

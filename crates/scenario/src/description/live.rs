@@ -129,7 +129,7 @@ impl Scenario {
             seed,
             link: live.map(|link| link.name.to_string()).unwrap_or_default(),
             reverse_link: reverse.map(|link| link.name.to_string()),
-            rate_bps: live.map_or(0.0, |link| link.rate.0 as f64),
+            rate_bps: live.map_or(0.0, |link| link.rate().bps()),
             aqm: live.map_or("", plan::Link::aqm),
             reverse_aqm: reverse.map(plan::Link::aqm),
             groups: (1..).zip(&groups).map(group).collect(),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{self, Plan};
-use aqmlab_units::{Rate, Span, Time};
+use aqmlab_units::{Span, Time};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
@@ -93,8 +93,8 @@ struct Link<'a> {
 impl Scenario {
     /// Describe the scenario without its nodes, links and flows.
     pub fn description(&self) -> impl Serialize {
-        let Self { name, description, seeds, plan, live, normalized, hash, .. } = self;
-        let rates = || plan.links.iter().map(|link| link.rate.0 as f64);
+        let Self { name, description, seeds, plan, changes, live, normalized, hash, .. } = self;
+        let rates = || plan.links.iter().map(|link| link.rate().bps());
         let managed = plan.links.iter().filter(|link| link.aqm() != "drop-tail");
         let last: BTreeMap<_, _> = self.links_with_queues().map(|(link, queue)| (queue, link)).collect();
         let queue = |link: &plan::Link| Queue { aqm: link.aqm(), parameters: parameters_of(link) };
@@ -107,11 +107,11 @@ impl Scenario {
             seeds,
             counts: Counts { flows: plan.flows.len(), links: plan.links.len(), nodes: plan.nodes.len() },
             queues: last.into_iter().map(|(name, link)| (name, queue(link))).collect(),
-            managed_bps: managed.map(|link| link.rate.0 as f64).sum(),
+            managed_bps: managed.map(|link| link.rate().bps()).sum(),
             slowest_bps: rates().min_by(f64::total_cmp).unwrap_or(0.0),
             normalized,
             markers: plan.markers.iter().map(|marker| Marker::new(plan, marker)).collect(),
-            changes: plan.changes.iter().map(|change| Change::new(plan, change)).collect(),
+            changes: changes.iter().map(|change| Change::new(plan, change)).collect(),
             probe: Probe::new(plan),
             live: Settings::new(plan, live),
         }
@@ -145,8 +145,8 @@ impl<'a> Link<'a> {
             name: link.name.as_str(),
             from: node_name(plan, link.from),
             to: node_name(plan, link.to),
-            rate_bps: link.rate.0 as f64,
-            delay_s: link.delay.secs(),
+            rate_bps: link.rate().bps(),
+            delay_s: link.delay().secs(),
             queue,
             aqm: link.aqm(),
             parameters: parameters_of(link),
@@ -156,12 +156,12 @@ impl<'a> Link<'a> {
 }
 
 impl<'a> Change<'a> {
-    fn new(plan: &'a Plan, change: &plan::Change) -> Self {
+    fn new(plan: &'a Plan, change: &crate::Change) -> Self {
         Self {
             at_s: change.at.secs(),
             delay_s: change.delay.map(Span::secs),
             link: link_name(plan, change.link),
-            rate_bps: change.rate.map(|Rate(bps)| bps),
+            rate_bps: change.server.as_ref().map(|server| server.rate().0),
         }
     }
 }

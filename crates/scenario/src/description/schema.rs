@@ -129,6 +129,7 @@ fn parameter_json(p: &Parameter) -> Json {
             one.into_iter().chain([list]).collect()
         }
         ValueKind::Time => vec![quantity(&names(TIME))],
+        ValueKind::Rate => vec![quantity(&names(RATE))],
         ValueKind::Number if p.is_whole => vec![range(number, p)],
         ValueKind::Number => vec![range(number, p), quantity(&["%"])],
         ValueKind::Flag => vec![json!({ "type": "boolean" })],

@@ -43,12 +43,12 @@ impl LivePath {
 
     /// Propagation delay of some links together.
     pub fn delay(plan: &Plan, links: &[LinkId]) -> Span {
-        links.iter().fold(Span::ZERO, |sum, &link| sum + plan.links[link as usize].delay)
+        links.iter().fold(Span::ZERO, |sum, &link| sum + plan.links[link as usize].delay())
     }
 
     /// Return the properties by which a live run compares two paths.
     fn course(&self, plan: &Plan) -> (Vec<(Rate, Span)>, Option<usize>) {
-        let of = |link: &Link| (link.rate, link.delay);
+        let of = |link: &Link| (link.rate(), link.delay());
         (self.links.iter().map(|&link| of(&plan.links[link as usize])).collect(), self.crossed)
     }
 }

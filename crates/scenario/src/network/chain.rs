@@ -105,9 +105,9 @@ pub(crate) fn hosts(
     let mut host = |end: &str, router: NodeId, link: &HostLink| {
         let name = format!("{flow}.{end}");
         let host = builder.node(name.clone());
-        let (rate, delay) = (link.rate, link.delay(index));
-        builder.link(format!("{name}->r{}", router + 1), (host, router), (rate, delay), link.uplink_queue());
-        builder.link(format!("r{}->{name}", router + 1), (router, host), (rate, delay), link.queue);
+        let line = link.line(index);
+        builder.link(format!("{name}->r{}", router + 1), (host, router), line, link.uplink_queue());
+        builder.link(format!("r{}->{name}", router + 1), (router, host), line, link.queue);
         host
     };
     (host("from", first, from), host("to", last, to))

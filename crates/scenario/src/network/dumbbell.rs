@@ -137,8 +137,8 @@ impl Dumbbell {
                 builder.trunk([BOTTLENECK.into(), format!("{BOTTLENECK}.reverse")], routers, trunk);
             }
             Middle::Asymmetric(down, up) => {
-                builder.between(DOWN.into(), routers, (down.rate, down.delay), down.queue);
-                builder.between(UP.into(), (routers.1, routers.0), (up.rate, up.delay), up.queue);
+                builder.between(DOWN.into(), routers, &down.line, down.queue);
+                builder.between(UP.into(), (routers.1, routers.0), &up.line, up.queue);
             }
         }
     }
@@ -193,10 +193,10 @@ pub(crate) fn hosts(
 ) -> (NodeId, NodeId) {
     let (r1, r2) = (0, 1);
     let (a, b) = (builder.node(format!("left.{flow}")), builder.node(format!("right.{flow}")));
-    let of = |link: &HostLink| (link.rate, link.delay(index));
-    builder.link(format!("left.{flow}"), (a, r1), of(left), left.uplink_queue());
-    builder.link(format!("left.{flow}.reverse"), (r1, a), of(left), left.queue);
-    builder.link(format!("right.{flow}"), (r2, b), of(right), right.queue);
-    builder.link(format!("right.{flow}.reverse"), (b, r2), of(right), right.uplink_queue());
+    let (of_left, of_right) = (left.line(index), right.line(index));
+    builder.link(format!("left.{flow}"), (a, r1), of_left, left.uplink_queue());
+    builder.link(format!("left.{flow}.reverse"), (r1, a), of_left, left.queue);
+    builder.link(format!("right.{flow}"), (r2, b), of_right, right.queue);
+    builder.link(format!("right.{flow}.reverse"), (b, r2), of_right, right.uplink_queue());
     (a, b)
 }

@@ -1,8 +1,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use aqmlab_netsim::plan::NodeId;
-use aqmlab_units::{Rate, Span};
+use aqmlab_netsim::plan::{Line, NodeId};
 
 use crate::nearest::{listed, nearest};
 use crate::problem::Complaint;
@@ -11,8 +11,8 @@ use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::Place;
 
-use super::Builder;
 use super::reach::Reach;
+use super::{Builder, line};
 
 /// Links as the file lists them.
 #[derive(Debug)]
@@ -33,29 +33,27 @@ struct OneWay {
     path: String,
     entry: usize,
     ends: (usize, usize),
-    rate: Option<Rate>,
-    delay: Option<Span>,
+    line: Option<Arc<Line>>,
     queue: Option<QueueId>,
 }
 
 pub(super) fn shape() -> Shape {
-    Shape::new(
-        "A link between two nodes.",
-        vec![
-            Key::new("from", Kind::Label, "Node where it begins.").required(),
-            Key::new("to", Kind::Label, "Node where it ends.").required(),
-            Key::new(
-                "name",
-                Kind::Label,
-                "Name; \"from->to\" if absent. The reverse direction is \"NAME.reverse\", or \"to->from\".",
-            ),
-            Key::new("rate", Kind::Rate, "Bit rate.").required(),
-            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
-            Key::new("duplex", Kind::Flag, "Also the link back, of the same rate and delay.").default("true"),
-            Key::new("reverse_queue", Kind::Name, "Queue of the link back.").default("\"default\""),
-        ],
-    )
+    let mut keys = vec![
+        Key::new("from", Kind::Label, "Node where it begins.").required(),
+        Key::new("to", Kind::Label, "Node where it ends.").required(),
+        Key::new(
+            "name",
+            Kind::Label,
+            "Name; \"from->to\" if absent. The reverse direction is \"NAME.reverse\", or \"to->from\".",
+        ),
+    ];
+    keys.extend(line::keys());
+    keys.extend([
+        Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
+        Key::new("duplex", Kind::Flag, "Also the link back, of the same rate and delay.").default("true"),
+        Key::new("reverse_queue", Kind::Name, "Queue of the link back.").default("\"default\""),
+    ]);
+    Shape::new("A link between two nodes.", keys)
 }
 
 pub(super) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Explicit {
@@ -122,7 +120,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn link(&mut self, entry: usize, link: &Section<'_>) {
         let (from, to) = (self.end(link, "from"), self.end(link, "to"));
-        let (rate, delay) = (link.rate("rate"), link.span("delay"));
+        let line = line::read(link).map(Arc::new);
         let duplex = link.flag("duplex").unwrap_or(true);
         let queue = self.queues.named_by(link, "queue");
         if !duplex {
@@ -143,11 +141,11 @@ impl Reader<'_> {
         let [forward, reverse] = names;
         let place = link.place;
         let mut add = |name, ends, queue: Option<QueueId>| {
-            if let (Some(rate), Some(delay), Some(queue)) = (rate, delay, queue) {
-                self.queues.before_link(queue, rate, delay);
+            if let (Some(line), Some(queue)) = (&line, queue) {
+                self.queues.before_link(queue, line);
             }
-            let path = link.path.clone();
-            self.links.push(OneWay { name, place, path, entry, ends, rate, delay, queue });
+            let (path, line) = (link.path.clone(), line.clone());
+            self.links.push(OneWay { name, place, path, entry, ends, line, queue });
         };
         add(forward, (from, to), queue);
         if duplex {
@@ -208,9 +206,9 @@ impl Explicit {
             builder.node(name.clone());
         }
         for link in &self.links {
-            if let (Some(rate), Some(delay), Some(queue)) = (link.rate, link.delay, link.queue) {
+            if let (Some(line), Some(queue)) = (&link.line, link.queue) {
                 let ends = (link.ends.0 as NodeId, link.ends.1 as NodeId);
-                builder.between(link.name.clone(), ends, (rate, delay), queue);
+                builder.between(link.name.clone(), ends, line, queue);
             }
         }
     }

@@ -1,43 +1,34 @@
 //! The link between a flow's own host and its router.
 
-use aqmlab_units::{Rate, Span};
+use std::sync::Arc;
 
+use aqmlab_netsim::plan::{Channel, Line};
+use aqmlab_units::Span;
+
+use super::{line, one_way_shape};
 use crate::queue::{QueueId, Queues};
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 use crate::tcp::wrong_length;
-use crate::tree::Value;
+use crate::tree::{Node, Value};
 use crate::units;
 
-/// Rate, delay and queues of host links; rate and delay are the same in both directions.
+/// Host links and their queues; both directions have the same server and channel.
 #[derive(Clone, Debug)]
 pub(crate) struct HostLink {
-    pub rate: Rate,
-    delays: Delays,
+    /// One for all flows, or one for each flow of a group.
+    lines: Vec<Arc<Line>>,
     /// The queue towards the host.
     pub queue: QueueId,
     /// The queue from the host, where it is another.
     uplink_queue: Option<QueueId>,
 }
 
-#[derive(Clone, Debug)]
-enum Delays {
-    Same(Span),
-    /// One for each flow of a group.
-    Each(Vec<Span>),
-}
-
 /// Return the shape of the settings for all host links.
 pub(super) fn shape(doc: &'static str) -> Shape {
-    Shape::new(
-        doc,
-        vec![
-            Key::new("rate", Kind::Rate, "Bit rate.").required(),
-            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
-            uplink_key(),
-        ],
-    )
+    let mut shape = one_way_shape(doc);
+    shape.keys.push(uplink_key());
+    shape
 }
 
 fn uplink_key() -> Key {
@@ -46,24 +37,21 @@ fn uplink_key() -> Key {
 
 /// Return the shape of the overrides of a group of flows.
 pub(crate) fn override_shape() -> Shape {
-    let delay = Kind::Any(vec![Kind::ANY_TIME, Kind::list(Kind::ANY_TIME)]);
-    Shape::new(
-        "Overrides for the host links of this group.",
-        vec![
-            Key::new("rate", Kind::Rate, "Bit rate."),
-            Key::new("delay", delay, "One-way propagation delay, or a list of one for each flow."),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table."),
-            uplink_key(),
-        ],
-    )
+    let mut keys = line::optional_keys();
+    for delay in keys.iter_mut().filter(|key| key.name == Channel::KEY.key) {
+        delay.kind = Kind::Any(vec![delay.kind.clone(), Kind::list(delay.kind.clone())]);
+        delay.doc = "One-way propagation delay, or a list of one for each flow.".into();
+    }
+    keys.extend([Key::new("queue", Kind::Name, "Name of a [queue.NAME] table."), uplink_key()]);
+    Shape::new("Overrides for the host links of this group.", keys)
 }
 
 impl HostLink {
     pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Self> {
-        let (rate, delay) = (section.rate("rate"), section.span("delay"));
+        let line = line::read(section);
         let (queue, uplink_queue) = (queues.named_by(section, "queue"), uplink(section, queues));
         let (queue, uplink_queue) = (queue?, uplink_queue?);
-        let link = Self { rate: rate?, delays: Delays::Same(delay?), queue, uplink_queue };
+        let link = Self { lines: vec![line?.into()], queue, uplink_queue };
         link.check(queues);
         Some(link)
     }
@@ -71,33 +59,40 @@ impl HostLink {
     /// Return the same with the overrides of a group of `count` flows.
     pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
         let mut link = self.clone();
-        link.rate = section.rate("rate").unwrap_or(link.rate);
+        let mut line = Line::clone(self.line(0));
+        if let Some(server) = line::server(section) {
+            line.server = server;
+        }
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;
         }
         link.uplink_queue = uplink(section, queues)?.or(link.uplink_queue);
-        match section.list("delay") {
+        line.channel = line::channel(section, Some(line.channel))?;
+        link.lines = match section.list(Channel::KEY.key) {
+            Some([]) => {
+                section.error(Channel::KEY.key, wrong_length(0, count));
+                vec![line.into()]
+            }
             Some(list) => {
                 if list.len() != count {
-                    section.error("delay", wrong_length(list.len(), count));
+                    section.error(Channel::KEY.key, wrong_length(list.len(), count));
                 }
-                let each = list
-                    .iter()
-                    .map(|n| if let Value::Text(_) = n.value { units::time(&n.value).ok() } else { None });
-                link.delays = Delays::Each(each.collect::<Option<Vec<_>>>()?.into_iter().map(Span).collect());
+                let delay = |node: &Node| match node.value {
+                    Value::Text(_) => units::time(&node.value).ok().map(Span),
+                    _ => None,
+                };
+                let of = |delay| Line { channel: Channel::constant(delay), ..line.clone() }.into();
+                list.iter().map(|node| delay(node).map(of)).collect::<Option<Vec<_>>>()?
             }
-            None => link.delays = section.span("delay").map_or(link.delays, Delays::Same),
-        }
+            None => vec![line.into()],
+        };
         link.check(queues);
         Some(link)
     }
 
-    /// The delay of a flow of the group.
-    pub fn delay(&self, index: usize) -> Span {
-        match &self.delays {
-            Delays::Same(delay) => *delay,
-            Delays::Each(delays) => delays.get(index).copied().unwrap_or(Span::ZERO),
-        }
+    /// The server and channel of a flow of the group.
+    pub fn line(&self, index: usize) -> &Arc<Line> {
+        self.lines.get(index).unwrap_or(&self.lines[0])
     }
 
     /// The queue from the host.
@@ -107,13 +102,9 @@ impl HostLink {
 
     /// Lets the queues be checked for every link that this stands for.
     fn check(&self, queues: &Queues<'_>) {
-        let delays = match &self.delays {
-            Delays::Same(delay) => std::slice::from_ref(delay),
-            Delays::Each(delays) => delays.as_slice(),
-        };
-        for delay in delays {
-            queues.before_link(self.queue, self.rate, *delay);
-            queues.before_link(self.uplink_queue(), self.rate, *delay);
+        for line in &self.lines {
+            queues.before_link(self.queue, line);
+            queues.before_link(self.uplink_queue(), line);
         }
     }
 }

@@ -8,13 +8,15 @@ mod dumbbell;
 mod explicit;
 mod flower;
 mod host;
+pub(crate) mod line;
 mod links;
 mod reach;
 mod shared;
 mod torus;
 
-use aqmlab_netsim::plan::{self, LinkId, NodeId};
-use aqmlab_units::{Rate, Span};
+use std::sync::Arc;
+
+use aqmlab_netsim::plan::{self, Line, LinkId, NodeId};
 
 use crate::problem::Complaint;
 use crate::queue::{self, QueueId, Queues};
@@ -119,62 +121,49 @@ impl Network {
     }
 }
 
-/// Rate, delay and queues of a link between routers.
+/// A link between routers, and its queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Trunk {
-    rate: Rate,
-    delay: Span,
+    line: Arc<Line>,
     queue: QueueId,
     reverse_queue: QueueId,
 }
 
 fn trunk_shape(doc: &'static str) -> Shape {
-    Shape::new(
-        doc,
-        vec![
-            Key::new("rate", Kind::Rate, "Bit rate.").required(),
-            Key::new("delay", Kind::ANY_TIME, "One-way propagation delay.").required(),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
-            Key::new("reverse_queue", Kind::Name, "The same for the reverse direction.")
-                .default("\"default\""),
-        ],
-    )
+    let mut shape = one_way_shape(doc);
+    let reverse = Key::new("reverse_queue", Kind::Name, "The same for the reverse direction.");
+    shape.keys.push(reverse.default("\"default\""));
+    shape
 }
 
 fn read_trunk(section: &Section<'_>, queues: &Queues<'_>) -> Option<Trunk> {
-    let (rate, delay) = (section.rate("rate"), section.span("delay"));
+    let line = line::read(section);
     let queue = queues.named_by(section, "queue");
     let reverse_queue = queues.named_by(section, "reverse_queue");
-    let trunk = Trunk { rate: rate?, delay: delay?, queue: queue?, reverse_queue: reverse_queue? };
-    queues.before_link(trunk.queue, trunk.rate, trunk.delay);
-    queues.before_link(trunk.reverse_queue, trunk.rate, trunk.delay);
+    let trunk = Trunk { line: line?.into(), queue: queue?, reverse_queue: reverse_queue? };
+    queues.before_link(trunk.queue, &trunk.line);
+    queues.before_link(trunk.reverse_queue, &trunk.line);
     Some(trunk)
 }
 
-/// Rate, delay and queue of one direction between routers.
+/// One direction between routers, and its queue.
 #[derive(Clone, Debug)]
 struct OneWay {
-    rate: Rate,
-    delay: Span,
+    line: Arc<Line>,
     queue: QueueId,
 }
 
 fn one_way_shape(doc: &'static str) -> Shape {
-    Shape::new(
-        doc,
-        vec![
-            Key::new("rate", Kind::Rate, "Bit rate.").required(),
-            Key::new("delay", Kind::ANY_TIME, "Propagation delay.").required(),
-            Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""),
-        ],
-    )
+    let mut keys = line::keys();
+    keys.push(Key::new("queue", Kind::Name, "Name of a [queue.NAME] table.").default("\"default\""));
+    Shape::new(doc, keys)
 }
 
 fn read_one_way(section: &Section<'_>, queues: &Queues<'_>) -> Option<OneWay> {
-    let (rate, delay) = (section.rate("rate"), section.span("delay"));
+    let line = line::read(section);
     let queue = queues.named_by(section, "queue");
-    let way = OneWay { rate: rate?, delay: delay?, queue: queue? };
-    queues.before_link(way.queue, way.rate, way.delay);
+    let way = OneWay { line: line?.into(), queue: queue? };
+    queues.before_link(way.queue, &way.line);
     Some(way)
 }
 
@@ -214,21 +203,21 @@ impl<'a> Builder<'a> {
         &mut self,
         name: String,
         (from, to): (NodeId, NodeId),
-        (rate, delay): (Rate, Span),
+        line: &Arc<Line>,
         queue: QueueId,
     ) -> Option<LinkId> {
-        let Some(resolved) = self.queues.before_link(queue, rate, delay) else {
+        let Some(resolved) = self.queues.before_link(queue, line) else {
             self.invalid.push(name);
             return None;
         };
-        self.links.push(plan::Link { name: name.into(), from, to, rate, delay, queue: resolved });
+        self.links.push(plan::Link { name: name.into(), from, to, line: line.clone(), queue: resolved });
         self.queue_of.push(queue as u32);
         Some(self.links.len() as LinkId - 1)
     }
 
     /// Adds a one-way link that is not a host's own, as `link` does.
-    fn between(&mut self, name: String, ends: (NodeId, NodeId), of: (Rate, Span), queue: QueueId) {
-        let added = self.link(name, ends, of, queue);
+    fn between(&mut self, name: String, ends: (NodeId, NodeId), line: &Arc<Line>, queue: QueueId) {
+        let added = self.link(name, ends, line, queue);
         let is_named = self.queues.name(queue) != queue::DEFAULT;
         self.with_named_queue.extend(added.filter(|_| is_named));
     }
@@ -236,7 +225,7 @@ impl<'a> Builder<'a> {
     /// Adds both directions of a trunk.
     fn trunk(&mut self, names: [String; 2], (a, b): (NodeId, NodeId), trunk: &Trunk) {
         let [forward, reverse] = names;
-        self.between(forward, (a, b), (trunk.rate, trunk.delay), trunk.queue);
-        self.between(reverse, (b, a), (trunk.rate, trunk.delay), trunk.reverse_queue);
+        self.between(forward, (a, b), &trunk.line, trunk.queue);
+        self.between(reverse, (b, a), &trunk.line, trunk.reverse_queue);
     }
 }

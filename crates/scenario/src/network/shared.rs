@@ -97,9 +97,9 @@ impl Shared {
         for k in 0..self.hosts {
             let (router, node) = (self.router_of(k), builder.node(format!("h{}", k + 1)));
             let (host, router_name) = (k + 1, router + 1);
-            let of = (self.host.rate, self.host.delay(0));
-            builder.link(format!("h{host}->r{router_name}"), (node, router), of, self.host.uplink_queue());
-            builder.link(format!("r{router_name}->h{host}"), (router, node), of, self.host.queue);
+            let line = self.host.line(0);
+            builder.link(format!("h{host}->r{router_name}"), (node, router), line, self.host.uplink_queue());
+            builder.link(format!("r{router_name}->h{host}"), (router, node), line, self.host.queue);
         }
     }
 

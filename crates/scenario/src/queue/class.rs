@@ -6,7 +6,7 @@ use aqmlab_aqm::{ClassSpec, Parameter, Preset, Resolved, Spec};
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
-use crate::parameter::{self, RangeCheck};
+use crate::parameter;
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
@@ -48,7 +48,7 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
             parameters.push(parameter);
         }
     }
-    keys.extend(parameters.into_iter().map(|p| parameter::key(p, RangeCheck::Discipline)));
+    keys.extend(parameters.into_iter().map(parameter::key_of_discipline));
     if presets.clone().any(Preset::has_class_queues) {
         let doc = "Name of the child queue of the class; left out, drop-tail with the limit of this queue.";
         keys.push(Key::new(QUEUE, Kind::Label, doc));
@@ -84,7 +84,8 @@ fn class(section: &Section<'_>, preset: &'static Preset) -> Option<Class> {
     for parameter in preset.class_parameters() {
         let Some(node) = section.node(parameter.key) else { continue };
         places.push((format!("{KEY}.{name}.{}", parameter.key), node.place));
-        let Ok(value) = parameter::read(&node.value, parameter).map(aqmlab_aqm::Value::from) else {
+        let Some(value) = parameter::read(&node.value, parameter).ok().and_then(parameter::of_discipline)
+        else {
             valid = false;
             continue;
         };

@@ -2,7 +2,7 @@
 
 use aqmlab_aqm::Preset;
 
-use crate::parameter::{self, RangeCheck};
+use crate::parameter;
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Table, text_of};
 
@@ -18,7 +18,7 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
     let mut keys = vec![aqm_key()];
     for p in presets.clone().flat_map(Preset::parameters) {
         if !keys.iter().any(|k| k.name == p.key) {
-            keys.push(parameter::key(p, RangeCheck::Discipline));
+            keys.push(parameter::key_of_discipline(p));
         }
     }
     if presets.clone().any(Preset::has_classes) {

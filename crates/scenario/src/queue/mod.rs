@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::plugin::Definition;
 use aqmlab_aqm::{LinkContext, Resolved, Spec};
+use aqmlab_netsim::plan::Line;
 use aqmlab_units::{Rate, Span};
 
 use crate::nearest::{listed, nearest};
@@ -115,15 +116,16 @@ impl<'a> Queues<'a> {
         self.queues.iter().map(|queue| queue.name.as_str())
     }
 
-    /// The queue before a link of this rate and delay. What is wrong is reported, once.
-    pub fn before_link(&self, id: QueueId, rate: Rate, delay: Span) -> Option<Shared> {
+    /// The queue before a link with this server and channel. What is wrong is reported, once.
+    pub fn before_link(&self, id: QueueId, line: &Line) -> Option<Shared> {
         let mut known = self.known.borrow_mut();
+        let link = line.context();
         let make = || {
             let queue = &self.queues[id];
             queue.resolved.set(true);
-            queue.resolve(LinkContext { rate, delay }, self.report).map(Arc::new)
+            queue.resolve(link, self.report).map(Arc::new)
         };
-        known.entry((id, rate, delay)).or_insert_with(make).clone()
+        known.entry((id, link.rate, link.delay)).or_insert_with(make).clone()
     }
 
     /// Return the definitions of the plugins among them.
@@ -230,7 +232,7 @@ impl Reader<'_> {
             let parameter = spec.preset().parameters().iter().find(|p| p.key == key);
             let value = parameter
                 .and_then(|p| parameter::read(&entry.node.value, p).ok())
-                .map(aqmlab_aqm::Value::from);
+                .and_then(parameter::of_discipline);
             // An unknown key or invalid value has been reported.
             let Some(value) = value else {
                 self.valid = false;

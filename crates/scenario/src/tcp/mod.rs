@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use aqmlab_transport::{Configuration, Profile, Value as Setting};
 use aqmlab_units::Parameter;
 
-use crate::parameter::{self, RangeCheck};
+use crate::parameter;
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
@@ -58,7 +58,7 @@ fn new_shape(profile: Profile) -> Shape {
 
 /// A parameter of the registry as a key of the file.
 pub(crate) fn key(p: &'static Parameter) -> Key {
-    let key = parameter::key(p, RangeCheck::File);
+    let key = parameter::key(p);
     match p.key {
         // A table that names another profile gets the keys of that one.
         PROFILE => Key { kind: Kind::Choice(Profile::ALL.map(Profile::name).to_vec()), ..key },
@@ -79,7 +79,7 @@ pub(crate) fn apply<C: Configuration>(tcp: &Section<'_>, config: &mut C) {
 pub(crate) fn set<C: Configuration>(key: &str, from: &Section<'_>, config: &mut C) {
     let Some(parameter) = C::PROFILE.parameter(key) else { return };
     let value = from.value(key).and_then(|value| parameter::read(value, parameter).ok());
-    if let Some(value) = value.and_then(|value| value.setting(parameter)) {
+    if let Some(value) = value.and_then(|value| parameter::setting(value, parameter)) {
         config.set(key, value);
     }
 }
@@ -147,7 +147,7 @@ mod tests {
             }
             ValueKind::Packets => format!("\"{}p\"", floor_if_whole(between(packets(&default)))),
             ValueKind::Number => floor_if_whole(between(units::number(&default).ok())).to_string(),
-            ValueKind::PacketsOrBytes | ValueKind::Points | ValueKind::BytesByLevel => {
+            ValueKind::PacketsOrBytes | ValueKind::Rate | ValueKind::Points | ValueKind::BytesByLevel => {
                 unreachable!("no parameter of a connection")
             }
         }

@@ -1,6 +1,6 @@
 //! `--set path=value`.
 
-use aqmlab_netsim::plan::{Meter, Transport};
+use aqmlab_netsim::plan::{Meter, Server, Transport};
 use aqmlab_scenario::{Scenario, parse};
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Rate, Span, Time};
@@ -31,7 +31,7 @@ fn values_of_every_type() {
         ],
     );
     assert_eq!((s.plan.duration, s.seeds.as_slice()), (Span::from_millis(5_000), &[3, 4][..]));
-    assert_eq!((s.plan.flows.len(), s.plan.links[0].rate), (7, Rate(2_000_000)));
+    assert_eq!((s.plan.flows.len(), s.plan.links[0].rate()), (7, Rate(2_000_000)));
     assert_eq!((s.plan.probe.links.as_slice(), s.name.as_str()), (&[1][..], "other"));
     let Transport::Tcp { config: TcpConfig::Ns2(config), .. } = &*s.plan.flows[0].transport else {
         panic!("not TCP")
@@ -47,9 +47,9 @@ fn values_of_every_type() {
 #[test]
 fn dumbbells_and_chains() {
     let s = with(DUMBBELL, &[("dumbbell.bottleneck.delay", "5ms"), ("flow.tcp.left.delay", "1ms")]);
-    assert_eq!(s.plan.links[0].delay, Span::from_millis(5));
-    assert_eq!(s.plan.links[2].delay, Span::from_millis(1));
-    assert_eq!(s.plan.links[4].delay, Span::from_millis(15));
+    assert_eq!(s.plan.links[0].delay(), Span::from_millis(5));
+    assert_eq!(s.plan.links[2].delay(), Span::from_millis(1));
+    assert_eq!(s.plan.links[4].delay(), Span::from_millis(15));
     let s = with(CHAIN, &[("chain.routers", "5"), ("queue.default.limit", "20p")]);
     assert_eq!(s.plan.links.len(), 2 * 4 + 4 * 2);
     assert_eq!(s.plan.links[0].queue.effective[0].1.to_string(), "20p");
@@ -170,10 +170,11 @@ fn classes_markers_and_changes() {
     }
     let Meter::TokenBucket { cir, cbs } = s.plan.markers[0].meter else { panic!("{:?}", s.plan.markers) };
     assert_eq!((cir, cbs), (Rate(2_000_000), 12_500));
-    let change = &s.plan.changes[0];
-    assert_eq!((change.rate, change.delay), (Some(Rate(3_000_000)), Some(Span::from_millis(1))));
+    let change = &s.changes[0];
+    let rate = change.server.as_ref().map(Server::rate);
+    assert_eq!((rate, change.delay), (Some(Rate(3_000_000)), Some(Span::from_millis(1))));
     assert_eq!(s.plan.flows[2].again, [(Time::from_secs(3.0), Time::from_secs(4.0))]);
-    assert_eq!(core.rate, Rate(8_000_000));
+    assert_eq!(core.rate(), Rate(8_000_000));
 }
 
 #[test]

@@ -97,8 +97,8 @@ fn a_dumbbell_may_have_two_directions_of_its_own() {
     let [down, up] = [&plan.links[0], &plan.links[1]];
     assert_eq!([down.name.as_str(), up.name.as_str()], ["down", "up"]);
     assert_eq!([(down.from, down.to), (up.from, up.to)], [(0, 1), (1, 0)]);
-    assert_eq!([down.rate.0, up.rate.0], [50_000_000, 5_000_000]);
-    assert_eq!([down.delay.secs(), up.delay.secs()], [0.01, 0.02]);
+    assert_eq!([down.rate().0, up.rate().0], [50_000_000, 5_000_000]);
+    assert_eq!([down.delay().secs(), up.delay().secs()], [0.01, 0.02]);
     assert_eq!([down.aqm(), up.aqm()], ["red", "drop-tail"]);
     assert_eq!(plan.probe.links, [0, 1], "both directions");
 }

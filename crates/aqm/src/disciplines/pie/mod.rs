@@ -212,6 +212,8 @@ impl<P: Copy> Pie<P> {
 }
 
 impl Decide for Controller {
+    const READS_FLOW: bool = false;
+
     #[inline]
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
         let Self { params: Params { room, law }, control } = self;

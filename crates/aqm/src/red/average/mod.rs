@@ -21,12 +21,18 @@ pub enum Average {
 }
 
 impl Average {
-    /// An arrival at a busy system that found `q` queued.
+    /// An arrival at a busy system that found `q` queued. Return the average.
     #[inline]
-    pub fn on_arrival(&mut self, q: f64) {
+    pub fn on_arrival(&mut self, q: f64) -> f64 {
         match self {
-            Self::Ewma(a) => a.on_arrival(q),
-            Self::Integer(a) => a.on_arrival(q),
+            Self::Ewma(a) => {
+                a.on_arrival(q);
+                a.value()
+            }
+            Self::Integer(a) => {
+                a.on_arrival(q);
+                a.value()
+            }
         }
     }
 

@@ -5,22 +5,22 @@ use aqmlab_units::Time;
 
 use super::{DropDecision, Red, measured};
 use crate::red::IdleWhen;
-use crate::{Host, Meta, Verdict};
+use crate::{Backlog, Dequeue, Gauge, Host, Meta, Packet, Qdisc, Verdict};
 
 impl<P: Copy> Red<P> {
-    /// Update the average of a simple queue. The link is busy, or `is_idle`.
+    /// Update the average of a simple queue, and return it. The link is busy, or `is_idle`.
     #[inline(always)]
-    fn update_average(&mut self, now: Time, is_idle: bool) {
+    fn update_average(&mut self, now: Time, is_idle: bool) -> f64 {
         let state = &mut self.averages[0];
         if is_idle {
-            state.end_idleness(now, IdleWhen::Free);
+            state.end_idleness(now, IdleWhen::Free)
         } else {
-            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None));
+            state.average.on_arrival(measured(self.params.byte_mode.is_some(), self.waiting, None))
         }
     }
 
-    /// Decide about an arrival at a simple queue, as [`Red::see_arrival`] and [`Red::drop_decision_with_room`] do without the steps that do
-    /// nothing there.
+    /// Decide about an arrival at a simple queue whose victims are searched in the queue, as [`Red::see_arrival`] and
+    /// [`Red::drop_decision_with_room`] do without the steps that do nothing there.
     #[inline(always)]
     pub(super) fn judge_simple(
         &mut self,
@@ -29,63 +29,51 @@ impl<P: Copy> Red<P> {
         is_idle: bool,
         host: &mut impl Host<P>,
     ) -> DropDecision {
-        self.update_average(now, is_idle);
-        // The steps of an arrival whose average is below min_th, if there is room.
-        if self.averages[0].average.value() < self.surely_below && !self.is_full(bytes, None) {
-            self.count_below_min_th(bytes);
+        let average = self.update_average(now, is_idle);
+        if self.passes_below(average, bytes) {
             return DropDecision::Accept;
         }
         self.drop_decision_with_room(0, bytes, host)
+    }
+
+    /// Decide about an arrival at a simple queue whose victims are the arriving packets. The link is busy, or `is_idle`.
+    #[inline(always)]
+    pub(super) fn decide_simple(
+        &mut self,
+        now: Time,
+        meta: &Meta,
+        is_idle: bool,
+        host: &mut impl Host<P>,
+    ) -> Verdict {
+        let average = self.update_average(now, is_idle);
+        if self.passes_below(average, meta.bytes) {
+            return Verdict::Accept;
+        }
+        // A copy, so that the header need not be in memory for others.
+        self.decide_above(&{ *meta }, host)
+    }
+
+    /// Decide about an arrival whose average is at or above min_th, or that finds no room.
+    #[inline(never)]
+    fn decide_above(&mut self, meta: &Meta, host: &mut impl Host<P>) -> Verdict {
+        let decision = self.drop_decision_with_room(0, meta.bytes, host);
+        self.verdict(decision, meta)
+    }
+
+    /// If the average is below min_th and there is room, take the steps of an arrival that is accepted then, and return true.
+    #[inline(always)]
+    fn passes_below(&mut self, average: f64, bytes: u32) -> bool {
+        let passes = average < self.surely_below && !self.is_full(bytes, None);
+        if passes {
+            self.count_below_min_th(bytes);
+        }
+        passes
     }
 
     /// Return whether the link is idle.
     #[inline(always)]
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.packets == 0 && self.serving.is_none()
-    }
-
-    /// Return whether the queue is simple, and the victim always the arriving packet: a decision depends on nothing but the state of the
-    /// queue, and on length and ECN field of the packet. A caller may then call the following, and nothing else of the kind, in place
-    /// of those of [`Qdisc`](crate::Qdisc).
-    pub fn decides_simply(&self) -> bool {
-        self.is_simple && self.victim.is_arriving()
-    }
-
-    /// [`Qdisc::decide`](crate::Qdisc::decide).
-    #[inline(always)]
-    pub fn decide_simple(
-        &mut self,
-        now: Time,
-        meta: &Meta,
-        is_free: bool,
-        host: &mut impl Host<P>,
-    ) -> Verdict {
-        let verdict = match self.judge_simple(now, meta.bytes, is_free, host) {
-            DropDecision::Accept => Verdict::Accept,
-            decision => self.verdict(decision, meta),
-        };
-        if !is_free && !matches!(verdict, Verdict::Drop(_)) {
-            self.waiting.add(meta.bytes);
-        }
-        verdict
-    }
-
-    /// [`Qdisc::leaves`](crate::Qdisc::leaves).
-    #[inline(always)]
-    pub fn leaves_simple(&mut self, bytes: u32) {
-        self.waiting.take(bytes);
-    }
-
-    /// [`Qdisc::on_idle`](crate::Qdisc::on_idle).
-    #[inline(always)]
-    pub fn on_idle_simple(&mut self, now: Time) {
-        self.averages[0].idle_since = now;
-    }
-
-    /// Return the average in packets.
-    #[inline(always)]
-    pub fn average_simple(&self) -> f64 {
-        self.in_packets(self.averages[0].average.value())
     }
 
     /// An arrival finds the link idle since `idle_since`, or since a later time that the queue knows. If the queue is simple and the average
@@ -116,5 +104,78 @@ impl<P: Copy> Red<P> {
         let state = &mut self.class_states[0];
         state.spacing.count(bytes);
         state.is_below_min_th(&self.params.dialect);
+    }
+}
+
+/// A simple queue whose victims are the arriving packets, for a caller that keeps the packets: a decision depends on nothing but the state
+/// of the queue, the time since which the link is idle, and length and ECN field of the packet.
+#[derive(Clone, Debug)]
+pub struct SimpleRed<P> {
+    red: Red<P>,
+}
+
+impl<P: Copy> SimpleRed<P> {
+    pub(super) fn new(red: Red<P>) -> Self {
+        Self { red }
+    }
+}
+
+impl<P: Copy> Qdisc<P> for SimpleRed<P> {
+    const READS_FLOW: bool = false;
+
+    fn enqueue(&mut self, _now: Time, _packet: Packet<P>, _host: &mut impl Host<P>) {
+        unreachable!("the caller keeps the packets")
+    }
+
+    fn dequeue(&mut self, _now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+        unreachable!("the caller keeps the packets")
+    }
+
+    #[inline(always)]
+    fn on_idle(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.red.averages[0].idle_since = now;
+    }
+
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.red.waiting
+    }
+
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        self.red.gauges(now, out);
+    }
+
+    fn gauge(&self, now: Time, name: &str) -> Option<f64> {
+        self.red.gauge(now, name)
+    }
+
+    #[inline(always)]
+    fn average(&self, _now: Time) -> Option<f64> {
+        Some(self.red.in_packets(self.red.averages[0].average.value()))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.red.warnings()
+    }
+
+    fn decides_at_arrival(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
+        let verdict = self.red.decide_simple(now, meta, is_free, host);
+        if !is_free && !matches!(verdict, Verdict::Drop(_)) {
+            self.red.waiting.add(meta.bytes);
+        }
+        verdict
+    }
+
+    #[inline(always)]
+    fn leaves(&mut self, _now: Time, meta: &Meta) {
+        self.red.waiting.take(meta.bytes);
     }
 }

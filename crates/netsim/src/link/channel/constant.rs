@@ -1,0 +1,58 @@
+//! A constant propagation delay: `delay = "10ms"`.
+
+use aqmlab_aqm::ParameterError;
+use aqmlab_units::{Parameter, ParameterValue, Span, Time};
+
+use super::{Carry, Changing, Channel, ChannelPart};
+use crate::link::part::Keys;
+
+/// The channel of a constant delay.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Constant {
+    pub delay: Span,
+}
+
+impl ChannelPart for Constant {
+    const PARAMETERS: &'static [Parameter] = &[Channel::KEY];
+    type State = Span;
+
+    fn read(keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
+        let Some(ParameterValue::Time(delay)) = keys.value(&Channel::KEY) else { return Ok(before) };
+        Ok(Some(Channel::constant(delay)))
+    }
+
+    fn delay(&self) -> Span {
+        self.delay
+    }
+
+    fn shortest(&self) -> Span {
+        self.delay
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn then(self, at: Time, delay: Span) -> Channel {
+        Changing::new(self.delay).then(at, delay)
+    }
+
+    fn since(&self, _now: Time) -> Self {
+        self.clone()
+    }
+
+    fn start(&self, _seed: u64, _link: &str) -> Span {
+        self.delay
+    }
+}
+
+impl Carry for Span {
+    #[inline(always)]
+    fn carry(&mut self, _start: Time, end: Time) -> Time {
+        end + *self
+    }
+
+    fn copy(&mut self) -> Option<Time> {
+        None
+    }
+}

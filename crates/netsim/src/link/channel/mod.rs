@@ -1,0 +1,193 @@
+//! The channel of a link: when a packet that has left arrives at the far end, and whether it does.
+//!
+//! Every channel is one file, and one line in the list below. A channel that does something to packets in addition to their delay
+//! holds the channel before it: packets pass the channels in the order of the list.
+
+use aqmlab_aqm::ParameterError;
+use aqmlab_units::{Parameter, Span, Time, ValueKind};
+
+use super::part::{Keys, parts};
+
+/// A channel in a plan.
+pub(crate) trait ChannelPart: Clone + Into<Channel> {
+    /// The keys of a link that select and describe it.
+    const PARAMETERS: &'static [Parameter] = &[];
+    /// Its state in a run.
+    type State: Carry;
+
+    /// Return the channel that the keys of a link select among those of the list up to this one; `before` is the channel without this
+    /// one.
+    fn read(_keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
+        Ok(before)
+    }
+
+    /// Return the propagation delay by which automatic parameters are chosen and runs are estimated: that of the start, or the mean.
+    fn delay(&self) -> Span;
+
+    /// Return the shortest time from the end of a service to an arrival, of all times: windows rely on it.
+    fn shortest(&self) -> Span;
+
+    /// Return whether packets arrive in the order of their services, each at most once: stations behind the link rely on it.
+    fn keeps_order(&self) -> bool;
+
+    /// Return this channel until a time, then the same with another propagation delay.
+    fn then(self, at: Time, delay: Span) -> Channel;
+
+    /// Return the channel for a link that starts at `now`, where earlier changes do not count.
+    fn since(&self, now: Time) -> Self;
+
+    /// Start it.
+    fn start(&self, seed: u64, link: &str) -> Self::State;
+}
+
+/// The state of a channel in a run.
+pub(crate) trait Carry {
+    /// Return when a packet arrives at the far end whose service lasts from `start` to `end`; `NEVER` if it is lost. Called once for each
+    /// packet, in the order of services; before the start, if it is known before.
+    fn carry(&mut self, start: Time, end: Time) -> Time;
+
+    /// Return when a copy of the packet of the last call of [`Carry::carry`] arrives, if there is one. Called after it, unless the channel
+    /// [keeps the order](ChannelPart::keeps_order).
+    fn copy(&mut self) -> Option<Time>;
+}
+
+parts! {
+    /// How packets get to the far end of a link.
+    Channel,
+    /// The state of a channel in a run.
+    Carrying,
+    ChannelPart, each_channel, every_channel;
+    constant: Constant,
+    changing: Changing,
+    #[cfg(test)]
+    lossy: Lossy,
+    #[cfg(test)]
+    shuffled: Shuffled,
+}
+
+#[cfg(test)]
+impl Channel {
+    /// Return this channel, and then the loss of one in so many packets.
+    pub(crate) fn lossy(self, every: u32) -> Self {
+        Lossy { before: Box::new(self), every }.into()
+    }
+
+    /// Return this channel, and then a longer way for one in so many packets, and a copy of one in so many.
+    pub(crate) fn shuffled(self, every: u32, detour: Span) -> Self {
+        Shuffled { before: Box::new(self), every, detour }.into()
+    }
+}
+
+impl Channel {
+    /// The key of a link with its propagation delay.
+    pub const KEY: Parameter =
+        Parameter::new("delay", "", ValueKind::Time, "one-way propagation delay").from(0.0);
+
+    /// Return the channel of a constant delay.
+    pub fn constant(delay: Span) -> Self {
+        Constant { delay }.into()
+    }
+
+    /// Read it from the keys of a link; `before` if they select none.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn read(keys: &dyn Keys, mut before: Option<Self>) -> Result<Option<Self>, ParameterError> {
+        every_channel!(T => before = T::read(keys, before)?);
+        Ok(before)
+    }
+
+    /// Return this channel until a time, then the same with another propagation delay. Changes are added in the order of their
+    /// times.
+    #[must_use]
+    pub fn then(self, at: Time, delay: Span) -> Self {
+        each_channel!(Kind, self.0, part => part.then(at, delay))
+    }
+
+    /// Return the propagation delay at the start; of one that always varies, the mean.
+    pub fn delay(&self) -> Span {
+        each_channel!(Kind, &self.0, part => part.delay())
+    }
+
+    /// Return the shortest time from the end of a service to the arrival.
+    pub(crate) fn shortest(&self) -> Span {
+        each_channel!(Kind, &self.0, part => part.shortest())
+    }
+
+    /// See [`ChannelPart::keeps_order`].
+    pub(crate) fn keeps_order(&self) -> bool {
+        each_channel!(Kind, &self.0, part => part.keeps_order())
+    }
+
+    /// Return the propagation delay, if it never changes and nothing else happens to packets.
+    pub(crate) fn as_constant(&self) -> Option<Span> {
+        if let Kind::Constant(Constant { delay }) = self.0 { Some(delay) } else { None }
+    }
+
+    /// Return the channel for a link that starts at `now`, where earlier changes do not count.
+    pub(crate) fn since(&self, now: Time) -> Self {
+        each_channel!(Kind, &self.0, part => part.since(now).into())
+    }
+}
+
+/// The channel of a link in a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    channel: Carrying,
+    keeps_order: bool,
+    /// If it does not keep the order: when the last packet and its copy arrive, `NEVER` for those that do not.
+    arrivals: [Time; 2],
+}
+
+impl Wire {
+    /// In place of an arrival: it may be before others, or there may be two. [`Wire::arrivals`] has them.
+    pub const UNORDERED: Time = Time(Time::NEVER.0 - 1);
+
+    /// Start a channel at time 0 of a run with this seed, for the link of this name.
+    pub fn new(channel: &Channel, seed: u64, link: &str) -> Self {
+        let keeps_order = channel.keeps_order();
+        Self { channel: channel.start(seed, link), keeps_order, arrivals: [Time::NEVER; 2] }
+    }
+
+    /// See [`Carry::carry`]; [`Wire::UNORDERED`] if the channel does not keep the order.
+    #[inline(always)]
+    pub fn carry(&mut self, start: Time, end: Time) -> Time {
+        if let Carrying::Constant(channel) = &mut self.channel {
+            channel.carry(start, end)
+        } else {
+            self.carry_any(start, end)
+        }
+    }
+
+    /// Out of the way of the constant one.
+    #[cold]
+    #[inline(never)]
+    fn carry_any(&mut self, start: Time, end: Time) -> Time {
+        let arrival = self.channel.carry(start, end);
+        if self.keeps_order {
+            return arrival;
+        }
+        self.arrivals = [arrival, self.channel.copy().unwrap_or(Time::NEVER)];
+        Self::UNORDERED
+    }
+
+    /// Return when the last packet and its copy arrive.
+    pub fn arrivals(&self) -> [Time; 2] {
+        self.arrivals
+    }
+
+    /// Return whether nothing but a constant delay happens to packets.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.channel, Carrying::Constant(_))
+    }
+}
+
+impl Carry for Carrying {
+    fn carry(&mut self, start: Time, end: Time) -> Time {
+        each_channel!(Self, self, channel => channel.carry(start, end))
+    }
+
+    fn copy(&mut self) -> Option<Time> {
+        each_channel!(Self, self, channel => channel.copy())
+    }
+}

@@ -1,0 +1,148 @@
+//! The server of a link: when a packet whose service starts has left, and so when the next service may start.
+//!
+//! Every server is one file, and one line in the list below.
+
+use aqmlab_aqm::ParameterError;
+use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
+
+use super::part::{Keys, parts};
+
+/// A server in a plan.
+pub(crate) trait ServerPart: Clone + Into<Server> {
+    /// The keys of a table in place of the bit rate that select and describe it: `rate = { KEY = VALUE }`.
+    const PARAMETERS: &'static [Parameter] = &[];
+    /// Its state in a run.
+    type State: Serve;
+
+    /// Read it from the keys of a link, or of such a table; `None` if none of them is of this server.
+    fn read(_keys: &dyn Keys) -> Result<Option<Self>, ParameterError> {
+        Ok(None)
+    }
+
+    /// Return the bit rate by which automatic parameters are chosen and runs are estimated: that of the start, or the mean.
+    fn rate(&self) -> Rate;
+
+    /// Return the highest bit rate of all times.
+    fn fastest(&self) -> Rate {
+        self.rate()
+    }
+
+    /// Return the longest time that the services of packets of so many bytes in all may take.
+    fn longest(&self, bytes: u64) -> Span {
+        self.rate().time_of(bytes)
+    }
+
+    /// Return the server for a link that starts at `now`, where earlier changes do not count.
+    fn since(&self, _now: Time) -> Self {
+        self.clone()
+    }
+
+    /// Start it.
+    fn start(&self, seed: u64, link: &str) -> Self::State;
+}
+
+/// The state of a server in a run.
+pub(crate) trait Serve {
+    /// Return how long the service of a packet of this length takes that starts at `start`. Called once for each service, in their order;
+    /// before the start, if it is known before.
+    fn serve(&mut self, start: Time, bytes: u32) -> Span;
+
+    /// Return the bit rate at a time, which is not before the last start.
+    fn rate_at(&self, time: Time) -> Rate;
+}
+
+parts! {
+    /// How fast a link transmits.
+    Server,
+    /// The state of a server in a run.
+    Serving,
+    ServerPart, each_server, every_server;
+    constant: Constant,
+    changing: Changing,
+    #[cfg(test)]
+    slots: Slots,
+}
+
+#[cfg(test)]
+impl Server {
+    /// Return the server of opportunities.
+    pub(crate) fn slots(period: Span, bytes: u32) -> Self {
+        Slots { period, bytes }.into()
+    }
+}
+
+impl Server {
+    /// The key of a link that selects its server: a bit rate, or a table of [`Server::parameters`].
+    pub const KEY: Parameter = Parameter::new("rate", "C", ValueKind::Rate, "bit rate");
+
+    /// Return the server of a constant bit rate, above 0.
+    pub fn constant(rate: Rate) -> Self {
+        Constant { rate }.into()
+    }
+
+    /// Read it from the keys of a link, or of a table in place of the bit rate; `None` if they select no server.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn read(keys: &dyn Keys) -> Result<Option<Self>, ParameterError> {
+        every_server!(T => if let Some(part) = T::read(keys)? {
+            return Ok(Some(part.into()));
+        });
+        Ok(None)
+    }
+
+    /// Return this server until a time, then another one. Changes are added in the order of their times.
+    #[must_use]
+    pub fn then(self, at: Time, server: Self) -> Self {
+        Changing::new(self, at, server).into()
+    }
+
+    /// Return the bit rate at the start; of one that always varies, the mean.
+    pub fn rate(&self) -> Rate {
+        each_server!(Kind, &self.0, part => part.rate())
+    }
+
+    /// Return the highest bit rate of all times.
+    pub fn fastest(&self) -> Rate {
+        each_server!(Kind, &self.0, part => part.fastest())
+    }
+
+    /// Return the longest time that the services of packets of so many bytes in all may take.
+    pub(crate) fn longest(&self, bytes: u64) -> Span {
+        each_server!(Kind, &self.0, part => part.longest(bytes))
+    }
+
+    /// Return the bit rate, if it never changes.
+    pub(crate) fn as_constant(&self) -> Option<Rate> {
+        if let Kind::Constant(Constant { rate }) = self.0 { Some(rate) } else { None }
+    }
+
+    /// Return the server for a link that starts at `now`, where earlier changes do not count.
+    pub(crate) fn since(&self, now: Time) -> Self {
+        each_server!(Kind, &self.0, part => part.since(now).into())
+    }
+}
+
+impl Serving {
+    /// See [`Serve::serve`].
+    #[inline(always)]
+    pub fn serve(&mut self, start: Time, bytes: u32) -> Span {
+        if let Self::Constant(server) = self {
+            server.serve(start, bytes)
+        } else {
+            self.serve_any(start, bytes)
+        }
+    }
+
+    /// Out of the way of the constant one.
+    #[cold]
+    #[inline(never)]
+    fn serve_any(&mut self, start: Time, bytes: u32) -> Span {
+        each_server!(Self, self, server => server.serve(start, bytes))
+    }
+
+    /// See [`Serve::rate_at`].
+    pub fn rate_at(&self, time: Time) -> Rate {
+        each_server!(Self, self, server => server.rate_at(time))
+    }
+}
