@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
-use aqmlab_scenario::Problem;
+use aqmlab_scenario::{Problem, TextAndOverrides};
 use aqmlab_units::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -167,6 +167,32 @@ fn advance(simulation: &mut Simulation, duration: Span, mut step: u64) -> u64 {
         if step == STEPS || began.elapsed() >= LOOK_EVERY {
             return step;
         }
+    }
+}
+
+/// Return the text and the overrides of a scenario with the points of distributions in place of the files that have them. `read`
+/// returns the text of a file by its name in the scenario.
+#[pyfunction]
+pub(crate) fn with_files(
+    py: Python<'_>,
+    text: &str,
+    filename: &str,
+    overrides: Vec<(String, String)>,
+    read: &Bound<'_, PyAny>,
+) -> PyResult<TextAndOverrides> {
+    let mut failed = None;
+    let mut read = |name: &str| match read.call1((name,)).and_then(|text| text.extract::<String>()) {
+        Ok(text) => Ok(text),
+        Err(error) if error.is_instance_of::<InputError>(py) => Err(error.value(py).to_string()),
+        Err(error) => {
+            failed = Some(error);
+            Err("is not read".to_owned())
+        }
+    };
+    let found = aqmlab_scenario::with_files(text, filename, &overrides, &mut read);
+    match failed {
+        Some(error) => Err(error),
+        None => found.map_err(|errors| scenario_error(py, &errors)),
     }
 }
 

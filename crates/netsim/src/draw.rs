@@ -9,17 +9,21 @@ use std::sync::Arc;
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
-use crate::plan::{Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, Size, Start, Transport};
+use crate::plan::{
+    Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, PoissonArrival, Size, Start, Transport,
+};
 
 impl Plan {
-    /// This plan with all ends at nodes and all sizes in packets or bytes, drawn from the streams `ends of flow NAME` and
-    /// `size of flow NAME`.
+    /// This plan with all ends at nodes, all sizes in packets or bytes, and all Poisson arrivals at times, drawn from the
+    /// streams `ends of flow NAME`, `size of flow NAME` and `arrivals of group NAME`. A flow whose arrival does not take place
+    /// starts at [`Time::NEVER`].
     ///
     /// # Panics
     /// If there is no host to draw; in a checked plan there are hosts at two routers at least.
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut plan = self.clone();
+        plan.draw_arrivals(seed);
         // Of the list that the flow before had; those of a group have the same.
         let mut known: Option<Hosts> = None;
         for (i, flow) in self.flows.iter().enumerate() {
@@ -45,11 +49,33 @@ impl Plan {
                     Arc::new(Transport::Tcp { config: config.clone(), size, clock_offset: *clock_offset });
             }
         }
-        for page in &self.pages {
+        for page in &plan.pages.clone() {
             let first = page.first as usize;
             draw_page(page, &mut plan.own_flows()[first..first + page.connections as usize], seed);
         }
         plan
+    }
+
+    /// Draw the arrivals of all groups that have a Poisson process.
+    fn draw_arrivals(&mut self, seed: u64) {
+        let mut groups: BTreeMap<Arc<str>, Arrivals> = BTreeMap::new();
+        let mut drawn = |group: &Arc<str>, start: &mut Start| {
+            if let Start::Poisson(arrival) = *start {
+                let arrivals =
+                    groups.entry(Arc::clone(group)).or_insert_with(|| Arrivals::new(seed, group, &arrival));
+                *start = Start::At(arrivals.time_of(&arrival));
+            }
+        };
+        if !self.flows.iter().any(|flow| matches!(flow.start, Start::Poisson(_))) {
+            return;
+        }
+        let mut pages = self.pages.iter_mut().peekable();
+        for (i, flow) in (0..).zip(Arc::make_mut(&mut self.flows)) {
+            if let Some(page) = pages.next_if(|page| page.first == i) {
+                drawn(&flow.group, &mut page.start);
+            }
+            drawn(&flow.group, &mut flow.start);
+        }
     }
 
     /// The flows, to change them; they are copied first if other plans share them.
@@ -78,11 +104,47 @@ fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
     }
 }
 
+/// The arrivals of a group's Poisson process, drawn in their order: gaps are exponential.
+struct Arrivals {
+    stream: Stream,
+    /// The last arrival drawn, and its number.
+    last: Time,
+    index: u32,
+}
+
+impl Arrivals {
+    fn new(seed: u64, group: &str, process: &PoissonArrival) -> Self {
+        let mut stream = Stream::new(seed, &format!("arrivals of group {group}"));
+        let last = after(process.from, &mut stream, process);
+        Self { stream, last, index: 0 }
+    }
+
+    /// The time of an arrival; numbers do not fall from call to call.
+    fn time_of(&mut self, arrival: &PoissonArrival) -> Time {
+        while self.index < arrival.index && self.last != Time::NEVER {
+            self.last = after(self.last, &mut self.stream, arrival);
+            self.index += 1;
+        }
+        self.last
+    }
+}
+
+/// The first arrival after a time; [`Time::NEVER`] if the process ends before.
+fn after(time: Time, stream: &mut Stream, process: &PoissonArrival) -> Time {
+    let gap = Span::from_secs(stream.exponential(1.0 / process.rate));
+    let at = Time(time.0.saturating_add(gap.0));
+    if at < process.until { at } else { Time::NEVER }
+}
+
 impl Start {
     /// The time, given a number uniform on [0, 1).
+    ///
+    /// # Panics
+    /// If it is an arrival of a process that is not drawn yet.
     fn at(&self, uniform: f64) -> Time {
         match *self {
             Self::At(t) => t,
+            Self::Poisson(_) => panic!("the arrival is not drawn"),
             Self::Uniform(from, to) => from + Span((uniform * to.since(from).0 as f64) as u64),
         }
     }
@@ -161,6 +223,50 @@ fn whole(x: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn times(seed: u64, process: &PoissonArrival, indices: impl Iterator<Item = u32>) -> Vec<Time> {
+        let mut arrivals = Arrivals::new(seed, "web", process);
+        indices.map(|index| arrivals.time_of(&PoissonArrival { index, ..*process })).collect()
+    }
+
+    #[test]
+    fn arrivals_are_those_of_a_poisson_process() {
+        let (from, until) = (Time::from_secs(5.0), Time::from_secs(405.0));
+        let process = PoissonArrival { rate: 50.0, from, until, index: 0 };
+        let all = times(3, &process, 0..25_000);
+        let count = all.iter().position(|&at| at == Time::NEVER).expect("an end");
+        assert!(all[count..].iter().all(|&at| at == Time::NEVER));
+        // 20,000 are expected with a standard deviation of 141; 2.58 of these are the 1 % point.
+        assert!((count as f64 - 20_000.0).abs() < 365.0, "{count}");
+        assert!(all[..count].is_sorted() && all[0] > from && all[count - 1] < until);
+        // Kolmogorov-Smirnov: given their number, arrivals are uniform; 1.63 / sqrt(n) is the 1 % point.
+        let gap = |(i, at): (usize, &Time)| (at.since(from).secs() / 400.0 - i as f64 / count as f64).abs();
+        let largest = all[..count].iter().enumerate().map(gap).fold(0.0, f64::max);
+        assert!(largest < 1.63 / (count as f64).sqrt(), "{largest}");
+        // Chi-square of the number in each of 4,000 slots of 0.1 s: a mean of 5, and dispersion 1.
+        let mut slots = vec![0u32; 4000];
+        all[..count].iter().for_each(|at| slots[(at.since(from).secs() * 10.0) as usize] += 1);
+        let mean = count as f64 / 4000.0;
+        let excesses = slots.iter().map(|&n| f64::from(n) - mean);
+        let dispersion: f64 = excesses.map(|excess| excess * excess / mean).sum();
+        // 1 % points of chi-square with 3999 degrees of freedom, as normal: 3999 +- 2.58 sqrt(2 * 3999).
+        assert!((dispersion - 3999.0).abs() < 231.0, "{dispersion}");
+    }
+
+    #[test]
+    fn arrivals_depend_on_seed_group_and_number_alone() {
+        let process = PoissonArrival { rate: 20.0, from: Time::ZERO, until: Time::from_secs(10.0), index: 0 };
+        let all = times(1, &process, 0..50);
+        assert_eq!(
+            times(1, &process, (0..50).step_by(7)),
+            all.iter().step_by(7).copied().collect::<Vec<_>>()
+        );
+        assert_ne!(times(2, &process, 0..50), all);
+        let never = PoissonArrival { rate: 1e-9, ..process };
+        assert_eq!(times(1, &never, 0..3), [Time::NEVER; 3]);
+        let later = PoissonArrival { from: Time::from_secs(20.0), ..process };
+        assert_eq!(times(1, &later, 0..2), [Time::NEVER; 2], "it ends before it begins");
+    }
 
     /// Hosts 10 to 15, two at each of the routers 0, 1 and 2.
     const HOSTS: [(NodeId, NodeId); 6] = [(10, 0), (11, 0), (12, 1), (13, 1), (14, 2), (15, 2)];

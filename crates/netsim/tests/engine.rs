@@ -67,6 +67,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     let one = prop_oneof![
         variant().prop_map(Kind::Greedy),
         variant().prop_map(Kind::Drawn),
+        variant().prop_map(Kind::Arriving),
         variant().prop_map(Kind::Again),
         variant().prop_map(Kind::Page),
         variant().prop_map(Kind::Video),

@@ -86,6 +86,7 @@ fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Opt
     let path = routes.path(from, to)?;
     let start = match flow.start {
         Start::At(time) | Start::Uniform(time, _) => time,
+        Start::Poisson(arrival) => arrival.from,
     };
     let end = Time::ZERO + plan.duration;
     let end = if flow.again.is_empty() { flow.stop.unwrap_or(end).min(end) } else { end };

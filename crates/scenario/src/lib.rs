@@ -2,6 +2,7 @@
 //! with their places.
 //!
 //! 1. `tree` reads TOML into values with places; `overrides` replaces values by those of `--set`.
+//!    Before that `files` puts the points of distributions in place of the files that have them; the caller reads these.
 //! 2. `shape` defines the structure of a file: tables of keys, each with its kind, default and description. Every
 //!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`, `live`);
 //!    parameters of disciplines and of TCP come from the registries of their crates, and `parameter` makes keys of them. `section` checks a file against its shape; the JSON schema
@@ -15,6 +16,7 @@ mod change;
 mod description;
 mod dscp;
 mod extent;
+mod files;
 mod flow;
 mod live;
 mod marker;
@@ -38,6 +40,7 @@ mod units;
 
 pub use change::Change;
 pub use description::{check_json, disciplines_json, document, integers, registry, schema};
+pub use files::{TextAndOverrides, with_files};
 pub use flow::APPLICATIONS;
 pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use normal::hash as text_hash;

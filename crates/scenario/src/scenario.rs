@@ -250,6 +250,9 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
     });
     if complete && let Some(plan) = &plan {
         flow::check_ttl(&sections, plan);
+        if let Some(network) = &network {
+            flow::check_loads(&sections, network, plan, queues);
+        }
         if file.report.errors() == before {
             extent::warn(file, plan);
         }

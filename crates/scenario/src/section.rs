@@ -17,7 +17,7 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
     match (kind, &node.value) {
         (Kind::Any(kinds), value) => match kinds.iter().find(|k| k.fits(value)) {
             // A misspelt word may belong to another kind.
-            Some(words @ Kind::Choice(_)) => {
+            Some(words @ (Kind::Choice(_) | Kind::Distribution(_))) => {
                 if let Some(complaint) = words.complain(value) {
                     report.error(node.place, path, complaint.allowed(kind.expected()));
                 }
@@ -64,6 +64,11 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
         (Kind::List(inner), Value::List(list)) => {
             for element in list {
                 check(element, path, inner, report);
+            }
+        }
+        (Kind::Pair(kinds), Value::List(list)) => {
+            for (i, element) in list.iter().enumerate() {
+                check(element, path, &kinds[i.min(1)], report);
             }
         }
         (kind, value) => {

@@ -8,30 +8,18 @@ use aqmlab_netsim::plan::{Cdf, Spread};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
-use crate::sizes::SIZES;
+use crate::sizes::{self, Named};
 use crate::tree::{Node, Value};
 use crate::units;
 
 /// Largest shape of a Pareto distribution; from here on it is as good as constant.
 const MAX_SHAPE: f64 = 1000.0;
-/// Largest value of an empirical distribution.
-const MAX_VALUE: f64 = 1e15;
 /// The keys of a distribution.
 const KEYS: [&str; 4] = ["uniform", "exponential", "pareto", "cdf"];
 
-/// The table of a distribution of sizes, some of which have names.
-pub(crate) fn shape_of_sizes(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
-    let mut shape = shape(doc, bound, mean);
-    for key in shape.keys.iter_mut().filter(|key| key.name == "cdf") {
-        let names = Kind::Choice(SIZES.iter().map(|(name, _)| *name).collect());
-        key.kind = Kind::Any(vec![names, key.kind.clone()]);
-        key.doc = "Through points [bytes, probability], or one that was measured.".to_owned();
-    }
-    shape
-}
-
-/// Return the table of a distribution. `bound` is the kind of the bounds of `uniform`, `mean` the kind of a mean.
-pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
+/// Return the table of a distribution. `bound` is the kind of the bounds of `uniform`, `mean` the kind of a mean, `named` the
+/// distributions that have names.
+pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind, named: &'static [Named]) -> Shape {
     let pareto = Shape::new(
         "A Pareto distribution.",
         vec![
@@ -52,8 +40,15 @@ pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind) -> Shape {
             Key::new("pareto", Kind::Table(pareto), "Pareto with this mean and shape."),
             Key::new(
                 "cdf",
-                Kind::list(Kind::list(Kind::Number { min: 0.0, max: MAX_VALUE })),
-                "Through points [value in bytes or seconds, probability].",
+                Kind::Any(vec![
+                    Kind::Distribution(named),
+                    Kind::list(Kind::list(Kind::Number { min: 0.0, max: sizes::MAX_VALUE })),
+                ]),
+                if named.is_empty() {
+                    "Through points [seconds, probability], or those of a file beside the scenario."
+                } else {
+                    "Through points [bytes, probability], those of a file beside the scenario, or one that was measured."
+                },
             ),
         ],
     )
@@ -111,7 +106,7 @@ fn empirical(table: &Section<'_>) -> Option<Spread> {
         Some(list) => list.iter().map(point).collect(),
         None => {
             let name = table.text("cdf")?;
-            SIZES.iter().find(|(known, _)| *known == name).map(|(_, points)| points.to_vec())
+            [sizes::FLOWS, sizes::PACKETS].into_iter().find_map(|names| sizes::named(names, name))
         }
     };
     match points.ok_or("a point is not a pair of numbers").and_then(Cdf::new) {

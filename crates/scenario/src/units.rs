@@ -28,6 +28,14 @@ pub(crate) const TIME: &[Unit] = &[
     ("s", 1_000_000_000_000),
     ("min", 60_000_000_000_000),
 ];
+/// Rates of events; the base is one in 60,000,000 seconds.
+pub(crate) const FREQUENCY: &[Unit] = &[
+    ("/s", FREQUENCY_BASE as u128),
+    ("/ms", 1_000 * FREQUENCY_BASE as u128),
+    ("/min", FREQUENCY_BASE as u128 / 60),
+];
+/// Base units in one event a second.
+const FREQUENCY_BASE: u64 = 60_000_000;
 /// Lengths in bytes.
 pub(crate) const BYTES: &[Unit] =
     &[("B", 1), ("kB", 1_000), ("KB", 1_000), ("MB", 1_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20)];
@@ -63,6 +71,14 @@ pub(crate) fn rate(value: &Value) -> Result<u64, Complaint> {
             Err(Complaint::new("is above 100000Gbps, the highest rate there is"))
         }
         _ => Ok(bps as u64),
+    }
+}
+
+/// Events per second, above 0.
+pub(crate) fn frequency(value: &Value) -> Result<f64, Complaint> {
+    match quantity(value, FREQUENCY)? {
+        (0, _) => Err(Complaint::new("must be above 0")),
+        (n, _) => Ok(n as f64 / FREQUENCY_BASE as f64),
     }
 }
 

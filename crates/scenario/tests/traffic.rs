@@ -140,6 +140,66 @@ fn active_periods() {
 }
 
 #[test]
+fn counts_by_schedule() {
+    let rest = "[[flow]]\nname = \"f\"\nactive = [[\"0s\", 2], [\"20s\", 3], [\"40s\", 1], [\"50s\", 2]]\n";
+    let flows = scenario(rest).plan.flows;
+    let at = |s: f64| Time::from_secs(s);
+    let periods: Vec<_> =
+        flows.iter().map(|flow| (&*flow.name, flow.start, flow.stop, flow.again.clone())).collect();
+    assert_eq!(periods[0], ("f.0", Start::At(at(0.0)), None, Vec::new()));
+    assert_eq!(periods[1], ("f.1", Start::At(at(0.0)), Some(at(40.0)), vec![(at(50.0), Time::NEVER)]));
+    assert_eq!(periods[2], ("f.2", Start::At(at(20.0)), Some(at(40.0)), Vec::new()));
+    assert_eq!(periods.len(), 3);
+}
+
+/// The rate of a group's Poisson process, and how many flows it has.
+fn process(keys: &str) -> (f64, usize) {
+    let flows = scenario(&format!("[[flow]]\nname = \"f\"\n{keys}\n")).plan.flows;
+    let Start::Poisson(arrival) = flows[0].start else { panic!("no process") };
+    for (i, flow) in (0..).zip(&*flows) {
+        assert_eq!(flow.start, Start::Poisson(aqmlab_netsim::plan::PoissonArrival { index: i, ..arrival }));
+    }
+    (arrival.rate, flows.len())
+}
+
+#[test]
+fn poisson_starts() {
+    // 500 s; a mean of 1000 arrivals, six standard deviations and 10 more.
+    assert_eq!(process("start = { poisson = \"2/s\" }"), (2.0, 1199));
+    assert_eq!(process("start = { poisson = \"120/min\", from = \"100s\", until = \"200s\" }"), (2.0, 294));
+    assert_eq!(process("start = { poisson = \"0.002/ms\", until = \"900s\" }"), (2.0, 1199));
+    assert_eq!(process("count = 1000\nstart = { poisson = \"2/s\" }"), (2.0, 1000));
+}
+
+#[test]
+fn loads_of_a_link() {
+    // The core has 10 Mbit/s, sources 100 Mbit/s. 0.8 * 10e6 / (8 * 100e3) = 10 transfers of 100 kB per second.
+    let rate = |keys: &str| process(keys).0;
+    let linux = "transport = \"tcp\"\ntcp = { profile = \"rfc\", mss = \"1000B\", header = \"50B\" }\n";
+    let with = |size: &str, start: &str| {
+        rate(&format!("{linux}size = {size}\nstart = {{ load = 0.8, from = \"8s\", until = \"9s\"{start} }}"))
+    };
+    assert_eq!(with("\"100kB\"", ""), 10.0);
+    assert_eq!(with("\"100kB\"", ", link = \"core\""), 10.0);
+    assert_eq!(with("\"100p\"", ""), 10.0);
+    assert_eq!(with("{ exponential = \"100kB\" }", ""), 10.0);
+    // 1 MB/s over 100 packets of 1050 B; of 1500 B the second packet has 500 B and 50 B.
+    assert!((with("\"100kB\"", ", headers = true") - 1e6 / 105_000.0).abs() < 1e-9);
+    assert!((with("\"1500B\"", ", headers = true") - 1e6 / 1600.0).abs() < 1e-9);
+    let points = "{ cdf = [[500, 0.5], [2500, 1]] }";
+    // Means: 500 / 2 + 1500 / 2 B, and 1 / 2 + (500 1 + 1000 2 + 500 3) / 2000 / 2 packets.
+    assert!((with(points, "") - 1e3).abs() < 1e-9);
+    assert!((with(points, ", headers = true") - 1e6 / (1000.0 + 50.0 * 1.5)).abs() < 1e-9);
+    // Profile ns2 sends whole packets, here of 1040 B.
+    let ns2 = rate(
+        "size = { cdf = [[500, 0.5], [2500, 1]] }\nstart = { load = 0.8, headers = true, until = \"1s\" }",
+    );
+    assert!((ns2 - 1e6 / (1.5 * 1040.0)).abs() < 1e-9, "{ns2}");
+    let named = rate("size = { cdf = \"web-search\" }\nstart = { load = 0.5, until = \"9s\" }");
+    assert!((named - 0.5 * 1e7 / 8.0 / 1_711_250.0).abs() < 1e-12);
+}
+
+#[test]
 fn labels() {
     let f = flow("dscp = \"AF11\"\npriority = true\nacks_share_label = true");
     assert_eq!((f.dscp, f.class, f.acks_share_label), (10, 1, true));

@@ -116,6 +116,7 @@ fn configs() -> impl Strategy<Value = Config> {
             delayed_ack: delayed_ack.map(Span::from_millis),
             window: window * base.mss,
             quick_acks,
+            ack_ratio: 1 + quick_acks % 4,
             sack: on[0],
             rack: on[1],
             prr: on[2],

@@ -56,6 +56,16 @@ impl Cdf {
         1.0 - (p_before + (p_next - p_before) * (x - x_before) / (x_next - x_before))
     }
 
+    /// The mean number of pieces, each of `size` at most, of a number of this distribution; at least one.
+    pub fn mean_pieces(&self, size: f64) -> f64 {
+        let (x, p) = self.0[0];
+        let lines = self.0.windows(2).map(|pair| {
+            let [(from, p_from), (to, p_to)] = [pair[0], pair[1]];
+            (p_to - p_from) * mean_pieces_between(from, to, size)
+        });
+        (x / size).ceil().max(1.0) * p + lines.sum::<f64>()
+    }
+
     /// The mean: that of each line, weighted by its probability, and the first atom.
     pub fn mean(&self) -> f64 {
         let (x, p) = self.0[0];
@@ -63,6 +73,16 @@ impl Cdf {
             self.0.windows(2).map(|pair| (pair[1].1 - pair[0].1) * f64::midpoint(pair[0].0, pair[1].0));
         x * p + lines.sum::<f64>()
     }
+}
+
+/// The mean of the number of pieces of a number uniform between two, each of `size` at most; at least one.
+pub(crate) fn mean_pieces_between(from: f64, to: f64, size: f64) -> f64 {
+    // The integral of the number of pieces from 0 to x.
+    let integral = |x: f64| {
+        let whole = (x / size).floor();
+        size * whole * (whole + 1.0) / 2.0 + (whole + 1.0) * (x - whole * size)
+    };
+    if from == to { (to / size).ceil().max(1.0) } else { (integral(to) - integral(from)) / (to - from) }
 }
 
 #[cfg(test)]

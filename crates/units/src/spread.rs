@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::Cdf;
+use crate::{Cdf, cdf};
 
 /// A distribution of positive numbers.
 ///
@@ -56,6 +56,27 @@ impl Spread {
         }
     }
 
+    /// The mean number of pieces, each of `size` at most, that a number of this distribution is divided into; at least one.
+    pub fn mean_pieces(&self, size: f64) -> f64 {
+        /// Terms of the Pareto distribution's sum that are added one by one.
+        const TERMS: u32 = 1000;
+        match *self {
+            Self::Empirical(ref cdf) => cdf.mean_pieces(size),
+            Self::Fixed(x) => (x / size).ceil().max(1.0),
+            Self::Uniform(from, to) => cdf::mean_pieces_between(from, to, size),
+            // The sum of P(X > k size) over k from 0: a geometric series.
+            Self::Exponential(mean) => -1.0 / libm::expm1(-size / mean),
+            Self::Pareto { mean, shape } => {
+                let scale = mean * (shape - 1.0) / shape / size;
+                // Of the same sum: terms of 1, some more, and the rest as an integral from half a step before.
+                let whole = scale.ceil();
+                let some: f64 = (0..TERMS).map(|k| libm::pow(scale / (whole + f64::from(k)), shape)).sum();
+                let rest = whole + f64::from(TERMS) - 0.5;
+                whole + some + rest * libm::pow(scale / rest, shape) / (shape - 1.0)
+            }
+        }
+    }
+
     /// Its mean.
     pub fn mean(&self) -> f64 {
         match *self {
@@ -107,6 +128,27 @@ mod tests {
         assert_eq!(ALL.map(|spread| spread.at_least(0.0)), [1.0; 4]);
         assert_eq!([3.0, 3.1].map(|x| ALL[0].at_least(x)), [1.0, 0.0]);
         assert_eq!([2.0, 6.0, 7.0].map(|x| ALL[1].at_least(x)), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn pieces() {
+        // By hand, of pieces of 2: 3 needs 2; of 2 to 6 half needs 2 and half needs 3; 1 / (1 - e^(-2/3)).
+        let by_hand = [2.0, 2.5, 1.0 / (1.0 - libm::exp(-2.0 / 3.0))];
+        for (spread, expected) in ALL.into_iter().zip(by_hand) {
+            assert!((spread.mean_pieces(2.0) - expected).abs() < 1e-12, "{spread:?}");
+        }
+        // Pareto of scale 2 and shape 3, pieces of 2: 1 and the sum of k^-3 from 1, Apery's constant.
+        assert!((ALL[3].mean_pieces(2.0) - 2.202_056_903_159_594).abs() < 1e-9);
+        // As the mean of many draws, also where pieces are large or small.
+        let mut stream = Stream::new(5, "pieces");
+        let n = 200_000;
+        for spread in ALL.into_iter().chain([empirical()]) {
+            for size in [0.3, 1.0, 1.7, 40.0] {
+                let sum: f64 = (0..n).map(|_| (spread.draw(stream.uniform()) / size).ceil().max(1.0)).sum();
+                let found = sum / f64::from(n) / spread.mean_pieces(size);
+                assert!((found - 1.0).abs() < 0.01, "{spread:?} {size}: {found}");
+            }
+        }
     }
 
     #[test]

@@ -66,6 +66,10 @@ class Model:
         """Take the links that the scenario probes, else the one that results are about."""
         if not scenario.flows:
             raise InputError(f"{scenario.filename}: there is no [[flow]]: nothing to compare")
+        arriving = [flow.group for flow in scenario.flows if flow.arrivals_per_s is not None]
+        if arriving:
+            allowed = "(allowed: start = { uniform = [...] } with a count)"
+            raise InputError(f"flow.{arriving[0]}.start: no other simulator has these Poisson arrivals {allowed}")
         names = [link.name for link in scenario.links]
         main = bottleneck_of(names, [link.aqm for link in scenario.links])
         probed = [str(name) for name in scenario.probe["links"]]

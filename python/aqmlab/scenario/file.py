@@ -34,6 +34,8 @@ BOM = "\ufeff"
 """Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
+LONGEST_DISTRIBUTION = 1_000_000
+"""Bytes of the longest file with a distribution."""
 APPLICATIONS = _core.APPLICATIONS
 """Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
@@ -48,7 +50,7 @@ class Scenario:
     core
         The core's plan, which runs and describes itself; the other attributes are its description.
     text, filename
-        The file as read.
+        The file as read, with the points of distributions in place of the files that have them.
     overrides
         Dotted keys and values that override its own.
     name, description
@@ -122,8 +124,11 @@ class Scenario:
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
         """Check a scenario given as text; `filename` is used in messages, and for the name if none is given."""
         load_plugins()
+        folder = None if is_packaged(filename) else Path(filename).parent
         filename = one_line(filename)  # a file's name may have a newline, or bytes that are no text
         pairs = override_pairs(overrides)
+        text, read = _core.with_files(text, filename, pairs, partial(_distribution, folder))
+        pairs = tuple(read)
         core = _core.Scenario(text, filename, pairs)
         return cls(core=core, text=text, filename=filename, overrides=pairs, **core.description())
 
@@ -265,6 +270,23 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError:
         raise InputError(f"{path}: is no path (allowed: a path without the character NUL)") from None
+
+
+def _distribution(folder: Path | None, name: str) -> str:
+    """Return the text of a distribution's file, whose name is relative to the folder of the scenario."""
+    if folder is None:
+        raise InputError(f"{name}: a scenario of the package has no files of its own")
+    path = folder / name
+    try:
+        return read_bytes(path, longest=LONGEST_DISTRIBUTION).decode()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a file of lines 'size probability'") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 @contextlib.contextmanager

@@ -58,6 +58,8 @@ class Flow:
         Effective values of the transport.
     start_s, stop_s, again
         Earliest and latest start in s, the end of its data if it has one, and further periods in which there is data.
+    arrivals_per_s
+        Rate of the Poisson process with whose arrivals the flows of its group start; None if they start otherwise.
     dscp
         Code point of its data as it is sent.
     priority
@@ -76,6 +78,7 @@ class Flow:
     path: tuple[str, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     start_s: tuple[float, float] = (0.0, 0.0)
+    arrivals_per_s: float | None = None
     stop_s: float | None = None
     again: tuple[tuple[float, float], ...] = ()
     dscp: int = 0

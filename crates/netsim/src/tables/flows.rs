@@ -45,7 +45,7 @@ impl Network {
                 ("mean_rtt_s", Real(&|(source, ..)| ratio(source.rtt_sum.secs(), source.rtt_samples as f64))),
                 ("arrived", Integer(&|(_, sink, _)| sink.arrived)),
                 ("arrived_bytes", Integer(&|(_, sink, _)| sink.arrived_bytes)),
-                ("start_s", Real(&|(.., row)| row.source.start_time().secs())),
+                ("start_s", Real(&|(.., row)| row.start_s())),
                 ("finish_s", Real(&|(.., row)| secs(row.source.finish()))),
                 ("first_sent_s", Real(&|(.., row)| secs(row.source.first_sent()))),
                 ("last_received_s", Real(&|(.., row)| secs(row.sink.last_received()))),
@@ -111,6 +111,12 @@ impl<'a> FlowRow<'a> {
             Transport::Tcp { config, .. } => config.label(),
             Transport::Udp { .. } => "udp",
         }
+    }
+
+    /// When it starts; NaN where its arrival does not take place.
+    fn start_s(&self) -> f64 {
+        let start = self.source.start_time();
+        if start == Time::NEVER { f64::NAN } else { start.secs() }
     }
 
     /// Return the counters of both ends, and the row.

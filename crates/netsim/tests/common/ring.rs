@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan, Probe,
-    Server, Size, Spread, Start, TTL, Transport, Video,
+    AdaptationRule, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan,
+    PoissonArrival, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -20,6 +20,8 @@ pub enum Kind {
     Greedy(Tcp),
     /// TCP with a size drawn.
     Drawn(Tcp),
+    /// TCP with a size drawn, which starts with an arrival of a Poisson process or never.
+    Arriving(Tcp),
     /// TCP that stops and goes on, twice.
     Again(Tcp),
     /// A connection of a web page; neighbours are of the same page.
@@ -56,6 +58,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
     let transport = match kind {
         Kind::Greedy(variant) | Kind::Again(variant) => tcp(variant, Size::Greedy),
         Kind::Drawn(variant) => tcp(variant, Size::Drawn(Spread::Pareto { mean: 200_000.0, shape: 1.3 })),
+        Kind::Arriving(variant) => tcp(variant, Size::Drawn(Spread::Exponential(20_000.0))),
         Kind::Page(variant) => {
             let think = if i.is_multiple_of(2) { Spread::Fixed(0.0) } else { Spread::Exponential(0.05) };
             tcp(variant, Size::Objects(Objects { sizes: [].into(), think }))
@@ -80,7 +83,13 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         name: format!("f{i}").into(),
         group: "f".into(),
         ends: Ends::Drawn { from: fixed, to: None, hosts: hosts.clone() },
-        start: if again.is_empty() { Start::Uniform(s(0.0), s(1.0)) } else { Start::At(s(0.1)) },
+        start: match kind {
+            Kind::Arriving(_) => {
+                Start::Poisson(PoissonArrival { rate: 2.0, from: s(0.5), until: s(6.0), index: i as u32 })
+            }
+            _ if again.is_empty() => Start::Uniform(s(0.0), s(1.0)),
+            _ => Start::At(s(0.1)),
+        },
         stop,
         again,
         dscp: [0, 10, 12, 14][i % 4],

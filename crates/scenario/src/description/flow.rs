@@ -27,6 +27,8 @@ pub(super) struct Flow<'a> {
     path: Vec<&'a str>,
     parameters: Json,
     start_s: (f64, f64),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrivals_per_s: Option<f64>,
     stop_s: Option<f64>,
     #[serde(serialize_with = "tuple")]
     again: Vec<(f64, f64)>,
@@ -48,6 +50,7 @@ impl<'a> Flow<'a> {
         let (first, last) = match flow.start {
             Start::At(time) => (time, time),
             Start::Uniform(first, last) => (first, last),
+            Start::Poisson(arrival) => (arrival.from, arrival.until),
         };
         Self {
             name: &flow.name,
@@ -58,6 +61,10 @@ impl<'a> Flow<'a> {
             path: path.into_iter().map(|link| link_name(plan, link)).collect(),
             parameters,
             start_s: (first.secs(), last.secs()),
+            arrivals_per_s: match flow.start {
+                Start::Poisson(arrival) => Some(arrival.rate),
+                Start::At(_) | Start::Uniform(..) => None,
+            },
             stop_s: flow.stop.map(Time::secs),
             again: periods(&flow.again),
             dscp: flow.dscp,

@@ -4,7 +4,7 @@ use aqmlab_units::{Parameter, ValueKind};
 use serde_json::{Map, Value as Json, json};
 
 use crate::shape::{Key, Kind, Shape};
-use crate::units::{self, BYTES, PACKETS, RATE, TIME};
+use crate::units::{self, BYTES, FREQUENCY, PACKETS, RATE, TIME};
 use crate::{dscp, network, queue, scenario, tcp};
 
 /// The JSON schema (draft 2020-12) of a scenario file, from the tables that the checks use.
@@ -61,6 +61,11 @@ fn kind_json(kind: &Kind) -> Json {
             any(&[json!({ "type": "number", "exclusiveMinimum": min, "maximum": max }), quantity(&["%"])])
         }
         Kind::Rate => quantity(&names(RATE)),
+        Kind::Frequency => quantity(&names(FREQUENCY)),
+        Kind::Distribution(known) => any(&[
+            json!({ "enum": known.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
+            json!({ "type": "string", "pattern": "[./\\\\]" }),
+        ]),
         Kind::Time { .. } => quantity(&names(TIME)),
         Kind::Seconds { max } => any(&[
             json!({ "type": "number", "minimum": 0, "maximum": aqmlab_units::Span(*max).secs() }),
@@ -81,6 +86,10 @@ fn kind_json(kind: &Kind) -> Json {
         ]),
         Kind::Aqm(parameter) => parameter_json(parameter),
         Kind::List(inner) => json!({ "type": "array", "items": kind_json(inner) }),
+        Kind::Pair(kinds) => {
+            let items = any(&[kind_json(&kinds[0]), kind_json(&kinds[1])]);
+            json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 })
+        }
         Kind::Table(shape) => shape_json(shape),
         Kind::Queue => queue_json(),
         Kind::Tcp => tcp_json(),

@@ -9,6 +9,7 @@ use super::pattern;
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
+use crate::sizes;
 use crate::spread;
 use crate::tree::Value;
 use crate::units;
@@ -70,7 +71,7 @@ pub(super) fn keys() -> [Key; 3] {
 
 fn web_shape() -> Shape {
     let bytes = || Kind::Bytes { min: 1, max: 1_000_000_000_000 };
-    let size = spread::shape_of_sizes("A size drawn for each object.", bytes(), &bytes());
+    let size = spread::shape("A size drawn for each object.", bytes(), &bytes(), sizes::FLOWS);
     Shape::new(
         "A web page.",
         vec![

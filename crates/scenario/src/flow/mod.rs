@@ -4,6 +4,7 @@ mod active;
 mod application;
 mod arrivals;
 mod ends;
+mod load;
 mod pattern;
 mod start;
 mod transport;
@@ -22,8 +23,10 @@ use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 use crate::{dscp, live, tcp};
 
+use active::Periods;
 use application::{Application, Page};
 use ends::{Ends, Place};
+use load::{Load, Trunks};
 use start::Starts;
 use transport::GroupTransport;
 
@@ -38,9 +41,7 @@ pub(crate) const MAX_FLOWS: i64 = 1_000_000;
 pub(crate) struct Group<'a> {
     pub name: Arc<str>,
     pub count: usize,
-    starts: Starts,
-    stop: Option<Time>,
-    again: Vec<(Time, Time)>,
+    times: Times,
     dscp: u8,
     /// The priority level, 0 without priority.
     priority: u8,
@@ -68,7 +69,12 @@ pub(crate) fn shape() -> Shape {
         vec![
             Key::new("name", Kind::Name, "Name of the group; its flows are NAME, or NAME.0, NAME.1, ...")
                 .required(),
-            Key::new("count", Kind::Integer { min: 1, max: MAX_FLOWS }, "How many flows.").default("1"),
+            Key::new(
+                "count",
+                Kind::Integer { min: 1, max: MAX_FLOWS },
+                "How many flows; with a Poisson process at most so many, as many as arrive if absent.",
+            )
+            .default("1"),
             Key::new("transport", transport::kind(), "A variant of TCP in ns-2's profile, tcp in the RFC profile, or udp.").default("\"newreno\""),
             Key::new(
                 "from",
@@ -82,7 +88,8 @@ pub(crate) fn shape() -> Shape {
             Key::new(
                 "active",
                 active::kind(),
-                "In place of start and stop: periods in which there is data to send.",
+                "In place of start and stop: periods in which there is data to send, or pairs [time, count] from which on so many \
+                 flows are active.",
             ),
             Key::new("size", transport::size_kind(), "TCP: how much to transfer; endless if absent."),
             Key::new(
@@ -143,16 +150,28 @@ pub(crate) fn read<'a>(
         file.error("flow", Complaint::new("is empty").allowed("at least one [[flow]]"));
     }
     check_names_and_counts(file, &sections);
+    let trunks = Trunks::new(network.filter(|_| sections.iter().any(start::is_process)), queues);
     let mut first = Some(0);
     let mut groups = Vec::new();
     for section in &sections {
-        let count = if section.has("count") { section.integer("count") } else { Some(1) };
+        let follows = start::is_process(section) || active::is_schedule(section);
+        let count = if section.has("count") { section.integer("count") } else { (!follows).then_some(1) };
         // Lists are checked against the number of flows; without one they are not checked.
         let count = count.and_then(|n| usize::try_from(n).ok());
         let application = application::read(section);
         let each = application.as_ref().and_then(Option::as_ref).map_or(1, Application::flows);
+        let of = application.as_ref().and_then(Option::as_ref);
+        let transport = application.as_ref().and_then(|_| transport::read(section, count, of));
+        let times =
+            Times::read(section, count, duration, Load { trunks: &trunks, transport: transport.as_ref() });
+        let count = count.or_else(|| times.as_ref().and_then(Times::count));
+        if let Some(application) = of {
+            application::check_memory(section, application, count, duration);
+        }
         let place = Place { first, count, each };
-        groups.extend(application.and_then(|of| group(section, network, place, of, duration, queues)));
+        groups.extend(
+            application.and_then(|of| group(section, network, place, of, (transport, times), queues)),
+        );
         first = first.zip(count).map(|(first, count)| first + count * each);
     }
     groups
@@ -186,20 +205,11 @@ fn group<'a>(
     network: Option<&'a Network>,
     place: Place,
     application: Option<Application>,
-    duration: Option<Span>,
+    (transport, times): (Option<GroupTransport>, Option<Times>),
     queues: &Queues<'_>,
 ) -> Option<Group<'a>> {
     let count = place.count;
     check_number(section, place);
-    if let Some(application) = &application {
-        application::check_memory(section, application, count, duration);
-    }
-    let transport = transport::read(section, count, application.as_ref());
-    let times = if section.has("active") {
-        active::read(section, duration).map(Times::of_periods)
-    } else {
-        times(section, count, duration)
-    };
     // Where the transport is unknown, so is whether there must be a way back.
     let is_call = matches!(application, Some(Application::Call { .. }));
     let back_too = is_call || transport.as_ref().is_some_and(GroupTransport::needs_way_back);
@@ -210,13 +220,10 @@ fn group<'a>(
         return None;
     }
     let name = section.text("name")?.into();
-    let Times { starts, stop, again } = times?;
     Some(Group {
         name,
         count: count?,
-        starts,
-        stop,
-        again,
+        times: times?,
         dscp: section.dscp("dscp").unwrap_or(dscp::BE),
         priority: priority(section),
         ttl: section.integer("ttl").and_then(|ttl| u8::try_from(ttl).ok()).unwrap_or(plan::TTL),
@@ -254,6 +261,32 @@ pub(crate) fn check_ttl(sections: &[Section<'_>], plan: &plan::Plan) {
     }
 }
 
+/// Report loads of links that the packets of the group do not cross.
+pub(crate) fn check_loads(
+    sections: &[Section<'_>],
+    network: &Network,
+    plan: &plan::Plan,
+    queues: &Queues<'_>,
+) {
+    let starts = sections.iter().filter_map(|section| Some((section, section.section("start")?)));
+    let mut loads = starts.filter(|(_, start)| start.has("load")).peekable();
+    if loads.peek().is_none() {
+        return;
+    }
+    let trunks = Trunks::new(Some(network), queues);
+    let mut routes = Routes::new(plan);
+    for (section, start) in loads {
+        let name = section.text("name");
+        let Some(flow) = plan.flows.iter().find(|flow| name == Some(&*flow.group)) else { continue };
+        let (Some(link), plan::Ends::At(from, to)) = (trunks.link(&start), &flow.ends) else { continue };
+        if routes.path(*from, *to).is_some_and(|path| !path.contains(&link)) {
+            let link = &plan.links[link as usize].name;
+            let complaint = Complaint::new(format!("flow {} does not cross link {link}", flow.name));
+            start.error("load", complaint.allowed("link = the name of a link that its data crosses"));
+        }
+    }
+}
+
 /// The priority level of a group.
 fn priority(section: &Section<'_>) -> u8 {
     let level = section.integer("priority").and_then(|level| u8::try_from(level).ok());
@@ -261,34 +294,70 @@ fn priority(section: &Section<'_>) -> u8 {
 }
 
 /// When the flows of a group have something to send.
-struct Times {
-    starts: Starts,
-    stop: Option<Time>,
-    again: Vec<(Time, Time)>,
+#[derive(Debug)]
+enum Times {
+    /// From a start on, to an end that all have.
+    Starts(Starts, Option<Time>),
+    /// All in the same periods.
+    Periods(Periods),
+    /// Each in its own.
+    Schedule(Vec<Periods>),
 }
 
 impl Times {
-    fn of_periods(periods: Vec<(Time, Time)>) -> Self {
-        let mut periods = periods.into_iter();
-        let (start, stop) = periods.next().map_or((Time::ZERO, None), |(begin, end)| (begin, Some(end)));
-        Self { starts: Starts::Same(plan::Start::At(start)), stop, again: periods.collect() }
+    fn read(
+        section: &Section<'_>,
+        count: Option<usize>,
+        duration: Option<Span>,
+        load: Load<'_>,
+    ) -> Option<Self> {
+        if active::is_schedule(section) {
+            return active::read_schedule(section, duration).map(Self::Schedule);
+        }
+        if section.has("active") {
+            return active::read(section, duration).map(Self::Periods);
+        }
+        let (starts, stop) = (start::read(section, count, duration, load), section.time("stop"));
+        if let (Some(starts), Some(count)) = (&starts, count.or(starts.as_ref().and_then(Starts::count))) {
+            starts.check(section, count, stop, duration);
+        }
+        starts.map(|starts| Self::Starts(starts, stop))
     }
-}
 
-fn times(section: &Section<'_>, count: Option<usize>, duration: Option<Span>) -> Option<Times> {
-    let (starts, stop) = (start::read(section, count), section.time("stop"));
-    if let (Some(starts), Some(count)) = (&starts, count) {
-        starts.check(section, count, stop, duration);
+    /// How many flows there are, where the times say it.
+    fn count(&self) -> Option<usize> {
+        match self {
+            Self::Starts(starts, _) => starts.count(),
+            Self::Periods(_) => None,
+            Self::Schedule(flows) => Some(flows.len()),
+        }
     }
-    starts.map(|starts| Times { starts, stop, again: Vec::new() })
+
+    /// The start of the flow of this number in the group, the end, and further periods.
+    fn of(&self, index: usize) -> (plan::Start, Option<Time>, Vec<(Time, Time)>) {
+        let periods = match self {
+            Self::Starts(starts, stop) => return (starts.of(index), *stop, Vec::new()),
+            Self::Periods(periods) => periods,
+            Self::Schedule(flows) => &flows[index],
+        };
+        let (begin, end) = periods.first().copied().unwrap_or((Time::ZERO, None));
+        let again = periods.iter().skip(1).map(|(begin, end)| (*begin, end.unwrap_or(Time::NEVER)));
+        (plan::Start::At(begin), end, again.collect())
+    }
 }
 
 /// Reports a group that makes too many flows, each of which may be several.
 fn check_number(section: &Section<'_>, place: Place) {
     let flows = place.first.unwrap_or(0) + place.count.unwrap_or(1) * place.each;
-    if place.each > 1 && flows > MAX_FLOWS as usize {
+    let is_given = section.has("count") || (!start::is_process(section) && !active::is_schedule(section));
+    if (place.each > 1 || !is_given) && flows > MAX_FLOWS as usize {
         let complaint = Complaint::new(format!("makes {flows} flows in all"));
-        section.error("count", complaint.allowed(format!("at most {MAX_FLOWS} in all groups together")));
+        let key = match is_given {
+            true => "count",
+            false if section.has("active") => "active",
+            false => "start",
+        };
+        section.error(key, complaint.allowed(format!("at most {MAX_FLOWS} in all groups together")));
     }
 }
 
@@ -325,7 +394,7 @@ impl Group<'_> {
 
     fn page(&self, page: &Page, name: String, index: usize, first: u32) -> plan::Page {
         let Page { objects, connections, dispatch, .. } = *page;
-        let (start, size) = (self.starts.of(index), page.size.clone());
+        let (start, size) = (self.times.of(index).0, page.size.clone());
         plan::Page { name, first, connections, dispatch, start, objects, size }
     }
 
@@ -336,13 +405,14 @@ impl Group<'_> {
         ends: plan::Ends,
         transport: Arc<plan::Transport>,
     ) -> plan::Flow {
+        let (start, stop, again) = self.times.of(index);
         plan::Flow {
             name: name.into(),
             group: Arc::clone(&self.name),
             ends,
-            start: self.starts.of(index),
-            stop: self.stop,
-            again: self.again.clone(),
+            start,
+            stop,
+            again,
             dscp: self.dscp,
             class: self.priority,
             ttl: self.ttl,

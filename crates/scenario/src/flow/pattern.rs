@@ -24,7 +24,8 @@ pub(super) fn kind() -> Kind {
 
 /// A time, or a distribution of times.
 pub(super) fn time_kind(fixed: Kind) -> Kind {
-    let spread = spread::shape("A time drawn for each burst or silence.", Kind::ANY_TIME, &Kind::SOME_TIME);
+    let spread =
+        spread::shape("A time drawn for each burst or silence.", Kind::ANY_TIME, &Kind::SOME_TIME, &[]);
     Kind::Any(vec![fixed, Kind::Table(spread)])
 }
 

@@ -9,6 +9,7 @@ use aqmlab_units::Rate;
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::Kind;
+use crate::sizes;
 use crate::spread;
 use crate::tcp::{self, ClockOffset};
 use crate::tree::Value;
@@ -37,14 +38,14 @@ pub(super) fn kind() -> Kind {
 
 /// A fixed size, or a distribution of sizes.
 pub(super) fn size_kind() -> Kind {
-    let spread = spread::shape_of_sizes("A size drawn in every run.", Kind::Size, &Kind::Size);
+    let spread = spread::shape("A size drawn in every run.", Kind::Size, &Kind::Size, sizes::FLOWS);
     Kind::Any(vec![Kind::Size, Kind::Table(spread)])
 }
 
 /// A fixed length of packets, or a distribution of lengths.
 pub(super) fn packet_kind() -> Kind {
     let bytes = Profile::Ns2.parameter(tcp::PACKET_SIZE).map_or(Kind::Size, |p| tcp::key(p).kind);
-    let spread = spread::shape("UDP: a length drawn for each packet.", bytes.clone(), &bytes);
+    let spread = spread::shape("UDP: a length drawn for each packet.", bytes.clone(), &bytes, sizes::PACKETS);
     Kind::Any(vec![bytes, Kind::Table(spread)])
 }
 
@@ -238,6 +239,24 @@ fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
 }
 
 impl GroupTransport {
+    /// Mean bytes of a transfer: those of the file's distribution, or with headers the bytes of its packets on a link. `None` for
+    /// what is no transfer.
+    pub fn mean_bytes(&self, with_headers: bool) -> Option<f64> {
+        let Self::Tcp { config, size, .. } = self else { return None };
+        let payload = f64::from(config.payload());
+        let (bytes, packets) = match size {
+            Size::Packets(n) => (*n as f64 * payload, *n as f64),
+            Size::Bytes(n) => (*n as f64, n.div_ceil(u64::from(config.payload())) as f64),
+            Size::Drawn(spread) => (spread.mean(), spread.mean_pieces(payload)),
+            Size::Greedy | Size::Objects(_) | Size::Video(_) => return None,
+        };
+        if !with_headers {
+            return Some(bytes);
+        }
+        let data = if matches!(config, TcpConfig::Ns2(_)) { packets * payload } else { bytes };
+        Some(data + packets * (f64::from(config.full_length()) - payload))
+    }
+
     /// Return whether packets travel in the reverse direction.
     pub fn needs_way_back(&self) -> bool {
         matches!(self, Self::Tcp { .. })

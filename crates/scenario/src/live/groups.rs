@@ -74,7 +74,12 @@ pub(crate) fn groups(plan: &Plan, live: Option<LinkId>) -> Vec<LiveGroup> {
         }
         let course = |there: &LivePath, back: &LivePath| (there.course(plan), back.course(plan));
         let wanted = course(&there, &back);
-        match groups[first..].iter_mut().find(|group| course(&group.there, &group.back) == wanted) {
+        // Flows of a schedule end at different times.
+        let periods = |number: usize| (plan.flows[number].stop, &plan.flows[number].again);
+        let is_alike = |group: &LiveGroup| {
+            periods(group.flows[0]) == periods(number) && course(&group.there, &group.back) == wanted
+        };
+        match groups[first..].iter_mut().find(|group| is_alike(group)) {
             Some(group) => group.flows.push(number),
             None => groups.push(LiveGroup { flows: vec![number], there, back }),
         }

@@ -205,7 +205,8 @@ pub(crate) fn read(
     }
 }
 
-fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
+/// The link that a scenario is about if it names none: `bottleneck`, the first of its network, or the only one with AQM.
+pub(crate) fn default_link(network: Option<&Network>, links: &[Link]) -> Option<LinkId> {
     let named = |name: &str| (0..).zip(links).find(|(_, l)| l.name == name).map(|(id, _)| id);
     let main = || network.and_then(|of| of.main_links().first()).and_then(|name| named(name));
     named(BOTTLENECK).or_else(main).or_else(|| {

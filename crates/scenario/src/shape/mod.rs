@@ -9,10 +9,11 @@ use crate::dscp;
 use crate::nearest::{listed, nearest};
 use crate::parameter;
 use crate::problem::Complaint;
+use crate::sizes;
 use crate::tree::Value;
 use crate::units;
 
-use value::{bad_choice, bad_name, bad_packets, bad_size, bad_time, out_of_range};
+use value::{bad_choice, bad_distribution, bad_name, bad_packets, bad_size, bad_time, out_of_range};
 
 /// A message names all keys of a table of up to this many.
 const MANY: usize = 30;
@@ -58,6 +59,8 @@ pub(crate) enum Kind {
     Above { min: f64, max: f64 },
     /// A bit rate above 0.
     Rate,
+    /// Events per second, above 0.
+    Frequency,
     /// A time in picoseconds.
     Time { min: u64, max: u64 },
     /// A number of seconds, or a time in text; at most `max` picoseconds.
@@ -70,12 +73,16 @@ pub(crate) enum Kind {
     Size,
     /// One of some words.
     Choice(Vec<&'static str>),
+    /// The name of a distribution that was measured, or of a file with one.
+    Distribution(&'static [sizes::Named]),
     /// A code point of DiffServ, by name or number.
     Dscp,
     /// A parameter of a queue discipline; its range is the discipline's to check.
     Aqm(&'static Parameter),
     /// A list.
     List(Box<Kind>),
+    /// A list of two values.
+    Pair(Box<[Kind; 2]>),
     /// A table with fixed keys.
     Table(Shape),
     /// `[queue.NAME]`: keys depend on the discipline.
@@ -145,10 +152,12 @@ impl Kind {
         match self {
             Self::Off => *value == Value::Flag(false),
             Self::Flag => matches!(value, Value::Flag(_)),
-            Self::Text | Self::Name | Self::Label | Self::Choice(_) => matches!(value, Value::Text(_)),
+            Self::Text | Self::Name | Self::Label | Self::Choice(_) | Self::Distribution(_) => {
+                matches!(value, Value::Text(_))
+            }
             Self::Integer { .. } => matches!(value, Value::Integer(_)),
             Self::Dscp => matches!(value, Value::Text(_) | Value::Integer(_)),
-            Self::List(_) | Self::Tables(..) => matches!(value, Value::List(_)),
+            Self::List(_) | Self::Pair(_) | Self::Tables(..) => matches!(value, Value::List(_)),
             Self::Table(_) | Self::Queue | Self::Tcp | Self::Map(_) | Self::ByPrefix(_) => {
                 matches!(value, Value::Table(_))
             }
@@ -156,6 +165,7 @@ impl Kind {
             Self::Aqm(_) => !matches!(value, Value::Table(_)),
             // Numbers fit too: a missing unit is a better complaint than a wrong type.
             Self::Rate
+            | Self::Frequency
             | Self::Time { .. }
             | Self::Seconds { .. }
             | Self::Size
@@ -180,6 +190,7 @@ impl Kind {
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Above { min, max } => format!("a number above {min}, at most {max}"),
             Self::Rate => "a rate above 0 such as \"10Mbps\"".into(),
+            Self::Frequency => "a rate of events above 0 such as \"50/s\"".into(),
             Self::Time { min, max } => expected_time(*min, *max),
             Self::Seconds { max } => {
                 format!("seconds, or a time such as \"2ms\", from 0 to {} s", seconds(*max))
@@ -191,9 +202,14 @@ impl Kind {
             }
             Self::Size => "a size above 0 such as \"1MB\" or \"100p\"".into(),
             Self::Choice(words) => listed(words.iter().copied()),
+            Self::Distribution([]) => "a file such as \"times.cdf\"".into(),
+            Self::Distribution(names) => {
+                format!("{}, or a file such as \"sizes.cdf\"", listed(names.iter().map(|(name, _)| *name)))
+            }
             Self::Dscp => dscp::ALLOWED.into(),
             Self::Aqm(parameter) => parameter.allowed(),
             Self::List(kind) => format!("a list, each {}", kind.expected()),
+            Self::Pair(kinds) => format!("a pair of {} and {}", kinds[0].expected(), kinds[1].expected()),
             Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
             Self::Queue => "a table with aqm and its parameters".into(),
             Self::Tcp => "a table with options of TCP".into(),
@@ -218,6 +234,7 @@ impl Kind {
     pub fn complain(&self, value: &Value) -> Option<Complaint> {
         let found = match self {
             Self::List(_)
+            | Self::Pair(_)
             | Self::Table(_)
             | Self::Queue
             | Self::Tcp
@@ -241,6 +258,8 @@ impl Kind {
                 number => out_of_range(number, *min, *max),
             },
             Self::Rate => units::rate(value).err(),
+            Self::Frequency => units::frequency(value).err(),
+            Self::Distribution(names) => bad_distribution(value, names),
             Self::Time { min, max } => bad_time(value, *min, *max),
             Self::Seconds { max } => match value {
                 Value::Text(_) => bad_time(value, 0, *max),

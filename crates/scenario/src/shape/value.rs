@@ -2,9 +2,11 @@
 
 use aqmlab_transport::rfc::CongestionControl;
 
+use crate::files;
 use crate::nearest::nearest;
 use crate::problem::Complaint;
 use crate::scenario::LONGEST_NAME;
+use crate::sizes::Named;
 use crate::tcp;
 use crate::tree::Value;
 use crate::units::{self, Amount};
@@ -30,6 +32,20 @@ pub(super) fn bad_choice(value: &Value, words: &[&'static str]) -> Option<Compla
     }
     let near = nearest(word, words.iter().copied());
     Some(Complaint::new(format!("{word:?} is not known")).suggest(near))
+}
+
+pub(super) fn bad_distribution(value: &Value, names: &[Named]) -> Option<Complaint> {
+    let name = value.as_text()?;
+    if files::is_file(name) {
+        // The points of a file that was read have replaced its name.
+        let complaint = Complaint::new(format!("the file {name:?} cannot be read here"));
+        return Some(complaint.allowed("a list of points [value, probability]"));
+    }
+    let known = || names.iter().map(|(name, _)| *name);
+    if known().any(|known| known == name) {
+        return None;
+    }
+    Some(Complaint::new(format!("{name:?} is not known")).suggest(nearest(name, known())))
 }
 
 pub(super) fn out_of_range(number: Result<f64, Complaint>, min: f64, max: f64) -> Option<Complaint> {

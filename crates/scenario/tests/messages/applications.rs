@@ -52,7 +52,7 @@ fn pages() {
             (
                 "web = { size = { cdf = \"web-serach\" } }",
                 &[
-                    "net.toml:16:24: flow.tcp.web.size.cdf: \"web-serach\" is not known (allowed: web-search, data-mining, or a list, each a list, each a number from 0 to 1000000000000000; did you mean \"web-search\"?)",
+                    "net.toml:16:24: flow.tcp.web.size.cdf: \"web-serach\" is not known (allowed: web-search, data-mining, facebook-hadoop, or a file such as \"sizes.cdf\", or a list, each a list, each a number from 0 to 1000000000000000; did you mean \"web-search\"?)",
                 ],
             ),
         ],

@@ -182,7 +182,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"start = { unifrom = ["0s", "1s"] }"#,
             &[
-                r#"net.toml:21:11: flow.tcp.start.unifrom: unknown key (allowed: uniform, every; did you mean "uniform"?)"#,
+                r#"net.toml:21:11: flow.tcp.start.unifrom: unknown key (allowed: uniform, every, poisson, load, link, headers, from, until; did you mean "uniform"?)"#,
             ],
         )],
     );

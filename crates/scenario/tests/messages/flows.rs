@@ -1,6 +1,8 @@
 //! `[[flow]]`.
 
-use super::{CHAIN, DUMBBELL, VALID, refused};
+use aqmlab_scenario::parse;
+
+use super::{CHAIN, DUMBBELL, VALID, exchange, messages, refused};
 
 #[test]
 fn names() {
@@ -287,13 +289,13 @@ fn starts() {
             (
                 "count = 2\nstart = {}",
                 &[
-                    r#"net.toml:22:9: flow.tcp.start: is not exactly one of uniform and every (allowed: { uniform = ["0s", "10ms"] } or { every = "100ms" })"#,
+                    r#"net.toml:22:9: flow.tcp.start: is not exactly one of uniform, every, poisson and load (allowed: { uniform = ["0s", "10ms"] }, { every = "100ms" }, { poisson = "50/s" } or { load = 0.8 })"#,
                 ],
             ),
             (
                 "count = 2\nstart = { uniform = [\"0s\", \"1s\"], every = \"1s\" }",
                 &[
-                    r#"net.toml:22:9: flow.tcp.start: is not exactly one of uniform and every (allowed: { uniform = ["0s", "10ms"] } or { every = "100ms" })"#,
+                    r#"net.toml:22:9: flow.tcp.start: is not exactly one of uniform, every, poisson and load (allowed: { uniform = ["0s", "10ms"] }, { every = "100ms" }, { poisson = "50/s" } or { load = 0.8 })"#,
                 ],
             ),
             (
@@ -614,4 +616,62 @@ fn a_start_beyond_all_time() {
             ],
         )],
     );
+}
+
+#[test]
+fn poisson_starts() {
+    let cases: [(&str, &str); 11] = [
+        (
+            "start = { poisson = 50 }",
+            r#"start.poisson: 50 has no unit (allowed: a rate of events above 0 such as "50/s")"#,
+        ),
+        (
+            "start = { poisson = \"50Hz\" }",
+            r#"start.poisson: "Hz" is not a unit for this (allowed: a rate of events above 0 such as "50/s"; units /s, /ms, /min)"#,
+        ),
+        (
+            "start = { poisson = \"0/s\" }",
+            r#"start.poisson: must be above 0 (allowed: a rate of events above 0 such as "50/s")"#,
+        ),
+        (
+            "start = { poisson = \"5/s\", headers = true }",
+            "start.headers: headers belongs to load (allowed: load in place of poisson)",
+        ),
+        (
+            "start = { every = \"5s\", until = \"9s\" }",
+            "start.until: starts by every have no until (allowed: poisson or load)",
+        ),
+        (
+            "start = { poisson = \"5/s\", from = \"9s\", until = \"9s\" }",
+            "start.from: the process ends before it begins (allowed: from before the end of the process, 9 s)",
+        ),
+        (
+            "start = { load = 0.5 }",
+            "start.load: the flows have no size, so that arrivals have no load (allowed: a size of TCP, or poisson in place of load)",
+        ),
+        (
+            "size = \"1MB\"\nstart = { load = 0 }",
+            "start.load: 0 is out of range (allowed: a number above 0, at most 100)",
+        ),
+        (
+            "size = \"1MB\"\nstart = { load = 0.5, link = \"bottelneck\" }",
+            r#"start.link: there is no link "bottelneck" (allowed: "#,
+        ),
+        ("size = \"1MB\"\nstart = { poisson = \"1000/ms\" }", "start: makes "),
+        (
+            "stop = \"2s\"\nstart = { poisson = \"5/s\", until = \"3s\" }",
+            "stop: the flow would stop before it starts (allowed: after start (3 s))",
+        ),
+    ];
+    for (by, expected) in cases {
+        let found = messages(&exchange(VALID, "count = 2", by), &[]);
+        assert_eq!(found.len(), 1, "{by}: {found:?}");
+        assert!(
+            found[0].starts_with("net.toml:") && found[0].contains(&format!(": flow.tcp.{expected}")),
+            "{found:?}"
+        );
+    }
+    let text = exchange(VALID, "count = 2", "count = 3\nstart = { poisson = \"5/s\" }");
+    let warnings = parse(&text, "net.toml", &[]).expect("valid").warnings;
+    assert!(warnings[0].message.contains("but only the first 3 are flows"), "{warnings:?}");
 }

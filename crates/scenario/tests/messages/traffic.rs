@@ -274,8 +274,8 @@ fn active_periods() {
             (
                 r#"active = ["1s", "2s"]"#,
                 &[
-                    r#"net.toml:17:11: flow.tcp.active: is text (allowed: a list, each a time such as "10ms")"#,
-                    r#"net.toml:17:17: flow.tcp.active: is text (allowed: a list, each a time such as "10ms")"#,
+                    r#"net.toml:17:11: flow.tcp.active: is text (allowed: a pair of a time such as "10ms" and a whole number from 0 to 1000000, or a time such as "10ms")"#,
+                    r#"net.toml:17:17: flow.tcp.active: is text (allowed: a pair of a time such as "10ms" and a whole number from 0 to 1000000, or a time such as "10ms")"#,
                 ],
             ),
             (
@@ -309,13 +309,37 @@ fn active_periods() {
                 ],
             ),
             (
-                r#"active = [["1s", 3]]"#,
-                &[r#"net.toml:17:18: flow.tcp.active: 3 has no unit (allowed: a time such as "10ms")"#],
+                r#"active = [["1s", 3.5]]"#,
+                &[r#"net.toml:17:18: flow.tcp.active: 3.5 has no unit (allowed: a time such as "10ms")"#],
+            ),
+            (
+                r#"active = [["1s", 3], ["1s", 4]]"#,
+                &[
+                    r#"net.toml:17:22: flow.tcp.active: the time is not after the one before it (allowed: [["0s", 10], ["20s", 50], ["40s", 0]])"#,
+                ],
+            ),
+            (
+                r#"active = [["1s", 3], ["2s", "4s"]]"#,
+                &[
+                    r#"net.toml:17:22: flow.tcp.active: is not a pair of a time and a count (allowed: [["0s", 10], ["20s", 50], ["40s", 0]])"#,
+                ],
+            ),
+            (
+                r#"active = [["1s", 0]]"#,
+                &[
+                    r#"net.toml:17:10: flow.tcp.active: no flow is ever active (allowed: [["0s", 10], ["20s", 50], ["40s", 0]])"#,
+                ],
+            ),
+            (
+                "active = [[\"1s\", 3]]\ncount = 2",
+                &[
+                    "net.toml:18:1: flow.tcp.count: active says how many flows there are (allowed: active or count)",
+                ],
             ),
             (
                 r#"active = "1s""#,
                 &[
-                    r#"net.toml:17:10: flow.tcp.active: is text (allowed: a list, each a list, each a time such as "10ms")"#,
+                    r#"net.toml:17:10: flow.tcp.active: is text (allowed: a list, each a pair of a time such as "10ms" and a whole number from 0 to 1000000, or a time such as "10ms")"#,
                 ],
             ),
             (

@@ -62,6 +62,8 @@ pub struct Config {
     pub window: u32,
     /// How long the receiver may hold an acknowledgement back; `None`: every segment is answered at once.
     pub delayed_ack: Option<Span>,
+    /// Full segments that a delayed acknowledgement answers: the last of them is answered at once.
+    pub ack_ratio: u32,
     /// How many acknowledgements at the start are not delayed.
     pub quick_acks: u32,
     /// How long the answer to data out of order may be held back from the fourth in a row on; `None`: not at all.
@@ -125,6 +127,7 @@ impl Config {
             initial_ssthresh: None,
             window: 6_291_456,
             delayed_ack: Some(Span::from_millis(40)),
+            ack_ratio: 2,
             quick_acks: 16,
             sack_compression: Some(Span::from_millis(1)),
             min_rto: Span::from_millis(200),

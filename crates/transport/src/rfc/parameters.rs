@@ -99,6 +99,14 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     )
     .is(field!(delayed_ack)),
     whole(
+        "ack_ratio",
+        ValueKind::Packets,
+        ("2p", 1.0, 1000.0),
+        "Full segments that an acknowledgement answers, unless delayed_ack is over before; with 1p every segment is answered.",
+        "RFC 5681, section 4.2; draft-ietf-tcpm-ack-rate-request: R",
+    )
+    .is(field!(ack_ratio)),
+    whole(
         "quick_acks",
         ValueKind::Packets,
         ("16p", 0.0, 1e6),

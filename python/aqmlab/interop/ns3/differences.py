@@ -122,6 +122,7 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
             own["undo"] or own["frto"],
             "ns-3 does not undo spurious reductions (undo = false, frto = false)",
         ),
+        "acknowledgement ratio": (own["ack_ratio"] != 2, 'ns-3 answers every second segment (ack_ratio = "2p")'),
         "quick acknowledgements": (own["quick_acks"], 'ns-3 delays from the start on (quick_acks = "0p")'),
         "sack compression": (
             own["sack"],

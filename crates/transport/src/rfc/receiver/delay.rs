@@ -1,7 +1,7 @@
 //! When an acknowledgement is sent.
 //!
 //! M. Allman et al., RFC 5681, section 4.2: every second full segment is answered, any segment within a time, data out
-//! of order and data that fills a gap at once. Linux 6 adds:
+//! of order and data that fills a gap at once. `ack_ratio` answers every R-th full segment instead. Linux 6 adds:
 //!
 //! - the first `quick_acks` acknowledgements are not delayed, nor are those after a pause, a duplicate or a first mark
 //!   (quick-acknowledgement mode), so that the sender's window opens quickly. A pause is one longer than the receiver's
@@ -100,7 +100,8 @@ impl Delay {
         }
         let Some(longest) = config.delayed_ack else { return true };
         let filled = arrival == Arrival::InOrder { filled: true };
-        if self.quick > 0 || filled || arrival == Arrival::Duplicate || self.unanswered > config.mss.into() {
+        let held = u64::from(config.ack_ratio - 1) * u64::from(config.mss);
+        if self.quick > 0 || filled || arrival == Arrival::Duplicate || self.unanswered > held {
             return true;
         }
         if hole {

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! edge <- edge + length;  time stamp to echo, if it is the first that is unanswered
-//! answered at once in quick mode and beyond a full segment unanswered;  else held
+//! answered at once in quick mode and beyond R - 1 full segments unanswered;  else held
 //! ```
 //!
 //! This fast path changes no behaviour: everything answered, counted and kept is the same as without it.

@@ -56,6 +56,23 @@ fn every_second_segment_is_answered() {
 }
 
 #[test]
+fn every_r_th_segment_is_answered() {
+    for ratio in [1_u32, 2, 3, 5] {
+        let mut b = Bench::new(Config { ack_ratio: ratio, ..config() });
+        for k in 1..=20_u32 {
+            let expected = k.is_multiple_of(ratio).then_some(k as i32);
+            assert_eq!(b.segment(1, k), expected, "{ratio}: {k}");
+        }
+    }
+    // The delay bounds how long the others wait, and data out of order is answered at once.
+    let mut b = Bench::new(Config { ack_ratio: 10, delayed_ack: Some(Span::from_millis(5)), ..config() });
+    assert_eq!([1, 2].map(|k| b.segment(1, k)), [None, None]);
+    let timer = b.receiver.timer().expect("a held answer");
+    assert_eq!(timer.deadline, Time::from_secs(1.006));
+    assert_eq!(b.segment(1, 4), Some(2));
+}
+
+#[test]
 fn a_single_segment_is_answered_after_40_ms_with_its_own_time_stamp() {
     let mut b = Bench::new(config());
     b.segment(1, 1);
