@@ -19,7 +19,7 @@ from pathlib import Path
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.results.metrics import metric_difference, metric_interval
+from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.scenario.toml_text import inline
 from aqmlab.tuning.ranges import ranges_of, search_points
 from aqmlab.tuning.tuner import SCENARIO_FILE
@@ -98,10 +98,10 @@ def cell(key: str, own: dict[str, list[float]], other: dict[str, list[float]], k
     values = other[key]
     if not values:
         return "-"
-    text = f"{metric_interval(key, values)[0].mean:.4g}"
+    text = f"{interval_of(key, values)[0].mean:.4g}"
     if kind == "recommended" or own[key] == values:
         return text
-    found = metric_difference(key, own[key], values).difference.interval
+    found = difference_of(key, own[key], values).difference.interval
     sign = 1 if key in ("mos_worse", "utilization") else -1
     verdict = "better" if sign * found.mean > 0 else "worse"
     return f"{text} ({verdict if found.low > 0 or found.high < 0 else 'undecided'})"

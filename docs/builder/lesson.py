@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import aqmlab
 from aqmlab.lab.page import BUILT_IN, PRESETS
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.runs.comparison_settings import exchange
 from aqmlab.scenario.file import Scenario
 from builder.page import Page
@@ -96,4 +96,4 @@ def _number(words: str, figure: Mapping[str, Any]) -> str:
     if aqm is not None:
         plan = exchange(plan, [plan.link("bottleneck").queue], aqm, {"aqm": aqm}, [])
     values = aqmlab.run(plan, seeds=1, workers=1, progress=False).metrics(link="bottleneck")
-    return f"{values[key].iloc[0]:.{metric(key).digits}f}"
+    return f"{values[key].iloc[0]:.{quantity(key).digits}f}"

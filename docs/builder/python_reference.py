@@ -21,7 +21,7 @@ MODULES = (
     "aqmlab.figures.chart",
     "aqmlab.reporting.charts",
     "aqmlab.scenario.plugins",
-    "aqmlab.results.metrics",
+    "aqmlab.results.quantities",
     "aqmlab.reporting.plots",
 )
 """Single modules beside the packages."""

@@ -1,25 +1,45 @@
 """Types of the Rust core. Every function but those of live traffic is pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypedDict, final, type_check_only
+from typing import Any, Protocol, Self, TypedDict, final, type_check_only
+
+import numpy as np
+import pandas as pd
+
+Numbers = Sequence[float] | np.ndarray
 
 __all__ = [
     "APPLICATIONS",
     "ENGINES",
+    "LOSS_MODELS",
+    "PLAYOUTS",
     "Packet",
     "PageSession",
     "Queue",
     "Scenario",
+    "bottleneck_of",
+    "burst_ratio",
+    "call_score",
+    "call_scores",
     "curve",
+    "delay_impairment",
     "document",
+    "histogram_quantile",
+    "jain",
     "live_link",
     "live_replay",
     "live_udp",
+    "loss_impairment",
     "mark",
     "open_loop",
+    "opinion",
+    "playout_delays",
+    "quantities",
+    "rating",
     "register",
     "registry",
     "replay",
+    "run_quantities",
     "schema",
     "version",
 ]
@@ -196,4 +216,69 @@ def register(
     every_s: float | None,
     gauges: Sequence[str],
 ) -> None: ...
+
+LOSS_MODELS: tuple[str, ...]
+"""Models of what loss does to a call."""
+PLAYOUTS: tuple[str, ...]
+"""Playout buffers."""
+
+@type_check_only
+class Tables(Protocol):
+    """Tables by their names, each a mapping of columns."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> Any: ...  # noqa: ANN401 - a table of pandas is no Mapping
+
+def quantities() -> list[dict[str, Any]]:
+    """Return the fields of each `aqmlab.results.quantities.Quantity`, in the order of display."""
+
+def run_quantities(tables: Tables, link: str | None = None) -> dict[str, float] | None:
+    """Compute the quantities of a run; None if it has no such link (`aqmlab.results.quantities.run_quantities`)."""
+
+def bottleneck_of(names: list[str], disciplines: list[str]) -> int:
+    """Return the place of the link that results are about."""
+
+def histogram_quantile(low: Numbers, high: Numbers, counts: Numbers, share: float) -> float:
+    """Return a quantile of a histogram, linear within a bin; NaN if it counts nothing."""
+
+def jain(values: Numbers) -> float: ...
+def call_scores(
+    packets: Mapping[str, Any] | pd.DataFrame,
+    *,
+    playout: str,
+    jitter_s: float,
+    frame_s: float | None,
+    model: str,
+    bursts: bool,
+) -> dict[str, dict[str, Any]]:
+    """Score each direction of calls by its flow: the fields of `aqmlab.voip.Score`."""
+
+def call_score(
+    numbers: Numbers,
+    delays_s: Numbers,
+    sent: int,
+    *,
+    playout: str,
+    jitter_s: float,
+    frame_s: float,
+    model: str,
+    bursts: bool,
+) -> dict[str, Any]:
+    """Score one direction of a call: the fields of `aqmlab.voip.Score`."""
+
+def playout_delays(
+    numbers: Numbers,
+    delays_s: Numbers,
+    sent: int,
+    *,
+    playout: str,
+    jitter_s: float,
+    frame_s: float,
+    talkspurt_s: float,
+) -> list[float]: ...
+def delay_impairment(mouth_to_ear_s: float) -> float: ...
+def loss_impairment(loss: float, model: str, burst_ratio: float) -> float: ...
+def rating(mouth_to_ear_s: float, loss: float, model: str, burst_ratio: float) -> float: ...
+def opinion(r: float) -> float: ...
+def burst_ratio(lost: list[bool]) -> float: ...
 def version() -> str: ...

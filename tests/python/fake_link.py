@@ -78,7 +78,7 @@ class Fake:
         forward = {
             "name": "forward", "link": self.config["link"], "aqm": "drop-tail", "rate_bps": self.rate,
             "backlog": {"packets": len(self.queue), "bytes": 0}, "average": None, "p_b": None, "gauges": {},
-            "counters": counters, "delay_mean_s": None, "classes": [], "flows": [],
+            "counters": counters, "quantities": {}, "delay_mean_s": None, "classes": [], "flows": [],
         }  # fmt: skip
         plane = {
             "malformed": {}, "tun_dropped": {"a": 0, "b": 0},

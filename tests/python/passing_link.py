@@ -74,6 +74,7 @@ class Link:
                     "departures": self.passed[side],
                     "departed_bytes": self.bytes[side],
                 },
+                "quantities": {},
                 "delay_mean_s": None,
                 "classes": [],
                 "flows": [],

@@ -14,12 +14,12 @@ import pytest
 import aqmlab
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.results.folders import temporary_path
-from aqmlab.results.metrics import APPLICATIONS
+from aqmlab.results.quantities import QUANTITIES, quantity, shown_in
 from aqmlab.runs.comparison import Comparison
 from aqmlab.runs.comparison_exports import latex_text
 from aqmlab.runs.comparison_matrix import Cell, answer, legend, lines_of, matrix_of
 from aqmlab.runs.comparison_settings import DEFINITION, folder_of
-from aqmlab.runs.comparison_tables import EVERY_RUN, verdict
+from aqmlab.runs.comparison_tables import verdict
 from aqmlab.statistics import benjamini_hochberg, compare_means, holm, paired
 
 pytestmark = pytest.mark.slow
@@ -103,13 +103,30 @@ def test_a_comparison_is_read_back(found):
     assert loaded.differences.equals(found.differences)
 
 
+def is_described(rows):
+    """Say of each row of differences whether its quantity is described and not tested."""
+    return rows["metric"].map(lambda key: quantity(key).compared == "described")
+
+
 def test_a_discipline_against_itself_differs_by_nothing(small):
     from aqmlab.runs.comparison_tables import differences_table
 
     result = aqmlab.run(small, workers=1, progress=False)
     table = differences_table({"a": result, "b": result}, "bottleneck")
     assert (table["difference"] == 0).all()
-    assert (table["p"] == 1).all()
+    assert (table["verdict"] == "equal").all()
+    assert (table.loc[~is_described(table), "p"] == 1).all()
+
+
+def test_described_quantities_have_intervals_and_are_no_tests(found):
+    rows = found.differences[is_described(found.differences)]
+    assert set(rows["metric"]) == {"max_queue"}
+    assert rows.loc[rows["aqm"] == "mred", "low"].notna().all()
+    assert rows[["p", "p_holm", "p_fdr"]].isna().all(axis=None)
+    assert set(rows["verdict"]) == {"not tested"}
+    text = legend(found.matrix(), level=0.95, tests=found.tests)
+    assert "; largest queue: not tested." in text
+    assert "no arrow: undecided, or not tested (largest queue)" in found.latex()
 
 
 def test_one_discipline_is_no_comparison(small):
@@ -129,7 +146,8 @@ def test_uncorrelated_pairs_are_compared_by_welch_with_a_note(small):
         expected = compare_means(a, b)
         assert row["test"] == expected.test
         assert (row["low"], row["high"]) == (expected.difference.interval.low, expected.difference.interval.high)
-        assert row["verdict"] == verdict(row["difference"], row["p_holm"])
+        if quantity(key).compared != "described":
+            assert row["verdict"] == verdict(row["difference"], row["p_holm"])
     (line,) = found.pairing_lines()
     assert line.startswith("Pairing mred with red by seed")
     assert all(str(key) in line for key in rows.index[rows["r_low"].notna()])
@@ -138,7 +156,8 @@ def test_uncorrelated_pairs_are_compared_by_welch_with_a_note(small):
 def test_few_seeds_are_too_noisy_to_call(small):
     found = aqmlab.compare(small, aqm=["red", "mred"], seeds=2, workers=2, progress=False)
     assert "undecided" in set(found.differences["verdict"])
-    assert not set(found.differences["verdict"]) - {"higher", "lower", "equal", "undecided"}
+    tested = found.differences[~is_described(found.differences)]
+    assert not set(tested["verdict"]) - {"higher", "lower", "equal", "undecided"}
 
 
 def test_a_single_seed_has_no_interval_and_no_verdict(small):
@@ -407,16 +426,19 @@ def test_signs_stand_for_holm_s_verdicts(found):
         assert (cell.low, cell.high) == pytest.approx((scale * own["low"], scale * own["high"]), nan_ok=True)
 
 
+MAIN = [key for key in shown_in("compare") if QUANTITIES[key].compared == "main"]
+
+
 def test_many_disciplines_and_long_labels_fit_into_80_columns():
     names = ["drop-tail", "a-label-of-24-characters", *(f"red-{n}" for n in range(10))]
-    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(EVERY_RUN)]
+    rows = [(name, key, 12.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(MAIN)]
     assert max(len(line) for line in lines_of(matrix_of(*_tables(*rows)))) <= 80
 
 
 def test_applications_and_groups_stand_below_within_80_columns():
     names = ["drop-tail", "a-label-of-24-characters"]
     groups = ["downloads", "a-group-of-many-characters", "web", "call.there", "video", "upload"]
-    keys = [*EVERY_RUN, *APPLICATIONS, *(f"goodput_mbps.{group}" for group in groups), "mos.web"]
+    keys = [*shown_in("compare"), *(f"goodput_mbps.{group}" for group in groups), "mos.web"]
     rows = [(name, key, 0.345 * (n + 1), 0.123, "higher") for name in names for n, key in enumerate(keys)]
     matrix = matrix_of(*_tables(*rows))
     lines = list(lines_of(matrix))

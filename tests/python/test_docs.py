@@ -34,7 +34,19 @@ IN_PLACE = "The page is made by `make docs`"
 ALL_PAGES = sorted(DOCS.rglob("*.md"))
 PAGES = [page for page in ALL_PAGES if IN_PLACE not in page.read_text(encoding="utf-8")]
 WRITTEN = [ROOT / "README.md", *PAGES]
-MADE = ("disciplines", "papers", "scenario", "tables", "words", "transports", "commands", "python", "gallery", "lesson")
+MADE = (
+    "disciplines",
+    "papers",
+    "scenario",
+    "tables",
+    "quantities",
+    "words",
+    "transports",
+    "commands",
+    "python",
+    "gallery",
+    "lesson",
+)
 EXAMPLES = [page for page in PAGES if has_examples(page)]
 CURVES = "chart = figures.drop_curves({'red': {'aqm': 'red', 'min_th': '5p', 'max_th': '15p'}}, top=30)"
 
@@ -84,6 +96,7 @@ def made_pages() -> set[str]:
     made |= {
         "disciplines/index.md",
         "reference/commands.md",
+        "reference/quantities.md",
         "reference/tables.md",
         "reference/words.md",
         "reference/python/index.md",

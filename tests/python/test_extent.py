@@ -8,7 +8,7 @@ import pytest
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.tuning.goals import bounds_of
 
 NETWORK = """format = 1
@@ -127,8 +127,8 @@ def test_the_average_of_an_idle_link_is_said_to_be_that_of_arrivals() -> None:
     assert row["mean_average"] > 1
     assert row["mean_queue"] < 0.01
     for key in ("mean_average", "sd_average"):
-        assert metric(key).unit == "packets at arrivals"
-        assert "as each arrival found it" in metric(key).doc
+        assert quantity(key).unit == "packets at arrivals"
+        assert "as each arrival found it" in quantity(key).doc
     assert [bound.value for bound in bounds_of(["mean_average<=10p", "mean_queue<=10p"])] == [10, 10]
 
 
@@ -152,4 +152,4 @@ def test_goodput_is_what_is_delivered_after_the_warm_up() -> None:
         aqmlab.run(aqmlab.Scenario.from_text(text, filename="goodput.toml"), seeds=1, progress=False).metrics().iloc[0]
     )
     assert row["goodput_mbps"] > row["throughput_mbps"] > 9.9
-    assert "may exceed the link's rate" in metric("goodput_mbps").doc
+    assert "may exceed the link's rate" in quantity("goodput_mbps").doc

@@ -50,6 +50,7 @@ def direction(name: str = "forward", *, k: int = 10, flows: int = 1) -> dict[str
             "marks_forced": k,
             "lost": 7,
         },
+        "quantities": {"max_queue": 7.0, "loss": 0.9},
         "delay_mean_s": 0.0123,
         "classes": [{"dscp": 46, "arrivals": k, "drops": 2, "marks": 1, "departed_bytes": 1500 * k}],
         "flows": [
@@ -369,6 +370,7 @@ def test_metrics_equal_the_snapshot(scraped: Scraped) -> None:
     assert found["aqmlab_drops_packets_total", frozenset(link | {("reason", "forced")})] == 30
     assert found["aqmlab_flow_arrivals_packets_total", frozenset(flow)] == 10
     assert found["aqmlab_discipline_state", frozenset(link | {("name", "p_a")})] == 0.02
+    assert found["aqmlab_quantity", frozenset(link | {("key", "max_queue")})] == 7
     assert found["aqmlab_plane_lateness_seconds", frozenset({("quantile", "0.99")})] == pytest.approx(21.5e-6)
     assert {name for name, _ in found} == {metric.name for metric in METRICS}
 

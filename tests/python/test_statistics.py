@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.results.metrics import jain
+from aqmlab.results.quantities import jain
 from aqmlab.statistics import (
     Verdict,
     holm,

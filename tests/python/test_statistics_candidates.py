@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aqmlab.results.metrics import METRICS
+from aqmlab.results.quantities import QUANTITIES
 from aqmlab.rfc7928.tables import _direction
 from aqmlab.rfc7928.tables import tests_of as number_of_tests
 from aqmlab.statistics import interval, mean_interval
@@ -70,8 +70,8 @@ def test_an_impossible_interval_is_found():
 
 
 def test_every_quantity_has_bounds():
-    assert all(one.bounds[0] in (0.0, 1.0) and one.bounds[0] < one.bounds[1] for one in METRICS)
-    shares = {one.key for one in METRICS if one.bounds == (0.0, 1.0)}
+    assert all(one.bounds[0] in (0.0, 1.0) and one.bounds[0] < one.bounds[1] for one in QUANTITIES.values())
+    shares = {one.key for one in QUANTITIES.values() if one.bounds == (0.0, 1.0)}
     assert {"utilization", "loss", "marks", "jain", "retransmitted", "pages_unfinished", "stalled"} <= shares
 
 

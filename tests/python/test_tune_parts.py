@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab.results.metrics import BY_KEY
+from aqmlab.results.quantities import QUANTITIES
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.statistics import Verdict
 from aqmlab.theory.control.conditions import hollot_condition
@@ -61,9 +61,9 @@ def test_the_weight_of_the_analytic_design_meets_hollots_condition_with_equality
 
 def test_goals_over_points() -> None:
     values = np.array([[1.0, 5.0], [3.0, 2.0], [2.0, 2.0]])
-    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 1.0).tolist() == [3.0, 5.0]
-    assert Goal(BY_KEY["utilization"], -1).over_points(values, 1.0).tolist() == [1.0, 2.0]
-    assert Goal(BY_KEY["delay_p95_ms"], 1).over_points(values, 0.5).tolist() == [2.0, 2.0]
+    assert Goal(QUANTITIES["delay_p95_ms"], 1).over_points(values, 1.0).tolist() == [3.0, 5.0]
+    assert Goal(QUANTITIES["utilization"], -1).over_points(values, 1.0).tolist() == [1.0, 2.0]
+    assert Goal(QUANTITIES["delay_p95_ms"], 1).over_points(values, 0.5).tolist() == [2.0, 2.0]
 
 
 def settings(name: str, delays: list[float], utilizations: list[float], plan: aqmlab.Scenario, task: Task) -> object:

@@ -12,7 +12,7 @@ import pytest
 
 import aqmlab
 from aqmlab.lab.page import BUILT_IN, standalone_page
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from browser_core import wasm_path
 from measure_lab import browser_path, lines, opened_page, press
 from test_report_access import RULES
@@ -69,7 +69,7 @@ def check_numbers(page, overrides):
     """Compare the numbers of the page with those of the command line."""
     values = aqmlab.run(BUILT_IN, seeds=1, overrides=overrides, workers=1, progress=False).metrics(link="bottleneck")
     shown = page.evaluate(CELLS)
-    assert shown == [[key, f"{values[key].iloc[0]:.{metric(key).digits}f}"] for key, _ in shown]
+    assert shown == [[key, f"{values[key].iloc[0]:.{quantity(key).digits}f}"] for key, _ in shown]
     assert len(shown) >= 7
 
 

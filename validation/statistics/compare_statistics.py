@@ -125,7 +125,7 @@ def _real(workers: int) -> tuple[str, bool]:
         f"""## Real runs
 
 {real_runs.SEEDS} seeds of a short scenario are the population, and {real_runs.SAMPLES:,} samples are drawn from them,
-with the same seeds for both disciplines. Every quantity of `aqmlab.results.metrics` that varies: its interval
+with the same seeds for both disciplines. Every quantity of `aqmlab.results.quantities` that varies: its interval
 under the first discipline, and that of the difference. Judged is what a reader meets: of all intervals of a
 scenario, of quantities with a skewness/√n of at most {MOST_SKEWED:g},
 {100 * BOUNDS[0]:g} to {100 * BOUNDS[1]:g} % must hold at every n. Each

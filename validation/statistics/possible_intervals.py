@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 
 from aqmlab import compare
 from aqmlab.errors import Error
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.results.result import Result
 from aqmlab.runs.comparison import Comparison
 from aqmlab.runs.comparison_tables import EQUAL, NOT_TESTED
@@ -83,7 +83,7 @@ class Looked:
             self._mean(row, values[row["metric"]].to_numpy(), f"{name}, {row['metric']}")
 
     def _mean(self, row: Mapping[Any, Any], values: Any, name: str) -> None:
-        low, high = metric(row["metric"]).bounds
+        low, high = quantity(row["metric"]).bounds
         plain = interval(values)
         if math.isnan(row["low"]):
             self.constant += 1
@@ -107,7 +107,7 @@ class Looked:
             self._expect(row["n"] < 2 or row["verdict"] in (EQUAL, NOT_TESTED), name, f"verdict {row['verdict']}")
             return
         self.intervals["differences"] += 1
-        low, high = metric(row["metric"]).bounds
+        low, high = quantity(row["metric"]).bounds
         own = f"{row['difference']:.6g} ({row['low']:.6g} to {row['high']:.6g})"
         self._expect(low - high <= row["low"] and row["high"] <= high - low, name, f"{own} beyond the bounds")
         self._expect(row["low"] <= row["difference"] <= row["high"], name, f"{own} without its mean")

@@ -1,7 +1,7 @@
 """The same on runs of the simulator: the runs of many seeds of a short scenario are the population.
 
 Samples are drawn from its seeds with replacement, so the mean over all seeds is the truth, and two disciplines get the
-same seeds. All quantities of `aqmlab.results.metrics` are looked at that vary at all.
+same seeds. All quantities of `aqmlab.results.quantities` are looked at that vary at all.
 """
 
 from __future__ import annotations

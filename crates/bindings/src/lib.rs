@@ -3,6 +3,7 @@
 mod live_traffic;
 mod page_session;
 mod plugins;
+mod quantities;
 mod scenario;
 mod tables;
 
@@ -273,5 +274,6 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<plugins::Packet>()?;
     m.add_class::<plugins::Queue>()?;
     m.add_class::<page_session::PageSession>()?;
+    quantities::add(m)?;
     m.add_function(wrap_pyfunction!(version, m)?)
 }

@@ -18,7 +18,7 @@ impl PageSession {
         Self::default()
     }
 
-    /// Answer a request: check, disciplines, curve, read_toml, start or finish; JSON.
+    /// Answer a request: check, disciplines, quantities, curve, read_toml, start or finish; JSON.
     fn answer(&mut self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
         plugins::clear_raised();
         let answer = py.detach(|| self.0.answer(name, text));

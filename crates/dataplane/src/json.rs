@@ -2,6 +2,7 @@
 
 use aqmlab_aqm::red::{AVERAGE, P_B};
 use aqmlab_netsim::{Column, LinkCounters, Table};
+use aqmlab_quantities::{Run, View};
 use serde_json::{Map, Value, json};
 
 use crate::classify::Group;
@@ -88,10 +89,20 @@ fn direction(side: &Side, snapshot: &Snapshot, groups: &[Group], before: &mut (u
         "p_b": p_b,
         "gauges": gauges,
         "counters": counters(c, side.outcomes.lost),
+        "quantities": quantities(side),
         "delay_mean_s": if departures > 0 { json!(delay as f64 / 1e12 / departures as f64) } else { Value::Null },
         "classes": classes(side),
         "flows": flows(side, snapshot, groups),
     })
+}
+
+/// Quantities that follow from the statistics of the link so far, by key; those without a value are left out.
+fn quantities(side: &Side) -> Map<String, Value> {
+    let tables = vec![("links", side.measured.table(&side.link, side.aqm))];
+    let Some(run) = Run::new(&tables, None) else { return Map::new() };
+    let shown = aqmlab_quantities::all().iter().filter(|(_, one)| one.place(View::Telemetry).is_some());
+    let values = shown.filter_map(|(_, one)| Some((one.key.to_owned(), (one.value)(&run)?)));
+    values.filter(|(_, value)| value.is_finite()).map(|(key, value)| (key, json!(value))).collect()
 }
 
 fn counters(c: &LinkCounters, lost: u64) -> Value {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use aqmlab_aqm::{Backlog, Qdisc};
-use aqmlab_netsim::standalone_link::Totals;
+use aqmlab_netsim::standalone_link::{Measured, Totals};
 use aqmlab_units::{Rate, Time};
 
 use crate::bottleneck::{Bottleneck, PacketOutcomes};
@@ -31,6 +31,8 @@ pub struct Side {
     pub gauges: Vec<(&'static str, f64)>,
     /// Totals since the start.
     pub totals: Totals,
+    /// Statistics of the measured part.
+    pub measured: Measured,
     /// Number of packets by outcome.
     pub outcomes: PacketOutcomes,
     /// Of each flow, by number.
@@ -101,6 +103,7 @@ impl Side {
             backlog: Backlog::default(),
             gauges: Vec::with_capacity(64),
             totals: link.totals(),
+            measured: Measured::default(),
             outcomes: PacketOutcomes::default(),
             flows: Vec::new(),
             others: Vec::with_capacity(bottleneck.flows().others().len()),
@@ -113,6 +116,7 @@ impl Side {
         self.gauges.clear();
         link.discipline().gauges(t, &mut |gauge, value| self.gauges.push((gauge.name(), value)));
         self.totals = link.totals();
+        self.measured = link.measured(t);
         self.outcomes = bottleneck.outcomes();
     }
 }

@@ -4,6 +4,7 @@ use aqmlab_aqm::{Header, Meta, Packet};
 use aqmlab_dataplane::bottleneck::Bottleneck;
 use aqmlab_dataplane::buffer::Buffer;
 use aqmlab_dataplane::config::Planned;
+use aqmlab_netsim::standalone_link;
 use aqmlab_units::{Span, Time};
 use proptest::prelude::*;
 
@@ -138,6 +139,31 @@ fn the_packet_in_service_waits_until_its_end_where_that_is_asked_for() {
     let busy = Span::from_millis(3).0;
     assert_eq!(waiting(false), (2, 0, 0, times.clone(), busy));
     assert_eq!(waiting(true), (3, 0, 1, times, busy));
+}
+
+#[test]
+fn statistics_of_a_running_link_are_those_of_a_run_that_ends_then() {
+    for (warmup_s, ends) in [(0.0, [0, 1, 100]), (0.0008, [0, 1, 100])] {
+        let planned = planned(DROP_TAIL, "8Mbps", serde_json::json!({ "warmup_s": warmup_s }));
+        let since = Time(0) + planned.plan.warmup;
+        for end in ends.map(|end| Time(ms(end).0 + 300_000_000)) {
+            let mut link = forward(&planned);
+            (0..3).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+            leave(&mut link, end);
+            let table = |link: &Bottleneck| {
+                // As text, in which NaN is itself.
+                format!("{:?}", link.link().expect("a queue").measured(end).table("bottleneck", "drop-tail"))
+            };
+            let now = table(&link);
+            link.finish(end);
+            assert_eq!(now, table(&link));
+            if end > since {
+                let links = [link.link().expect("a queue")];
+                let (_, at_end) = &standalone_link::tables(&planned.plan, &links, end.since(since))[0];
+                assert_eq!(now, format!("{at_end:?}"));
+            }
+        }
+    }
 }
 
 #[test]

@@ -148,6 +148,8 @@ fn six_flows_in_a_table_of_four() {
     assert_eq!(others, [(4, 600, 4), (0, 0, 0), (0, 0, 0)], "1 and 2 are others of their group");
     assert_eq!(adds_up(&side, true), Ok(()));
     let report = Reporter::default().snapshot(&link.snapshot(), link.plane.classifier.groups(), [0; 2]);
+    let quantities = &report["directions"][0]["quantities"];
+    assert_eq!((&quantities["max_queue"], &quantities["loss"]), (&11.0.into(), &0.0.into()));
     let report = report["directions"][0]["flows"].as_array().expect("flows").clone();
     assert_eq!(report.len(), 5);
     assert_eq!(

@@ -63,6 +63,18 @@ impl LinkCounters {
     pub fn marks(&self) -> u64 {
         self.marks_early + self.marks_forced
     }
+
+    #[inline]
+    fn leaves(&mut self, now: Time, packets: u32, bytes: u64) {
+        self.queue_area = self.queue_area.wrapping_add(u128::from(now.0) * u128::from(packets));
+        self.byte_area = self.byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
+    }
+
+    /// Return the counters of a run that ends at `end` with these packets waiting.
+    pub(crate) fn closed(mut self, end: Time, waiting: Backlog) -> Self {
+        self.leaves(end, waiting.packets, waiting.bytes);
+        self
+    }
 }
 
 /// Drops and marks for one reason.
@@ -172,7 +184,7 @@ impl LinkStats {
         self.counters.departed_bytes += u64::from(packet.meta.bytes);
         self.counters.delay += u128::from(delay.0);
         self.counters.busy += transmission.0;
-        self.leaves(now, 1, packet.meta.bytes.into());
+        self.counters.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departed(now, packet, delay);
         }
@@ -198,7 +210,7 @@ impl LinkStats {
     pub fn departs_after_warmup(&mut self, starts: Time, meta: &Meta, transmission: Span) {
         let delay = starts.since(meta.arrival);
         self.counters.departs(meta.bytes, delay, transmission);
-        self.leaves(meta.arrival, 1, meta.bytes.into());
+        self.counters.leaves(meta.arrival, 1, meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.departs(meta, delay);
         }
@@ -227,7 +239,7 @@ impl LinkStats {
         if let Some(count) = self.drops.of_reason(reason) {
             count.drops += 1;
         }
-        self.leaves(now, 1, packet.meta.bytes.into());
+        self.counters.leaves(now, 1, packet.meta.bytes.into());
         if let Some(observation) = &mut self.observation {
             observation.dropped(now, packet, reason);
         }
@@ -254,13 +266,6 @@ impl LinkStats {
         *byte_area = byte_area.wrapping_sub(u128::from(now.0) * u128::from(bytes));
     }
 
-    #[inline]
-    fn leaves(&mut self, now: Time, packets: u32, bytes: u64) {
-        let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
-        *queue_area = queue_area.wrapping_add(u128::from(now.0) * u128::from(packets));
-        *byte_area = byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
-    }
-
     /// The warm-up is over, with so much waiting and so long to go for the service in progress: resets the counters.
     pub fn reset_stats(&mut self, now: Time, waiting: Backlog, service: Span) {
         self.counters =
@@ -270,11 +275,6 @@ impl LinkStats {
         if let Some(observation) = &mut self.observation {
             observation.reset_stats();
         }
-    }
-
-    /// The run is over, with so much waiting.
-    pub fn close(&mut self, end: Time, waiting: Backlog) {
-        self.leaves(end, waiting.packets, waiting.bytes);
     }
 }
 

@@ -3,15 +3,16 @@
 use std::process::Command;
 
 /// Each crate with the crates of the project that it may use.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("transport", &["units"]),
     ("netsim", &["aqm", "transport", "units"]),
+    ("quantities", &["netsim"]),
     ("scenario", &["aqm", "netsim", "transport", "units"]),
-    ("dataplane", &["aqm", "netsim", "scenario", "transport", "units"]),
-    ("web", &["netsim", "scenario", "units"]),
-    ("bindings", &["aqm", "dataplane", "netsim", "scenario", "units", "web"]),
+    ("dataplane", &["aqm", "netsim", "quantities", "scenario", "transport", "units"]),
+    ("web", &["netsim", "quantities", "scenario", "units"]),
+    ("bindings", &["aqm", "dataplane", "netsim", "quantities", "scenario", "units", "web"]),
 ];
 
 #[test]

@@ -57,7 +57,7 @@ macro_rules! requests {
     )* };
 }
 
-requests! { check disciplines curve read_toml start finish }
+requests! { check disciplines quantities curve read_toml start finish }
 
 /// As [`Session::advance`]; -1 if there is no run.
 #[unsafe(no_mangle)]

@@ -13,7 +13,7 @@
 //! The functions of the module (`abi`) take a request from the *input* and leave an answer in the *output*, in UTF-8:
 //!
 //! 1. `input(n)` returns where the caller writes the `n` bytes of a request;
-//! 2. `check`, `disciplines`, `curve`, `read_toml`, `start` or `finish` reads it and returns the length of its answer;
+//! 2. `check`, `disciplines`, `quantities`, `curve`, `read_toml`, `start` or `finish` reads it and returns the length of its answer;
 //! 3. `output()` returns where that answer begins, `columns()` where the numbers of the run's tables begin.
 
 // Elsewhere the names of its functions would be exported by every library that uses this crate.

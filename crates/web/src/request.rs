@@ -47,6 +47,11 @@ pub(crate) fn check(text: &str) -> String {
     }
 }
 
+/// List the quantities.
+pub(crate) fn quantities() -> String {
+    json!(aqmlab_quantities::descriptions()).to_string()
+}
+
 /// Evaluate a drop curve.
 pub(crate) fn curve(text: &str) -> String {
     let Ok(body) = serde_json::from_str::<Json>(text) else { return error("not JSON") };

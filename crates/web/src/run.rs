@@ -1,6 +1,7 @@
 //! A run in slices, and its tables as one block of numbers.
 
 use aqmlab_netsim::{Column, Options, Simulation};
+use aqmlab_quantities::values;
 use aqmlab_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
@@ -34,9 +35,11 @@ impl Run {
         self.simulation.totals().0
     }
 
-    /// End the run. The answer lists for each column its `kind` and its place in the block: `at` in bytes, `length` in
+    /// End the run. The answer has the quantities of the link that the request names, by default the bottleneck; null where there
+    /// is no value. It lists for each column its `kind` and its place in the block: `at` in bytes, `length` in
     /// values of eight bytes, little endian. Columns of `text` are in the answer itself.
-    pub fn finish(mut self) -> (String, Vec<u8>) {
+    pub fn finish(mut self, request: &str) -> (String, Vec<u8>) {
+        let request: Json = serde_json::from_str(request).unwrap_or_default();
         self.simulation.finish();
         if let Some(why) = self.simulation.full_log() {
             return (error(format!("{}: {why}", self.file)), Vec::new());
@@ -44,8 +47,12 @@ impl Run {
         let (packet_hops, enqueue_events) = self.simulation.totals();
         let warnings = self.simulation.warnings();
         let mut block = Vec::new();
+        let found = self.simulation.into_tables();
+        let run = aqmlab_quantities::Run::new(&found, request["link"].as_str());
+        let quantities: Map<_, _> =
+            run.iter().flat_map(values).map(|(key, value)| (key, json!(value))).collect();
         let mut tables = Map::new();
-        for (name, columns) in self.simulation.into_tables() {
+        for (name, columns) in found {
             let entries: Vec<_> = columns
                 .iter()
                 .map(|(name, column)| {
@@ -70,6 +77,7 @@ impl Run {
                 "enqueue_events": enqueue_events,
                 "warnings": warnings,
             },
+            "quantities": quantities,
             "tables": tables,
         });
         (answer.to_string(), block)
@@ -94,7 +102,7 @@ pub(crate) mod tests {
         shares.iter().for_each(|&share| {
             run.advance(share);
         });
-        let (answer, block) = run.finish();
+        let (answer, block) = run.finish(r#"{"link": "bottleneck"}"#);
         (serde_json::from_str(&answer).expect("JSON"), block)
     }
 
@@ -114,6 +122,7 @@ pub(crate) mod tests {
         let at = utilization["at"].as_u64().expect("a place") as usize;
         let value = f64::from_le_bytes(block[at..at + 8].try_into().expect("8 bytes"));
         assert!((0.0..=1.0).contains(&value));
+        assert_eq!(answer["quantities"]["utilization"], value);
         assert_eq!(block.len() % 8, 0);
     }
 

@@ -16,18 +16,21 @@ impl Session {
     /// * `check`: check a scenario (`text`, `file`, `overrides`: pairs of key and value, `whole`); answered as by
     ///   `aqmlab check --json`;
     /// * `disciplines`: list the disciplines and transports with their parameters;
+    /// * `quantities`: list the quantities of runs;
     /// * `curve`: evaluate the drop curve of a queue (`queue`: the body of a `[queue.NAME]` table as JSON text) at the averages `x`;
     /// * `read_toml`: read TOML text as JSON;
     /// * `start`: begin a run (`text`, `file`, `overrides`, `seed`); another run in progress is dropped;
-    /// * `finish`: end the run; answered with its summary and the places of its columns in [`Session::columns`].
+    /// * `finish`: end the run; answered with its summary, the quantities of `link` (default: the bottleneck), and the places of its
+    ///   columns in [`Session::columns`].
     pub fn answer(&mut self, name: &str, text: &str) -> String {
         match name {
             "check" => request::check(text),
             "disciplines" => aqmlab_scenario::disciplines_json(),
+            "quantities" => request::quantities(),
             "curve" => request::curve(text),
             "read_toml" => request::read_toml(text),
             "start" => self.start(text),
-            "finish" => self.finish(),
+            "finish" => self.finish(text),
             other => request::error(format!("there is no request {other:?}")),
         }
     }
@@ -48,9 +51,9 @@ impl Session {
         self.run.as_mut().map(|run| run.advance(share))
     }
 
-    fn finish(&mut self) -> String {
+    fn finish(&mut self, text: &str) -> String {
         let Some(run) = self.run.take() else { return request::error("there is no run") };
-        let (answer, columns) = run.finish();
+        let (answer, columns) = run.finish(text);
         self.columns = columns;
         answer
     }

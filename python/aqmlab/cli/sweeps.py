@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SHOWN_POINTS = 40
 SHOWN_WARNINGS = 10
-SHOWN_METRICS = ("throughput_mbps", "loss", "mean_queue", "mean_delay_ms", "delay_p95_ms", "goodput_mbps", "jain")
 
 
 @command("aqmlab sweep my.toml --grid flow.tcp.count=10:100:10 --seeds 5 --out flows", long=True)
@@ -111,7 +110,7 @@ def study_data(study: Study) -> dict[str, object]:
 
 def print_study(study: Study) -> None:
     """Print the points of a study with their intervals, and the command that writes all of them."""
-    from aqmlab.results.metrics import APPLICATIONS
+    from aqmlab.results.quantities import shown_in
     from aqmlab.results.summary import ONE_RUN, level_words
     from aqmlab.runs.sweeps.sweep import points_text
     from aqmlab.statistics.intervals import LEVEL
@@ -119,7 +118,7 @@ def print_study(study: Study) -> None:
     points = study.points()
     varies = study.varies
     if len(points):
-        shown = points_text(study, points.head(SHOWN_POINTS), [*SHOWN_METRICS, *APPLICATIONS])
+        shown = points_text(study, points.head(SHOWN_POINTS), shown_in("sweep"))
         columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
         words = level_words(len(study.seeds), LEVEL, distinct=len(study.seeds) if varies else 1)
         title = f"{study.name}: {len(points)} points, {len(study.runs)} runs, {words}"

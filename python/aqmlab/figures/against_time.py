@@ -10,7 +10,7 @@ import numpy as np
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin, thresholds, warmup
-from aqmlab.results.metrics import jain
+from aqmlab.results.quantities import jain
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result

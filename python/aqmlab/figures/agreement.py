@@ -14,7 +14,7 @@ from aqmlab.theory.scenario.agreement import QUANTITIES, Analysed, Measured
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from aqmlab.results.metrics import Metric
+    from aqmlab.results.quantities import Quantity
 
 SIZE_IN = (9.6, 4.6)
 ACROSS = 3
@@ -35,7 +35,7 @@ def paint(ax: Axes, models: Sequence[Analysed], measured: Sequence[Measured]) ->
         _panel(ax.inset_axes(place), quantity, models, measured)
 
 
-def _panel(ax: Axes, quantity: Metric, models: Sequence[Analysed], measured: Sequence[Measured]) -> None:
+def _panel(ax: Axes, quantity: Quantity, models: Sequence[Analysed], measured: Sequence[Measured]) -> None:
     key = quantity.key
     columns = [
         (m.name, Interval(m.values[key], np.nan, 1, np.nan, np.nan), c)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import Runs, link_in, named, slug
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 
 if TYPE_CHECKING:
     from aqmlab.runs.comparison import Comparison
@@ -25,7 +25,7 @@ def bars(comparison: Comparison, key: str) -> Chart:
 
 def spread(runs: Runs, key: str, *, link: str | None = None) -> Chart:
     """Box plot of one metric over the seeds."""
-    what, place = metric(key), link_in(runs, link)
+    what, place = quantity(key), link_in(runs, link)
     series = [
         Series(name, [], _values(result.metrics(link=place), key), mode="box", color=index)
         for index, (name, result) in enumerate(named(runs).items())
@@ -47,7 +47,7 @@ def _values(table: Any, key: str) -> Any:  # noqa: ANN401 - a pandas table and a
 
 
 def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
-    what = metric(key)
+    what = quantity(key)
     rows = comparison.means[comparison.means["metric"] == key].to_dict("records")
     if not rows:
         raise InputError(f"{comparison.name}: {key} was not measured")

@@ -10,7 +10,7 @@ import numpy as np
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import Runs, link_in, named
-from aqmlab.results.metrics import metric_interval
+from aqmlab.results.quantities import interval_of
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -91,7 +91,7 @@ def pareto_front(runs: Runs, *, link: str | None = None) -> Chart:
     place = link_in(runs, link)
     series, points = [], []
     for index, (name, result) in enumerate(named(runs).items()):
-        delay, goodput = (metric_interval(*one)[0] for one in zip(KEYS, _delay_and_goodput(result, place), strict=True))
+        delay, goodput = (interval_of(*one)[0] for one in zip(KEYS, _delay_and_goodput(result, place), strict=True))
         points.append((delay.mean, goodput.mean, name))
         series.append(
             Series(name, [delay.mean], [goodput.mean], [goodput.low], [goodput.high], mode="points", color=index)

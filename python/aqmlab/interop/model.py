@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import bottleneck_of
+from aqmlab.results.quantities import bottleneck_of
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, UDP, Flow, Link
 

@@ -24,6 +24,7 @@ export class Core {
   constructor(own) {
     Object.assign(this, own);
     this.registry = this.call("disciplines", "");
+    this.quantities = this.call("quantities", "");
   }
 
   // As `call` with a request; errors are thrown.
@@ -45,22 +46,23 @@ export class Core {
   // Returns p_b of a queue at averages in packets.
   curve(queue, x) { return this.ask("curve", { queue: JSON.stringify(queue), x }).p; }
 
-  // Runs a scenario with one seed; returns its summary and tables: table to column to values; and of a server also what
-  // applications saw: quantity to value. `step(share)` is awaited now and then; an error in it ends the run.
-  async run({ text, file, overrides, seed }, step = async () => {}) {
+  // Runs a scenario with one seed; returns its summary, the quantities of a link (without one of the bottleneck) with null
+  // where there is no value, and its tables: table to column to values. `step(share)` is awaited now and then; an error in
+  // it ends the run.
+  async run({ text, file, overrides, seed, link }, step = async () => {}) {
     this.ask("start", { text, file, overrides, seed });
     for (let share = 0; share < 1;) {
       share = this.advance(share);
       if (share < 1) { await step(share); }
     }
-    const { summary, tables, applications } = this.ask("finish", ""), { block, from } = this.columns();
+    const { summary, quantities, tables } = this.ask("finish", { link }), { block, from } = this.columns();
     const values = ({ kind, at, length, values: words }) => {
       if (kind === "text") { return words; }
       const bytes = block.slice(from + at, from + at + 8 * length);
       return kind === "i8" ? new BigInt64Array(bytes) : new Float64Array(bytes);
     };
     const named = (entries, value) => Object.fromEntries(entries.map(value));
-    return { summary, applications, tables: named(Object.entries(tables), ([name, columns]) => [name, named(columns, (one) => [one.name, values(one)])]) };
+    return { summary, quantities, tables: named(Object.entries(tables), ([name, columns]) => [name, named(columns, (one) => [one.name, values(one)])]) };
   }
 }
 

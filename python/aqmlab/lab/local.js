@@ -5,7 +5,7 @@ import {
   shownControl,
 } from "./controls.js";
 import { recording } from "./recording.js";
-import { PALETTE, charts, longestDelay, numberRows, numbers, thresholds } from "./results.js";
+import { PALETTE, charts, longestDelay, numberRows, thresholds } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds
 const MOST_FLOWS = 5000;  // and links
@@ -57,14 +57,13 @@ export class Session {
   async answer(settings, step = async () => {}) {
     const { aqm, names, seconds, seed } = this.wanted(settings), { plan } = this.scenario;
     const runs = await this.runs(settings, (plan) => samples(plan, seconds), step);
-    runs.forEach((run) => { run.values = numbers(run, this.link); });
     this.longest_s = longestDelay(runs);
     const commands = runs.map((run) => command(this.scenario.file, [...this.scenario.overrides, ...run.overrides], seed));
     return {
       name: plan.name, description: plan.description ?? "", file: this.scenario.file, link: this.link, aqm, names,
       panel: this.panel(aqm).map(shownControl),
       charts: charts(runs, this.core),
-      numbers: numberRows(runs.map((run) => run.values)),
+      numbers: numberRows(runs, this.core),
       simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],
@@ -111,7 +110,7 @@ export class Session {
     if (!link) { throw new SettingError(`this setting has no link ${this.link}`); }
     this.refuseIfTooLarge(plan);
     const recorded = inline({ links: [this.link], ...probe(plan, link) });
-    const done = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", recorded]], seed }, step);
+    const done = await core.run({ text: scenario.text, file: scenario.file, overrides: [...all, ["probe", recorded]], seed, link: this.link }, step);
     return { name, overrides, plan, link, ...done };
   }
 

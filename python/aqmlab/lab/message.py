@@ -16,7 +16,7 @@ from aqmlab.lab.request_error import BAD_REQUEST, UNUSABLE, RequestError
 
 MOST_BYTES = 1_000_000
 """Longest body: a scenario of a few thousand links or flows, more than a page shows."""
-CALLS = ("check", "disciplines", "curve", "read_toml", "start", "advance", "finish", "columns")
+CALLS = ("check", "disciplines", "quantities", "curve", "read_toml", "start", "advance", "finish", "columns")
 _PAGE = re.compile(r"[0-9a-f]{8,32}")
 
 
@@ -37,8 +37,8 @@ def read(body: bytes) -> Message:
     >>> read(b'{"page": "00ff00ff", "call": "exit", "request": ""}')
     Traceback (most recent call last):
     ...
-    aqmlab.lab.request_error.RequestError: 422 call: is none of check, disciplines, curve, read_toml, start, advance, \
-finish, columns
+    aqmlab.lab.request_error.RequestError: 422 call: is none of check, disciplines, quantities, curve, read_toml, \
+start, advance, finish, columns
     """
     data = _json(body)
     if not isinstance(data, dict):

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE
-from aqmlab.results.metrics import metric
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline
 
@@ -29,11 +28,6 @@ CHARTS = "lab/vendor/uplot/uPlot.iife.min.js"
 PAGE = ("address", "backend", "chart", "panel", "queue_view", "watching", "lab")
 WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
-
-NUMBERS = ("goodput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_delay_ms", "delay_p95_ms", "jain", "mos",
-           "page_load_s", "stalled")  # fmt: skip
-SELDOM = ("marks", "mos", "page_load_s", "stalled")
-"""Quantities that are left out where no run has them."""
 
 PRESETS = {
     "MRED, TCP flows": "paper:mred/sole.toml",
@@ -138,21 +132,13 @@ def bundle(modules: Sequence[str]) -> str:
 
 
 def _facts() -> str:
-    """Return the module with quantities and colours as Python has them."""
+    """Return the module with colours as Python has them."""
     known = {
-        "numbers": [_described(key) for key in NUMBERS],
-        "seldom": SELDOM,
         "palette": PALETTE,
         "grey": GREY,
         "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
     }
     return f"export const FACTS = {_json(known)};\n"
-
-
-def _described(key: str) -> dict[str, str | int]:
-    what = metric(key)
-    unit = "" if what.unit == "1" else what.unit
-    return {"key": key, "title": what.title, "unit": unit, "digits": what.digits, "doc": what.doc}
 
 
 def _json(value: object) -> str:

@@ -3,61 +3,24 @@
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";
 
-const { palette, grey: GREY, disciplines: DISCIPLINES, numbers: NUMBERS, seldom: SELDOM } = FACTS;
+const { palette, grey: GREY, disciplines: DISCIPLINES } = FACTS;
 export const PALETTE = palette;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
 const CURVE_POINTS = 241, DIGITS = 5;
 
 const plain = (column) => Array.from(column, Number);
-const sum = (values) => values.reduce((total, value) => total + value, 0);
-const ratio = (part, whole) => (whole ? part / whole : NaN);
 const isNumber = (value) => typeof value === "number";
 const highest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
-const significant = (value, digits) => (Number.isNaN(value) ? "nan" : general(value, digits));
-const fixed = (value, digits) => (Number.isNaN(value) ? "nan" : value.toFixed(digits));
+const significant = (value, digits) => (Number.isFinite(value) ? general(value, digits) : "nan");
+const fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "nan");
 
-// Returns the quantities of one run.
-export function numbers({ tables, applications }, link) {
-  const { links, flows, delay_histogram: delays } = tables;
-  const at = links.link.indexOf(link), of = (name) => Number(links[name][at]);
-  const tcp = flows.transport.flatMap((name, i) => (name === "udp" ? [] : [flows.goodput_bps[i]]));
-  return {
-    goodput_mbps: tcp.length ? sum(tcp) / 1e6 : NaN,
-    utilization: of("utilization"),
-    loss: ratio(of("drops"), of("arrivals")),
-    marks: ratio(of("marks"), of("arrivals")),
-    mean_queue: of("mean_queue"),
-    mean_delay_ms: of("mean_delay_s") * 1e3,
-    delay_p95_ms: quantile(delays.link.flatMap((name, i) => (name === link ? [[delays.low_s[i], delays.high_s[i], Number(delays.count[i])]] : [])), 0.95) * 1e3,
-    jain: jain(tables),
-    ...applications,
-  };
-}
-
-// Returns Jain's index of the TCP flows without end that no application drives: at least two, all of one transport.
-function jain({ flows, pages, segments }) {
-  const driven = new Set([...(pages?.group ?? []), ...(segments?.group ?? [])]);
-  const alike = flows.transport.map((_, i) => i).filter((i) => flows.transport[i] !== "udp" && flows.size_packets[i] < 0 && !driven.has(flows.group[i]));
-  if (alike.length < 2 || new Set(alike.map((i) => flows.transport[i])).size > 1) { return NaN; }
-  const goodput = alike.map((i) => flows.goodput_bps[i]);
-  return ratio(sum(goodput) ** 2, goodput.length * sum(goodput.map((x) => x * x)));
-}
-
-// Returns a quantile of a histogram (low, high, count), linear within a bin.
-function quantile(bins, share) {
-  const total = sum(bins.map((bin) => bin[2]));
-  let before = 0;
-  for (const [low, high, count] of bins) {
-    if (before + count >= share * total && count) { return Number.isFinite(high) ? low + ((share * total - before) / count) * (high - low) : low; }
-    before += count;
-  }
-  return NaN;
-}
-
-// Returns the rows of the table of numbers: one value for each run.
-export function numberRows(values) {
-  const rows = NUMBERS.map((what) => ({ ...what, values: values.map((own) => (Number.isFinite(own[what.key]) ? own[what.key] : null)) }));
-  return rows.filter(({ key, values: shown }) => !SELDOM.includes(key) || shown.some(Boolean));
+// Returns the rows of the table of numbers: the quantities that the laboratory shows, each with one value for each run.
+export function numberRows(runs, { quantities }) {
+  const shown = quantities.filter(({ places }) => "laboratory" in places).sort((a, b) => a.places.laboratory - b.places.laboratory);
+  const rows = shown.map(({ key, title, unit, digits, doc, is_seldom: isSeldom }) => (
+    { isSeldom, row: { key, title, unit: unit === "1" ? "" : unit, digits, doc, values: runs.map((run) => run.quantities[key] ?? null) } }
+  ));
+  return rows.filter(({ isSeldom, row }) => !isSeldom || row.values.some(Boolean)).map(({ row }) => row);
 }
 
 // Returns numbers with few digits, so that an answer is short; null where there is no value.
@@ -112,7 +75,7 @@ function queueChart(runs, common, named) {
     return hasAverage(run) ? [queue, series(named(run, "average"), t, plain(samples.average), i)] : [queue];
   });
   const levels = thresholds(runs[0].link.parameters);
-  const means = runs.map((run) => `${run.name} ${fixed(run.values.mean_queue, 1)}`).join(", ");
+  const means = runs.map((run) => `${run.name} ${fixed(run.quantities.mean_queue, 1)}`).join(", ");
   return {
     key: "queue", title: "Queue and average", alt: `Queue and average at ${runs[0].link.name} against time; mean queue in packets: ${means}.`,
     ...common, y_label: "packets", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
@@ -132,14 +95,14 @@ function probabilityChart(runs, core, named) {
   });
   const right = Math.max(...reached), x = Array.from({ length: CURVE_POINTS }, (_, i) => (i * right) / (CURVE_POINTS - 1)), rows = [], words = [];
   runs.forEach((run, i) => {
-    const share = significant(run.values.loss, 3);
+    const share = significant(run.quantities.loss, 3);
     if (!hasAverage(run)) { words.push(`${run.name} has no curve, share dropped ${share}`); return; }
     curvesOf(run).forEach(([name, body], number) => {
       rows.push(series(named(run, name), x, core.curve(body, x).map((p) => p ?? NaN), runs.length > 1 ? i : CLASS_COLORS[number % CLASS_COLORS.length]));
     });
     const { links } = run.tables, mean = links.mean_average[links.link.indexOf(run.link.name)];
     rows.push(series(named(run, "visited"), visited[i].average, visited[i].p_b, 5 + i, "points"));
-    rows.push(series(named(run, "mean average, share dropped"), [mean], [run.values.loss], 3 + i, "points"));
+    rows.push(series(named(run, "mean average, share dropped"), [mean], [run.quantities.loss], 3 + i, "points"));
     words.push(`${run.name} mean average ${fixed(mean, 1)} packets, share dropped ${share}`);
   });
   return {
@@ -177,7 +140,7 @@ function goodputChart(runs, common) {
     }
     return series(run.name, x, y, i);
   });
-  const capacity = runs[0].link.rate_bps / 1e6, means = runs.map((run) => `${run.name} ${fixed(run.values.goodput_mbps, 2)}`).join(", ");
+  const capacity = runs[0].link.rate_bps / 1e6, means = runs.map((run) => `${run.name} ${fixed(run.quantities.goodput_mbps, 2)}`).join(", ");
   return {
     key: "goodput", title: "Goodput", alt: `Bits delivered to all receivers against time; goodput of TCP in Mbit/s: ${means}.`,
     ...common, y_label: "Mbit/s", y_range: [0, top(rows, [capacity])], levels: levelsOf([[capacity, "rate of the link"]]), series: rows,
@@ -189,8 +152,8 @@ function delayChart(runs, common) {
     const samples = run.tables.queue_samples, t = plain(samples.t_s);
     return series(run.name, t, plain(samples.queue_bytes).map((bytes, k) => (8e3 * bytes) / rateAt(run, t[k])), i);
   });
-  const p95 = runs[0].values.delay_p95_ms, levels = Number.isFinite(p95) ? [[p95, "95 % of packets"]] : [];
-  const words = runs.map((run) => `${run.name} ${fixed(run.values.mean_delay_ms, 1)} and ${fixed(run.values.delay_p95_ms, 1)}`).join(", ");
+  const p95 = runs[0].quantities.delay_p95_ms, levels = Number.isFinite(p95) ? [[p95, "95 % of packets"]] : [];
+  const words = runs.map((run) => `${run.name} ${fixed(run.quantities.mean_delay_ms, 1)} and ${fixed(run.quantities.delay_p95_ms, 1)}`).join(", ");
   return {
     key: "delay", title: "Queueing delay", alt: `Queueing delay at ${runs[0].link.name} against time; mean and 95 % quantile in ms: ${words}.`,
     ...common, y_label: "ms", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
 
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.lab.request_error import BUSY, CONFLICT, RequestError
-from aqmlab.results.applications import application_metrics
 from aqmlab.runs.executors import available_cores
 
 MOST_SESSIONS = 16
@@ -27,8 +22,6 @@ STEPS = 200
 """Parts of a run, after each of which it can be left."""
 PATIENCE_S = 2.0
 """Longest time in s that a request waits for another one of its page, or for a free processor core."""
-APPLICATIONS = ("flows", "pages", "segments", "call_packets")
-"""Tables from which the quantities of applications are computed."""
 
 
 class Session:
@@ -59,8 +52,7 @@ class Session:
             self._step = 0
         if call == "finish" and self._step < STEPS:
             raise RequestError(CONFLICT, "the run is not at its end")
-        answer = self._core.answer(call, request)
-        return self._with_applications(answer) if call == "finish" else answer
+        return self._core.answer(call, request)
 
     def _advance(self) -> str:
         until = time.monotonic() + SLICE_S
@@ -69,18 +61,6 @@ class Session:
                 raise RequestError(CONFLICT, f"this page has no run; at most {MOST_SESSIONS} pages can be open")
             self._step += 1
         return _json({"ok": True, "share": self._step / STEPS})
-
-    def _with_applications(self, answer: str) -> str:
-        """Add the quantities of applications, of all and of each group; those without a value are left out."""
-        found = json.loads(answer)
-        block = self._core.columns()
-        tables = {
-            name: {one["name"]: _column(one, block) for one in found["tables"][name]}
-            for name in APPLICATIONS
-            if found["ok"]
-        }
-        seen = {key: value for key, value in application_metrics(tables).items() if math.isfinite(value)}
-        return _json({**found, "applications": seen})
 
 
 class Sessions:
@@ -120,12 +100,6 @@ def _held(lock: threading.Lock | threading.Semaphore) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _column(column: dict[str, Any], block: bytes) -> np.ndarray:
-    if column["kind"] == "text":
-        return np.array(column["values"], dtype=str)
-    return np.frombuffer(block, column["kind"], column["length"], column["at"])
 
 
 def _json(value: object) -> str:

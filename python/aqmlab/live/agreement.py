@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import NOT_NEGATIVE, metric
+from aqmlab.results.quantities import NOT_NEGATIVE, quantity, shown_in
 from aqmlab.results.result import Result
 from aqmlab.statistics import Verdict, mean_interval, verdict_between, welch
 from aqmlab.statistics.intervals import Bounds, Interval
@@ -18,11 +18,6 @@ GOODPUT_WITHIN = 0.03
 """Simulated goodput may differ from the live one by so much, relative to it."""
 DELAY_WITHIN = 0.15
 """And the mean queueing delay by so much."""
-COMPARED = (
-    "throughput_mbps", "utilization", "loss", "marks", "mean_queue", "mean_average", "mean_delay_ms", "delay_p95_ms",
-    "jain", "mean_rtt_ms", "retransmitted",
-)  # fmt: skip
-"""Quantities that are shown beside the judged ones."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +106,9 @@ def _lines(live: Result, simulated: Result) -> Iterator[Line]:
     one, other = live.metrics(), simulated.metrics()
     if "goodput_mbps" in one.columns and len(groups.columns) > 1:
         yield _line("TCP goodput", "Mb/s", one["goodput_mbps"], other["goodput_mbps"], GOODPUT_WITHIN, NOT_NEGATIVE)
-    for key in ("mean_delay_ms", *(key for key in COMPARED if key != "mean_delay_ms")):
+    for key in shown_in("agreement"):
         if key in one.columns and key in other.columns:
-            what = metric(key)
+            what = quantity(key)
             within = DELAY_WITHIN if key == "mean_delay_ms" else None
             yield _line(what.title, what.unit, one[key], other[key], within, what.bounds)
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab.figures import against, parameter_map
-from aqmlab.results.metrics import APPLICATIONS, metric, metric_interval
+from aqmlab.results.quantities import interval_of, quantity, shown_in
 from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
     from aqmlab.results.result import Result
 
-SHOWN = ("throughput_mbps", "loss", "mean_delay_ms", "goodput_mbps", "jain", *APPLICATIONS)
 NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z%]*)")
 LABELS = ("name", "description", "run.seeds")
 """Keys that make no difference to a run."""
@@ -35,11 +34,11 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
     values = pd.DataFrame({key: found[0] for key, found in numbers.items() if found is not None})
     labels = [f"{key}, {units[key]}" if units[key] else key for key in varied]
     runs = [one.metrics() for one in results]
-    for key in SHOWN:
+    for key in shown_in("scenarios"):
         if not all(key in table.columns for table in runs):
             continue
-        what = metric(key)
-        means = [metric_interval(key, table[key].to_numpy())[0] for table in runs]
+        what = quantity(key)
+        means = [interval_of(key, table[key].to_numpy())[0] for table in runs]
         if len(varied) == 1:
             table = values.assign(
                 mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means]

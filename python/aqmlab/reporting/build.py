@@ -15,7 +15,7 @@ from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.run import plan_of
 from aqmlab.reporting.sweep import of_sweep, sweeps_in
 from aqmlab.results import folders
-from aqmlab.results.metrics import in_order, metric
+from aqmlab.results.quantities import in_order, quantity
 from aqmlab.results.result import Result
 from aqmlab.runs import comparison
 from aqmlab.runs.comparison import Comparison
@@ -93,7 +93,7 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     page.section("Scenarios")
     names = pd.DataFrame([{"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} for one in results])
     means = pd.DataFrame([one.metrics().drop(columns="seed").mean() for one in results])
-    means = means.rename(columns={key: metric(key).label for key in in_order(means.columns)})
+    means = means.rename(columns={key: quantity(key).label for key in in_order(means.columns)})
     settings = differing(results)
     if len(settings.columns) > MOST_SETTINGS:
         page.text(f"The scenarios differ in {len(settings.columns)} settings.")

@@ -9,6 +9,7 @@ from aqmlab import figures
 from aqmlab.figures.curves import curves_of
 from aqmlab.figures.distributions import has_transfers
 from aqmlab.figures.runs import has_average
+from aqmlab.results.quantities import shown_in
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from aqmlab.scenario.file import Scenario
     from aqmlab.theory.control.loop import Loop
 
-BOXES = ("throughput_mbps", "loss", "mean_delay_ms")
 FEWEST_RUNS = 3
 """Runs from which on their spread is drawn."""
 
@@ -70,7 +70,9 @@ def of_comparison(found: Comparison) -> Iterator[Chart]:
     if all(one.flows["drops"].sum() for one in results) and results[0].flows["flow"].nunique() > 1:
         yield figures.drop_shares(found)
     if len(results[0].seeds) >= FEWEST_RUNS:
-        yield from (figures.spread(found, key) for key in BOXES)
+        measured = [one.metrics(link=found.link).columns for one in results]
+        shown = [key for key in shown_in("spread") if all(key in columns for columns in measured)]
+        yield from (figures.spread(found, key) for key in shown)
 
 
 def _has(result: Result, table: str, link: str) -> bool:

@@ -9,7 +9,7 @@ import pandas as pd
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, FIRST
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.results.summary import level_words
 from aqmlab.runs.comparison_matrix import legend
 from aqmlab.runs.comparison_tables import DIFFERENCE_COLUMNS
@@ -76,7 +76,7 @@ def matrix_table(matrix: Matrix) -> pd.DataFrame:
     rows = []
     for key in matrix.metrics:
         unit = matrix.unit(key)
-        row = {"metric": f"{metric(key).title}, {unit}" if unit else metric(key).title}
+        row = {"metric": f"{quantity(key).title}, {unit}" if unit else quantity(key).title}
         for label in matrix.labels:
             cell = matrix.cells.get((label, key))
             if cell is None:

@@ -18,7 +18,7 @@ from aqmlab.figures import compared, pareto_front, queue_against_time
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.compare import matrix_table
 from aqmlab.reporting.plots import SIZE_IN, STYLE, draw, svg_text
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity, shown_in
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words
 from aqmlab.runs.comparison import Comparison
@@ -26,8 +26,6 @@ from aqmlab.runs.sweeps.sweep import Study, points_text
 
 MOST_POINTS = 20
 """Points of a sweep that the table shows."""
-SHOWN = ("goodput_mbps", "throughput_mbps", "mean_delay_ms", "delay_p95_ms", "mean_queue", "loss", "jain")
-"""Metrics of a sweep's table and of its figure, which shows the first that the runs have."""
 
 
 @singledispatch
@@ -54,7 +52,7 @@ def _(result: Result) -> str:
     count = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {count} seed{'' if count == 1 else 's'}"
     table = result.summary()
-    table["metric"] = [metric(key).title for key in table["metric"]]
+    table["metric"] = [quantity(key).title for key in table["metric"]]
     return _page(title, _queue_of(result), table, level_words(count, result.level, distinct=result.distinct_runs))
 
 
@@ -69,10 +67,10 @@ def _(found: Comparison) -> str:
 def _(study: Study) -> str:
     points = study.points()
     title = f"{study.name}: {len(points)} points, {len(study.runs)} runs"
-    metrics = [key for key in SHOWN if key in points.columns]
+    metrics = [key for key in shown_in("notebook") if key in points.columns]
     table = points_text(study, points.head(MOST_POINTS), metrics)
     rest = f"{len(points) - MOST_POINTS} points more: .points() has all" if len(points) > MOST_POINTS else ""
-    table = table.rename(columns={key: metric(key).label for key in metrics})
+    table = table.rename(columns={key: quantity(key).label for key in metrics})
     return _page(title, _line_of(study, points, metrics), table, rest)
 
 
@@ -97,7 +95,7 @@ def _means_of(found: Comparison) -> Chart:
     known = set(found.means["metric"])
     if {"mean_delay_ms", "goodput_mbps"} <= known:
         return pareto_front(found)
-    return compared(found, next(key for key in SHOWN if key in known))
+    return compared(found, next(key for key in shown_in("notebook") if key in known))
 
 
 def _line_of(study: Study, points: pd.DataFrame, metrics: list[str]) -> Chart | None:
@@ -105,7 +103,7 @@ def _line_of(study: Study, points: pd.DataFrame, metrics: list[str]) -> Chart | 
     if not study.keys or not metrics or not pd.api.types.is_numeric_dtype(points[study.keys[0]]):
         return None
     key, *others = study.keys
-    what = metric(metrics[0])
+    what = quantity(metrics[0])
     groups = points.groupby(others, sort=False) if others else [(("",), points)]
     series = []
     for number, (values, rows) in enumerate(groups):

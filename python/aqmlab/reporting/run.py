@@ -11,7 +11,7 @@ from aqmlab.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.provenance import figure_command, run_command
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.results.summary import level_words
 from aqmlab.scenario.file import Scenario
 
@@ -123,14 +123,14 @@ def compact(summary: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in summary.to_dict("records"):
         mean = bounded(row["mean"], row["low"], row["high"])
-        rows.append({"metric": metric(row["metric"]).title, "mean": mean, "unit": row["unit"].replace("1", "")})
+        rows.append({"metric": quantity(row["metric"]).title, "mean": mean, "unit": row["unit"].replace("1", "")})
     return pd.DataFrame(rows, columns=["metric", "mean", "unit"])
 
 
 def intervals(summary: pd.DataFrame) -> pd.DataFrame:
     """Give the metrics of a summary table their names for people."""
     table = summary.copy()
-    table["metric"] = [metric(key).title for key in table["metric"]]
+    table["metric"] = [quantity(key).title for key in table["metric"]]
     return table
 
 

@@ -16,7 +16,7 @@ from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
 from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity, shown_in
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.sweep import Study, points_text
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
 
 INDEX = "index.sqlite"
-SHOWN = ("mean_delay_ms", "delay_p99_ms", "loss", "goodput_mbps", "throughput_mbps", "jain")
-"""Metrics that are drawn, as far as they were measured."""
 FEWEST_FOR_MAP = 2
 MOST_LINES = 8
 """Lines of a chart; where there would be more, the points are drawn without lines."""
@@ -57,12 +55,13 @@ def sweep_finding(study: Study) -> str:
     """Return the finding in one sentence: between which points delay and goodput lie."""
     points = study.points()
     parts = []
-    for key, least in (("mean_delay_ms", "least"), ("goodput_mbps", "most"), ("loss", "least")):
+    for key in shown_in("finding"):
         if key not in points or points[key].isna().all():
             continue
         values = points[key].to_numpy(dtype=float)
+        what = quantity(key)
+        least = "least" if what.better == "lower" else "most"
         place = int(np.nanargmin(values) if least == "least" else np.nanargmax(values))
-        what = metric(key)
         unit = "" if what.unit == "1" else f" {what.unit}"
         value = f"{number(float(values[place]), digits=4)}{unit}"
         parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.iloc[place])}")
@@ -77,7 +76,7 @@ def of_sweep(study: Study) -> Iterator[Chart]:
     if trade is not None:
         yield trade
     numbers, words = _kinds(study, points)
-    for key in [key for key in SHOWN if key in points and not points[key].isna().all()]:
+    for key in [key for key in shown_in("sweep-report") if key in points and not points[key].isna().all()]:
         if not numbers:
             yield _dots(study, points, key)
         elif len(numbers) == 1:
@@ -143,7 +142,7 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
 
 def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[str]) -> Chart:
     """Return a metric against a key of numbers, a line with a band for each combination of the others."""
-    what = metric(key)
+    what = quantity(key)
     groups = list(_groups(study, points, by))
     many = len(groups) > MOST_LINES
     series = []
@@ -168,7 +167,7 @@ def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[
 def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], words: Sequence[str]) -> Iterator[Chart]:
     """Yield colours of a metric over two keys of numbers, a map for each combination of the others."""
     x, y = numbers
-    what = metric(key)
+    what = quantity(key)
     for name, rows in itertools.islice(_groups(study, points, words), MOST_MAPS):
         known = rows.dropna(subset=[key])
         if min(known[x].nunique(), known[y].nunique()) < FEWEST_FOR_MAP:
@@ -187,8 +186,9 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], w
 
 def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:
     """Return the points for reading: the swept keys, then each drawn metric with its interval."""
-    table = points_text(study, points, SHOWN).drop(columns=["point", "n"])
-    labels = {key: _label(study, key) for key in study.keys} | {key: metric(key).label for key in SHOWN}
+    shown = shown_in("sweep-report")
+    table = points_text(study, points, shown).drop(columns=["point", "n"])
+    labels = {key: _label(study, key) for key in study.keys} | {key: quantity(key).label for key in shown}
     return table.rename(columns=labels)
 
 
@@ -200,7 +200,7 @@ def short(study: Study, key: str) -> str:
 
 def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
     """Return a metric of points that differ in words alone, a line of the chart a point."""
-    what = metric(key)
+    what = quantity(key)
     series = [
         Series(name, [name], *_bounds(rows, key), "points", color=index)
         for index, (name, rows) in enumerate(_groups(study, points, study.keys))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.results.metrics import quantile_of
+from aqmlab import _core
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -51,4 +51,4 @@ def _quantile(bins: pd.DataFrame | None, share: float, least: float) -> float:
     if bins is None:
         return float("nan")
     low, high, counts = (bins[key].to_numpy(dtype=float) for key in ("low_s", "high_s", "count"))
-    return max(quantile_of(low, high, counts, share), least)
+    return max(_core.histogram_quantile(low, high, counts, share), least)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.metrics import is_metric, metric
+from aqmlab.results.quantities import is_quantity, quantity
 from aqmlab.results.tables import OPTIONAL, TABLES
 
 if TYPE_CHECKING:
@@ -106,6 +106,6 @@ def described(column: str) -> dict[str, str]:
     >>> described("mean_delay_ms"), described("goodput_bps"), described("drops")
     ({'units': 'ms', 'long_name': 'Mean queueing delay'}, {'units': 'bit/s'}, {})
     """
-    if is_metric(column):
-        return {"units": metric(column).unit, "long_name": metric(column).title}
+    if is_quantity(column):
+        return {"units": quantity(column).unit, "long_name": quantity(column).title}
     return next(({"units": unit} for end, unit in UNITS.items() if column.endswith(end)), {})

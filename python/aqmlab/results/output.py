@@ -12,8 +12,7 @@ import pyarrow as pa
 from aqmlab import _core
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluated
-from aqmlab.results.metrics import TABLES as MEASURED
-from aqmlab.results.metrics import run_metrics
+from aqmlab.results.quantities import run_quantities
 from aqmlab.results.tables import TABLES
 from aqmlab.scenario.file import Scenario
 
@@ -62,9 +61,5 @@ def metrics_of(tables: Mapping[str, pa.Table], link: str | None = None) -> dict[
     link
         The link in question; default: the run's bottleneck.
     """
-    return run_metrics({name: _columns(tables[name]) for name in MEASURED if name in tables}, link)
-
-
-def _columns(table: pa.Table) -> dict[str, Any]:
-    columns = zip(table.column_names, table.columns, strict=True)
-    return {name: one.to_pylist() if pa.types.is_string(one.type) else one.to_numpy() for name, one in columns}
+    columns = {name: dict(zip(one.column_names, one.columns, strict=True)) for name, one in tables.items()}
+    return run_quantities(columns, link)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,8 @@ from aqmlab.input_files import read_regular
 from aqmlab.results import folders, frames
 from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
-from aqmlab.results.metrics import TABLES as MEASURED
-from aqmlab.results.metrics import bottleneck_of, in_order, run_metrics
 from aqmlab.results.output import Output, output_in_folder
+from aqmlab.results.quantities import bottleneck_of, in_order, run_quantities
 from aqmlab.results.summary import ONE_RUN, nothing_varies, summary_table
 from aqmlab.results.tables import OPTIONAL, TABLES
 from aqmlab.statistics.intervals import LEVEL
@@ -219,7 +220,7 @@ class Result(Shown):
         return LEVEL if self.stopping is None else spent(self.stopping.level)
 
     def metrics(self, *, link: str | None = None) -> pd.DataFrame:
-        """One row per seed, one column per quantity (see `aqmlab.results.metrics.METRICS` for units).
+        """One row per seed, one column per quantity (see `aqmlab.results.quantities.QUANTITIES` for units).
 
         Parameters
         ----------
@@ -229,11 +230,13 @@ class Result(Shown):
         name = self.bottleneck if link is None else link
         if name not in self.link_names:
             raise InputError(unknown("link", name, self.link_names))
-        by_seed = {key: dict(tuple(self.tables[key].groupby("seed"))) for key in MEASURED if key in self.tables}
-        found = []
-        for seed in self.seeds:
-            tables = {key: rows[seed] for key, rows in by_seed.items() if seed in rows}
-            found.append({"seed": seed, **run_metrics(tables, name)})
+
+        @cache
+        def divided(name: str) -> dict[Any, pd.DataFrame]:
+            own = self.tables.get(name)
+            return {} if own is None else dict(iter(own.groupby("seed")))
+
+        found = [{"seed": seed, **run_quantities(_OfSeed(seed, divided), name)} for seed in self.seeds]
         table = pd.DataFrame(found)
         return table[["seed", *in_order(table.columns)]]
 
@@ -308,6 +311,20 @@ class Result(Shown):
         if not key:
             return pd.DataFrame()
         raise InputError(f"{self.name}: {name} was not recorded; set {key} in the scenario and run again")
+
+
+@dataclass(frozen=True)
+class _OfSeed:
+    """The tables of one of several seeds. `divided` returns the rows of each seed of a table."""
+
+    seed: int
+    divided: Callable[[str], dict[Any, pd.DataFrame]]
+
+    def __contains__(self, name: object) -> bool:
+        return self.seed in self.divided(str(name))
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        return self.divided(name)[self.seed]
 
 
 def _scenario_text(folder: Path, scenario: str) -> str:

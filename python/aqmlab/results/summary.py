@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.results.metrics import metric, metric_interval
+from aqmlab.results.quantities import interval_of, quantity
 from aqmlab.statistics.estimate import Method
 from aqmlab.statistics.quantiles import quantile_interval
 
@@ -26,12 +26,12 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
     for key in metrics.columns[1:]:
         values = metrics[key].to_numpy()
         if quantile is None:
-            found, method = metric_interval(key, values, level=level)
+            found, method = interval_of(key, values, level=level)
         else:
             found, method = quantile_interval(values, quantile, level=level), Method.ORDER
         if found.n:
             numbers = {middle: found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
-            rows.append({"metric": key, "unit": metric(key).unit, **numbers, "method": str(method)})
+            rows.append({"metric": key, "unit": quantity(key).unit, **numbers, "method": str(method)})
     return pd.DataFrame(rows, columns=["metric", "unit", middle, "sd", "n", "low", "high", "method"])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aqmlab.results.metrics import MOS, SHARE
+from aqmlab.results.quantities import SHARE, quantity
 from aqmlab.rfc7928.case import Case
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.scenario.file import Scenario
@@ -18,7 +18,7 @@ from aqmlab.statistics.intervals import Bounds
 
 BOUNDS: dict[str, Bounds] = {
     **dict.fromkeys(("loss", "marks", "synchronization", "unplayed_there", "unplayed_back"), SHARE),
-    **dict.fromkeys(("mos_there", "mos_back"), MOS),
+    **dict.fromkeys(("mos_there", "mos_back"), quantity("mos").bounds),
 }
 """Bounds of a measured number, by the last part of its name; any other is at least 0."""
 

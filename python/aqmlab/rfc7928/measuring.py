@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from aqmlab.results import folders
-from aqmlab.results.metrics import jain
 from aqmlab.results.parquet import Columns, to_arrow
+from aqmlab.results.quantities import jain, run_quantities, shown_in
 from aqmlab.rfc7928 import applications, metrics
 from aqmlab.rfc7928.packets import COLUMNS, Packets, packets_of
 
 REVISION = 1
 """Goes up when metrics change, so that older answers are not taken for it."""
-LINK_COLUMNS = ("mean_queue", "max_queue", "drops_early", "drops_forced", "drops_overflow", "marks", "arrivals")
+LINK_COLUMNS = ("drops_early", "drops_forced", "drops_overflow", "arrivals")
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,11 @@ def _flow_through(
 
 def _of_link(seen: _Seen, name: str) -> dict[str, float]:
     """Queue-level metrics (section 4.2) that the link itself counted."""
-    rows = seen.tables["links"].select(["link", *LINK_COLUMNS]).to_pylist()
-    row = next(row for row in rows if row["link"] == name)
-    return {key: float(row[key]) for key in LINK_COLUMNS if key != "marks"}
+    links = seen.tables["links"].to_pydict()
+    found = run_quantities({"links": links}, name)
+    own = {key: found[key] for key in shown_in("rfc7928") if key in found}
+    row = links["link"].index(name)
+    return own | {key: float(links[key][row]) for key in LINK_COLUMNS}
 
 
 def _synchronization(seen: _Seen, cut: Mapping[str, Packets]) -> dict[str, float]:

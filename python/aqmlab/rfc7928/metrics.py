@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 from aqmlab.rfc7928.packets import Packets
 
 K = 10

@@ -10,6 +10,7 @@ import pandas as pd
 
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.intervals import intervals_table
+from aqmlab.results.quantities import quantity, shown_in
 from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured, mean_of
 from aqmlab.rfc7928.stability import levels
@@ -36,8 +37,7 @@ LINK_COLUMNS = {
     "throughput_mbps": "throughput, Mb/s",
     "delay_ms": "queueing delay, ms",
     "delay_p95_ms": "its 95 %, ms",
-    "mean_queue": "mean queue, packets",
-    "max_queue": "largest queue",
+    **{key: quantity(key).label.lower() for key in shown_in("rfc7928")},
     "loss": "loss",
     "marks": "marks",
     "drops_early": "early drops",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import one_line
-from aqmlab.results.metrics import metric
+from aqmlab.results.quantities import quantity
 from aqmlab.runs.comparison_matrix import Cell, Matrix
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED
 
@@ -57,11 +57,13 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
     yield r"\begin{table}"
     yield r"  \centering"
     equal = " $=$ equal in every run;" if any(cell.verdict == EQUAL for cell in matrix.cells.values()) else ""
-    if any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
+    if any(cell.verdict == NOT_TESTED and not cell.spread for cell in matrix.cells.values()):
         equal += r" neither interval nor arrow: the same difference in every run, not tested;"
+    not_tested = f", or not tested ({matrix.not_tested})" if matrix.not_tested else ""
     signs = (
         f" $\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
-        f"(5\\,\\%, Holm's correction over {tests} {'test' if tests == 1 else 'tests'});{equal} no arrow: undecided."
+        f"(5\\,\\%, Holm's correction over {tests} {'test' if tests == 1 else 'tests'});{equal} "
+        f"no arrow: undecided{not_tested}."
     )
     told = f"{spread if runs > 1 else 'one distinct run'}.{signs if tests else ''}"
     yield f"  \\caption{{{escaped(name)}, link {escaped(link)}: {told}}}"
@@ -72,7 +74,7 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
     yield r"    \midrule"
     for key in matrix.metrics:
         unit = matrix.unit(key)
-        title = escaped(metric(key).title + (f", {unit}" if unit else ""))
+        title = escaped(quantity(key).title + (f", {unit}" if unit else ""))
         cells = (matrix.cells.get((label, key)) for label in matrix.labels)
         yield f"    {title} & {' & '.join('--' if cell is None else _cell(cell) for cell in cells)} \\\\"
     yield r"    \bottomrule"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.results.metrics import metric
-from aqmlab.runs.comparison_tables import EQUAL, EVERY_RUN, HIGHER, LOWER, NOT_TESTED, UNDECIDED
+from aqmlab.results.quantities import quantity, shown_in
+from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.statistics.text import asymmetric, half_places, mean_places
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: "", NOT_TESTED: ""
 NARROWEST_LABEL = 9
 KEPT = 3
 """Significant digits that a mean keeps however wide its interval is."""
-ANSWERS = {"mean_queue": "queue", "loss": "loss", "goodput_mbps": "goodput", "throughput_mbps": "throughput"}
-"""Metrics that the sentence is about; throughput only where no goodput was measured."""
 LONGEST_GROUP = 14
 """Characters of a group's name in a head."""
 
@@ -110,7 +108,12 @@ class Matrix:
 
     def unit(self, key: str) -> str:
         """Return the unit of a metric as shown; "" for a pure number."""
-        return metric(key).shown_unit
+        return quantity(key).shown_unit
+
+    @property
+    def not_tested(self) -> str:
+        """The titles of the quantities whose differences have an interval and no test, for a legend."""
+        return ", ".join(quantity(key).title for key in self.metrics if quantity(key).compared == "described").lower()
 
 
 def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
@@ -119,14 +122,16 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
     cells = {}
     for row in means.to_dict("records"):
         key = row["metric"]
-        mean, low, high = (metric(key).scale * row[name] for name in ("mean", "low", "high"))
+        mean, low, high = (quantity(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        cells[row["aqm"], key] = Cell(mean, low, high, verdict, metric(key).shown_digits)
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
 
 def answer(differences: pd.DataFrame) -> str:
     """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput.
+
+    Throughput stands in for goodput where none was measured.
 
     >>> import pandas as pd
     >>> columns = ["aqm", "against", "metric", "percent", "verdict"]
@@ -137,7 +142,8 @@ def answer(differences: pd.DataFrame) -> str:
     """
     rows = differences.to_dict("records")
     measured = {row["metric"] for row in rows}
-    keys = [key for key in ANSWERS if key in measured and (key != "throughput_mbps" or "goodput_mbps" not in measured)]
+    stand_ins = [key for key in shown_in("until") if key in measured][1:]
+    keys = [key for key in shown_in("answer") if key in measured and key not in stand_ins]
     others = list(dict.fromkeys(row["aqm"] for row in rows))
     clauses: dict[tuple[str, ...], list[str]] = {}
     rest: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -152,7 +158,7 @@ def answer(differences: pd.DataFrame) -> str:
             rest_of = [row for row in own if row["verdict"] == verdict]
             if rest_of:
                 percents = _percents(rest_of) if verdict == NOT_TESTED else ""
-                rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(ANSWERS[key] + percents)
+                rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(_noun(key) + percents)
     told = [f"{_subject(names, others)} {_and(found)}" for names, found in clauses.items()]
     for (verdict, names), found in rest.items():
         whose = "" if list(names) == others else f" for {_and(names)}"
@@ -182,9 +188,10 @@ def lines_of(matrix: Matrix) -> Iterator[str]:
     Link and TCP come first; metrics of applications and groups of flows follow below, as many in a row as fit.
     """
     columns = {key: _column(matrix, key) for key in matrix.metrics}
-    rows = [[columns[key] for key in columns if key in EVERY_RUN]]
+    own = [key for key in columns if quantity(key).compared == "main"]
+    rows = [[columns[key] for key in own]]
     longest = max(len(label) for label in matrix.labels)
-    for column in (columns[key] for key in columns if key not in EVERY_RUN):
+    for column in (columns[key] for key in columns if key not in own):
         fits = longest + sum(one.width + 2 for one in (*rows[-1], column)) <= WIDTH
         if len(rows) == 1 or not fits:
             rows.append([])
@@ -196,15 +203,15 @@ def lines_of(matrix: Matrix) -> Iterator[str]:
 
 
 def _column(matrix: Matrix, key: str) -> _Column:
-    group = key.partition(".")[2]
-    short = group if len(group) <= LONGEST_GROUP else f"{group[: LONGEST_GROUP - 1]}…"
+    first_line, second_line = quantity(key).head
+    short = second_line if len(second_line) <= LONGEST_GROUP else f"{second_line[: LONGEST_GROUP - 1]}…"
     cells = {}
     for label in matrix.labels:
         cell = matrix.cells.get((label, key))
         if cell is not None:
             first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
             cells[label] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
-    return _Column((*metric(key).head_lines(short), matrix.unit(key)), cells)
+    return _Column((first_line, short, matrix.unit(key)), cells)
 
 
 def _row_lines(labels: Sequence[str], columns: Sequence[_Column]) -> Iterator[str]:
@@ -246,13 +253,19 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     equal = "; =: equal in every run" if EQUAL in signs else ""
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
-    if not tests and not any(spreads) and not signs & {EQUAL, NOT_TESTED}:
+    constant = any(
+        cell.verdict == NOT_TESTED and not cell.spread and quantity(key).compared != "described"
+        for (_, key), cell in matrix.cells.items()
+    )
+    if not tests and not any(spreads) and EQUAL not in signs and not constant:
         return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
     interval = f" ±: half-width of the {name}." if any(spreads) else ""
-    if not tests and any(cell.verdict == NOT_TESTED for cell in matrix.cells.values()):
+    if not tests and constant:
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
-    if NOT_TESTED in signs:
+    if constant:
         equal += "; no ±: not tested, the same difference in every run"
+    if matrix.not_tested:
+        equal += f"; {matrix.not_tested}: not tested"
     if any("+" in spread for spread in spreads):
         interval = f" ±, or + and − of the mean: the {name}."
     return (
@@ -261,14 +274,14 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     )
 
 
-_WORDS = {
-    ("mean_queue", LOWER): "a shorter queue",
-    ("mean_queue", HIGHER): "a longer queue",
-}
+def _noun(key: str) -> str:
+    """Return the last word of the title: ``queue`` of "Mean queue"."""
+    return quantity(key).title.split()[-1].lower()
 
 
 def _words(key: str, verdict: str) -> str:
-    return _WORDS.get((key, verdict), f"{'less' if verdict == LOWER else 'more'} {ANSWERS[key]}")
+    less, more = ("a shorter", "a longer") if quantity(key).unit == "packets" else ("less", "more")
+    return f"{less if verdict == LOWER else more} {_noun(key)}"
 
 
 def _percents(rows: Sequence[Mapping[Any, Any]]) -> str:

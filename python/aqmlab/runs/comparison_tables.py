@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.results.metrics import APPLICATIONS, METRICS, in_order, metric, metric_difference, metric_interval
+from aqmlab.results.quantities import difference_of, in_order, interval_of, quantity
 from aqmlab.statistics.compared import Compared
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.many import benjamini_hochberg, holm
@@ -17,11 +17,9 @@ from aqmlab.statistics.pairing import Gain
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-EVERY_RUN = tuple(metric.key for metric in METRICS if metric.is_compared)
-"""Metrics of links and TCP that are compared."""
 HIGHER, LOWER, EQUAL, UNDECIDED = "higher", "lower", "equal", "undecided"
 NOT_TESTED = "not tested"
-"""Verdict of a difference that is the same in every run: there is no interval to judge by."""
+"""Verdict of a difference that is the same in every run, so that there is no interval, and of described quantities."""
 DIFFERENCE_COLUMNS = (
     "aqm", "metric", "difference", "low", "high", "percent", "p_holm", "hedges_g", "correlation", "test", "verdict",
 )  # fmt: skip
@@ -34,18 +32,19 @@ def means_table(results: Mapping[str, Result], link: str, *, level: float = LEVE
     for name, result in results.items():
         table = result.metrics(link=link)
         for key in _compared(table):
-            found, method = metric_interval(key, table[key].to_numpy(), level=level)
+            found, method = interval_of(key, table[key].to_numpy(), level=level)
             values = {"mean": found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
-            rows.append({"aqm": name, "metric": key, "unit": metric(key).unit, **values, "method": str(method)})
+            rows.append({"aqm": name, "metric": key, "unit": quantity(key).unit, **values, "method": str(method)})
     return pd.DataFrame(rows)
 
 
 def differences_table(results: Mapping[str, Result], link: str, *, level: float = LEVEL) -> pd.DataFrame:
     """Make the table of differences against the first discipline.
 
-    ``p_holm`` is p after Holm's correction over the whole table, all metrics of all disciplines. The verdict rests on
-    it: the chance that any verdict is wrong is 5 %. ``p_fdr`` is p after Benjamini and Hochberg's correction over the
-    same table, for screens of many disciplines: of those below 5 % about one in twenty is expected to be false.
+    ``p_holm`` is p after Holm's correction over the whole table, all tested metrics of all disciplines. The verdict
+    rests on it: the chance that any verdict is wrong is 5 %. ``p_fdr`` is p after Benjamini and Hochberg's correction
+    over the same table, for screens of many disciplines: of those below 5 % about one in twenty is expected to be
+    false.
     """
     names = list(results)
     first = results[names[0]].metrics(link=link)
@@ -53,11 +52,11 @@ def differences_table(results: Mapping[str, Result], link: str, *, level: float 
     for name in names[1:]:
         table = results[name].metrics(link=link)
         for key in (key for key in _compared(table) if key in first.columns):
-            found[name, key] = metric_difference(key, table[key].to_numpy(), first[key].to_numpy(), level=level)
-    adjusted = holm([one.difference.p for one in found.values()])
+            found[name, key] = difference_of(key, table[key].to_numpy(), first[key].to_numpy(), level=level)
+    p = [math.nan if quantity(key).compared == "described" else one.difference.p for (_, key), one in found.items()]
     table = pd.DataFrame(
-        {"aqm": name, "against": names[0], "metric": key, "unit": metric(key).unit, **_row(one, p_holm)}
-        for ((name, key), one), p_holm in zip(found.items(), adjusted, strict=True)
+        {"aqm": name, "against": names[0], "metric": key, "unit": quantity(key).unit, **_row(one, p_tested, p_holm)}
+        for ((name, key), one), p_tested, p_holm in zip(found.items(), p, holm(p), strict=True)
     )
     if len(table):
         table.insert(list(table.columns).index("p_holm") + 1, "p_fdr", benjamini_hochberg(list(table["p"])))
@@ -97,7 +96,7 @@ def _achieved(row: Mapping[Any, Any]) -> str:
     return f"{row['metric']} (r = {row['correlation']:.2f}{share})"
 
 
-def _row(one: Compared, p_holm: float) -> dict[str, object]:
+def _row(one: Compared, p: float, p_holm: float) -> dict[str, object]:
     found = one.difference.interval
     return {
         "difference": found.mean,
@@ -105,9 +104,9 @@ def _row(one: Compared, p_holm: float) -> dict[str, object]:
         "high": found.high,
         "percent": 100 * found.mean / one.base if one.base else float("nan"),
         "n": found.n,
-        "p": one.difference.p,
+        "p": p,
         "p_holm": p_holm,
-        "verdict": verdict(found.mean, p_holm, constant=one.constant),
+        "verdict": _verdict(one, p, p_holm),
         "test": one.test,
         "correlation": one.pairing.correlation,
         "r_low": one.pairing.low,
@@ -117,6 +116,13 @@ def _row(one: Compared, p_holm: float) -> dict[str, object]:
         "hedges_g": math.nan if one.constant and found.mean else one.hedges_g,
         "cliffs_delta": one.cliffs_delta,
     }
+
+
+def _verdict(one: Compared, p: float, p_holm: float) -> str:
+    is_described = math.isnan(p) and not math.isnan(one.difference.p)
+    adjusted = one.difference.p if is_described else p_holm
+    found = verdict(one.difference.interval.mean, adjusted, constant=one.constant)
+    return NOT_TESTED if is_described and found != EQUAL else found
 
 
 def verdict(difference: float, p: float, *, constant: bool = False) -> str:
@@ -144,5 +150,5 @@ def verdict(difference: float, p: float, *, constant: bool = False) -> str:
 
 
 def _compared(table: pd.DataFrame) -> Iterable[str]:
-    keys = [*EVERY_RUN, *APPLICATIONS, *(key for key in in_order(table.columns) if "." in key)]
-    return [key for key in keys if key in table.columns and not table[key].isna().all()]
+    keys = [key for key in in_order(table.columns) if "compare" in quantity(key).places]
+    return [key for key in keys if not table[key].isna().all()]

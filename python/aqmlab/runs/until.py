@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.metrics import BY_GROUP, BY_KEY, in_order, is_metric, metric_difference, metric_interval
+from aqmlab.results.quantities import QUANTITIES, difference_of, in_order, interval_of, is_quantity, shown_in
 from aqmlab.scenario.file import MOST_SEEDS
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import FEWEST, Goal, Stopping, Widths, check_numbers, goals_of, run_until, spent
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 Until = str | Sequence[str]
 """One goal or several: ``ci(goodput)=1%``."""
-MAIN = ("goodput_mbps", "throughput_mbps")
-"""Metrics that ``ci=1%`` refers to: the first of these that the runs have."""
 
 
 def run_until_narrow(
@@ -74,9 +72,9 @@ def _width(goal: Goal, there: Collection[str], tables: Sequence[pd.DataFrame]) -
     key = metric_of(goal, there)
     base, *others = (table[key].to_numpy() for table in tables)
     if not others:
-        made, _ = metric_interval(key, base, level=spent(LEVEL))
+        made, _ = interval_of(key, base, level=spent(LEVEL))
         return goal.width(made, made.mean)
-    differences = [metric_difference(key, values, base, level=spent(LEVEL)) for values in others]
+    differences = [difference_of(key, values, base, level=spent(LEVEL)) for values in others]
     wide = [goal.width(one.difference.interval, one.base) for one in differences]
     return math.nan if any(math.isnan(width) for width in wide) else max(wide)
 
@@ -94,8 +92,8 @@ def first_look(seeds: object, most: int) -> int:
 
 
 def metric_of(goal: Goal, there: Collection[str]) -> str:
-    """Return the metric that a goal is about, if the runs have it."""
-    names = [metric_named(goal.metric)] if goal.metric else list(MAIN)
+    """Return the metric that a goal is about, if the runs have it; ``ci=1%`` is about the first of view ``until``."""
+    names = [metric_named(goal.metric)] if goal.metric else shown_in("until")
     for key in names:
         if key in there:
             return key
@@ -110,15 +108,17 @@ def metric_named(text: str) -> str:
     ('goodput_mbps', 'delay_p95_ms', 'loss', 'goodput_mbps.web')
     """
     whole, _, group = text.partition(".")
-    of_group = [key for key in BY_GROUP if key == whole or key.startswith(f"{whole}_")]
-    if is_metric(text) or (len(of_group) == 1 and group):
-        return text if is_metric(text) else f"{of_group[0]}.{group}"
-    if text in BY_KEY:
+    of_group = [
+        key for key, one in QUANTITIES.items() if one.of_groups and (key == whole or key.startswith(f"{whole}_"))
+    ]
+    if is_quantity(text) or (len(of_group) == 1 and group):
+        return text if is_quantity(text) else f"{of_group[0]}.{group}"
+    if text in QUANTITIES:
         return text
-    found = [key for key in BY_KEY if key.startswith(f"{text}_")]
+    found = [key for key in QUANTITIES if key.startswith(f"{text}_")]
     if len(found) == 1:
         return found[0]
-    near = [key for key in BY_KEY if text in key]
+    near = [key for key in QUANTITIES if text in key]
     if len(near) > 1:
         raise InputError(f'metric "{text}" may be {", ".join(near)}: name one of them')
-    raise InputError(unknown("metric", text, list(BY_KEY)))
+    raise InputError(unknown("metric", text, list(QUANTITIES)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import Metric, metric
+from aqmlab.results.quantities import Quantity, quantity
 from aqmlab.runs.until import metric_named
 from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
 
@@ -22,7 +22,7 @@ UNITS = {
     "packets at arrivals": {"": 1.0, "p": 1.0},
     "1": {"": 1.0, "%": 0.01},
 }
-"""Unit of a metric to the units in which its bounds may be written."""
+"""Unit of a metric to the units of its bounds; bounds of other metrics have no unit or the metric's own."""
 _BOUND = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
 
 
@@ -38,7 +38,7 @@ class Goal:
         1 to minimize, -1 to maximize.
     """
 
-    metric: Metric
+    metric: Quantity
     sign: int
 
     @property
@@ -51,7 +51,7 @@ class Goal:
 
         `values` has a row for each point and a column for each seed.
 
-        >>> Goal(metric("loss"), 1).over_points(np.array([[0.1, 0.2], [0.3, 0.1]]), 1.0).tolist()
+        >>> Goal(quantity("loss"), 1).over_points(np.array([[0.1, 0.2], [0.3, 0.1]]), 1.0).tolist()
         [0.3, 0.2]
         """
         found: np.ndarray = self.sign * np.quantile(self.sign * values, share, axis=0)
@@ -72,7 +72,7 @@ class Bound:
         The bound, in the metric's unit.
     """
 
-    metric: Metric
+    metric: Quantity
     sign: int
     value: float
 
@@ -88,7 +88,7 @@ class Bound:
     def violation(self, means: np.ndarray) -> float:
         """Return the share of the bound by which the worst point breaks it; negative where all points keep it.
 
-        >>> round(Bound(metric("utilization"), 1, 0.8).violation(np.array([0.9, 0.6])), 12)
+        >>> round(Bound(quantity("utilization"), 1, 0.8).violation(np.array([0.9, 0.6])), 12)
         0.25
         """
         worst = self.worst(means)
@@ -110,8 +110,8 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     if (minimize is None) == (maximize is None):
         raise InputError("tune: give one goal, for example --minimize delay_p95_ms or --maximize goodput_mbps")
     if minimize is not None:
-        return Goal(metric(metric_named(minimize)), 1)
-    return Goal(metric(metric_named(str(maximize))), -1)
+        return Goal(quantity(metric_named(minimize)), 1)
+    return Goal(quantity(metric_named(str(maximize))), -1)
 
 
 def bounds_of(texts: Sequence[str]) -> list[Bound]:
@@ -128,8 +128,8 @@ def _bound(text: str) -> Bound:
     if match is None:
         raise InputError(f'keep "{text}": write it as METRIC>=VALUE or METRIC<=VALUE, for example utilization>=0.95')
     name, sign, number, unit = match.groups()
-    what = metric(metric_named(name))
-    units = UNITS[what.unit]
+    what = quantity(metric_named(name))
+    units = UNITS.get(what.unit, {"": 1.0, what.unit: 1.0})
     if unit not in units:
         known = ", ".join(u for u in units if u)
         raise InputError(f'keep "{text}": {what.key} has no unit {unit} (allowed: {known})')

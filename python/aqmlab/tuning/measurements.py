@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from aqmlab.errors import ScenarioError
-from aqmlab.results.metrics import TABLES
-from aqmlab.results.output import metrics_of
-from aqmlab.results.parquet import Columns, to_arrow
+from aqmlab.results.parquet import Columns
+from aqmlab.results.quantities import QUANTITIES, run_quantities
 from aqmlab.runs.jobs import Job, expected_cost, missing, reduced
 from aqmlab.runs.progress import is_quiet
 from aqmlab.runs.scheduler import Workers
@@ -77,20 +77,19 @@ class Place:
 
 @dataclass(frozen=True)
 class LinkMetrics:
-    """Reads the metrics of one link off a run."""
+    """Computes the quantities of one link in a run."""
 
     link: str
     in_python: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """The stable name for keys of runs; its number rises when runs get further metrics."""
-        return f"metrics 3 {self.link}"
+        """The stable name for keys of runs; it differs when there are other quantities."""
+        return f"metrics {zlib.crc32(' '.join(QUANTITIES).encode()):08x} {self.link}"
 
     def __call__(self, tables: dict[str, Columns], seed: int) -> Values:
-        """Return the metrics."""
-        made = {name: to_arrow(tables[name], seed=seed) for name in TABLES if name in tables}
-        return metrics_of({name: table for name, table in made.items() if table.num_rows}, self.link)
+        """Return the quantities."""
+        return run_quantities(tables, self.link)
 
 
 class Bench:

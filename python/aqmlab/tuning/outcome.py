@@ -12,7 +12,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.reporting.fragments import bounded
-from aqmlab.results.metrics import metric_difference
+from aqmlab.results.quantities import difference_of
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
@@ -274,7 +274,7 @@ def best_of(answers: Sequence[Tuned]) -> Tuned:
     for one in others:
         seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
         samples = best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]
-        compared.append(metric_difference(task.goal.metric.key, *samples).difference.p)
+        compared.append(difference_of(task.goal.metric.key, *samples).difference.p)
     worse = {id(one) for one, p in zip(others, holm(compared), strict=True) if p < 1 - LEVEL}
     return next(one for one in keeping if id(one) not in worse)
 

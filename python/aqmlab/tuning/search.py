@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import APPLICATIONS
 from aqmlab.tuning.budget import SEARCH
 from aqmlab.tuning.goals import Bound, Goal
 from aqmlab.tuning.measurements import Bench, Body, Measured
@@ -89,7 +88,7 @@ class Task:
     @property
     def is_felt(self) -> bool:
         """Whether the goal is what users of an application feel, which counts more than a bound."""
-        return self.goal.metric.key.partition(".")[0] in APPLICATIONS
+        return self.goal.metric.is_felt
 
     def judge(self, number: int, name: str, body: Body, found: Measured) -> Trial:
         """Sum up what was measured."""

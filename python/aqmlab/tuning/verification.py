@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.results.metrics import metric_difference, metric_interval
+from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
 from aqmlab.statistics.intervals import student_p
 from aqmlab.tuning.budget import CHOICE
@@ -171,13 +171,13 @@ def confirmed(
     per_seed = task.goal.over_points(values, task.share)
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
     kept = tuple(_kept(bound, points, found[bound.metric.key], level) for bound in task.bounds)
-    goal, _ = metric_interval(task.goal.metric.key, per_seed, level=level)
+    goal, _ = interval_of(task.goal.metric.key, per_seed, level=level)
     unharmed = tuple(one.over_points(found[one.metric.key], task.share) for one in task.unharmed)
     return Confirmed(name, body, goal, per_seed, points[worst].name, kept, unharmed)
 
 
 def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float) -> Kept:
-    intervals = [metric_interval(bound.metric.key, row, level=level)[0] for row in values]
+    intervals = [interval_of(bound.metric.key, row, level=level)[0] for row in values]
     verdicts = [bound.verdict(one) for one in intervals]
     worst = int(np.argmin([bound.sign * one.mean for one in intervals]))
     verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals], level=level)
@@ -196,7 +196,7 @@ def _p(found: Interval, bound: float) -> float:
 
 def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> list[Against]:
     """Compare the tuned settings with each reference."""
-    compared = [metric_difference(task.goal.metric.key, tuned.per_seed, one.per_seed) for one in references]
+    compared = [difference_of(task.goal.metric.key, tuned.per_seed, one.per_seed) for one in references]
     corrected = holm([one.difference.p for one in compared])
     return [
         Against(reference, one, _kept_apart(tuned, reference), p, _verdict(task, tuned, reference, one, p))
@@ -206,7 +206,7 @@ def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> li
 
 def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:
     pairs = zip(tuned.kept, reference.kept, strict=True)
-    return tuple(metric_difference(a.bound.metric.key, a.per_seed, b.per_seed) for a, b in pairs)
+    return tuple(difference_of(a.bound.metric.key, a.per_seed, b.per_seed) for a, b in pairs)
 
 
 def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compared, p: float) -> str:
@@ -232,7 +232,7 @@ def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
     if tuned.verdict is Verdict.FAILS and entry.reference.verdict is not Verdict.FAILS:
         return False
     pairs = zip(task.unharmed, tuned.unharmed, entry.reference.unharmed, strict=True)
-    found = [metric_difference(goal.metric.key, own, other) for goal, own, other in pairs]
+    found = [difference_of(goal.metric.key, own, other) for goal, own, other in pairs]
     corrected = holm([one.difference.p for one in found])
     harmed = any(
         p < 1 - LEVEL and goal.sign * one.difference.interval.mean > 0

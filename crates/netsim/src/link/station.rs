@@ -5,7 +5,7 @@ use aqmlab_units::{Span, Stream, Time};
 
 use super::{Serving, Wire};
 use crate::attached::Attached;
-use crate::link_stats::{LinkHost, LinkStats, Numbered};
+use crate::link_stats::{LinkCounters, LinkHost, LinkStats, Numbered};
 use crate::marker::Markers;
 use crate::observe::Observation;
 use crate::plan::LinkId;
@@ -236,11 +236,17 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     /// Advance the statistics to the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.advance(end);
-        self.stats.close(end, self.discipline.backlog());
+        self.stats.counters = self.counters_until(end);
+    }
+
+    /// Return the counters as if the run ended at `end`.
+    pub fn counters_until(&self, end: Time) -> LinkCounters {
+        let mut counters = self.stats.counters.closed(end, self.discipline.backlog());
         if let Some((start, stop)) = self.service {
             // The rest of the service in progress is after the end.
-            self.stats.counters.busy -= stop.since(end.max(start)).0;
+            counters.busy -= stop.since(end.max(start)).0;
         }
+        counters
     }
 }
 

@@ -16,7 +16,7 @@ use aqmlab_units::{Rate, Span, Time};
 
 use self::head_of_line::HeadOfLine;
 pub use self::tables::tables;
-pub use self::totals::Totals;
+pub use self::totals::{Measured, Totals};
 use crate::attached::Attached;
 use crate::key::Key;
 use crate::link::{Station, Wire};
@@ -57,6 +57,7 @@ pub struct StandaloneLink<P> {
     /// Since when something waits, and how long something has waited before.
     waiting_since: Option<Time>,
     waited: Span,
+    is_finished: bool,
 }
 
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
@@ -89,6 +90,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             warmup: Time::ZERO + plan.warmup,
             waiting_since: None,
             waited: Span::ZERO,
+            is_finished: false,
         }
     }
 
@@ -145,6 +147,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.serve_until(Key::start_of(end));
         self.advance_station(end);
         self.station.finish(end);
+        self.is_finished = true;
     }
 
     /// The discipline, for what it shows of its inside.

@@ -1,10 +1,14 @@
-//! Totals of a standalone link since the start, including the warm-up; the statistics of the link are reset at its end.
+//! Counts of a standalone link while it runs: totals since the start, and the statistics of the measured part so far.
+
+use aqmlab_units::{Span, Time};
 
 use super::StandaloneLink;
 use crate::code_points::CodePoint;
 use crate::link_stats::{LinkCounters, LinkStats, Numbered};
+use crate::moments::Moments;
+use crate::tables::{Column, Table, link_columns};
 
-/// Counts of packets and bytes, and the sum of the delays; areas and times are not in it.
+/// Counts of packets and bytes since the start, warm-up included, and the sum of the delays; areas and times are not in it.
 #[derive(Clone, Debug)]
 pub struct Totals {
     /// Of the link.
@@ -48,7 +52,37 @@ impl Totals {
     }
 }
 
+/// Statistics of a link over the measured part of a run until now; during the warm-up: since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    counters: LinkCounters,
+    averages: Moments,
+    waiting: u32,
+    time: Span,
+}
+
+impl Measured {
+    /// Return them as the table `links` of a run with this link alone.
+    pub fn table(&self, name: &str, aqm: &str) -> Table {
+        let statistics = |()| (self.counters, self.averages, self.waiting);
+        let names = [("link", name), ("aqm", aqm)]
+            .map(|(key, word)| (key, Column::Text([word].into_iter().collect())));
+        names.into_iter().chain(link_columns([()].into_iter(), statistics, self.time.secs())).collect()
+    }
+}
+
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
+    /// Return the statistics of the measured part until `now`, to which the link was advanced.
+    pub fn measured(&self, now: Time) -> Measured {
+        let since = if self.before.is_some() { self.warmup } else { Time::ZERO };
+        Measured {
+            counters: if self.is_finished { self.counters() } else { self.station.counters_until(now) },
+            averages: self.station.stats.observation.as_ref().map(|o| o.averages()).unwrap_or_default(),
+            waiting: self.backlog().packets,
+            time: now.since(since),
+        }
+    }
+
     /// Return the totals since the start.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::of(&self.station.stats);

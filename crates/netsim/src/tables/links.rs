@@ -3,11 +3,48 @@
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
 use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
-use crate::link_stats::ReasonCount;
+use crate::link_stats::{LinkCounters, ReasonCount};
+use crate::moments::Moments;
 use crate::observe::Observation;
 
 /// The reason of losses that are not the discipline's, and their class.
 const CHANNEL: &str = "channel";
+
+/// The statistics of a link: its counters, RED's average, and the packets waiting.
+type LinkStatistics = (LinkCounters, Moments, u32);
+
+/// Return the columns of numbers of the table of links, over `t` seconds.
+pub(crate) fn link_columns<L>(
+    links: impl ExactSizeIterator<Item = L>,
+    statistics: impl Fn(L) -> LinkStatistics,
+    t: f64,
+) -> Table {
+    numbers(
+        links,
+        statistics,
+        [
+            ("arrivals", Integer(&|(c, ..)| c.arrivals)),
+            ("arrived_bytes", Integer(&|(c, ..)| c.arrived_bytes)),
+            ("departures", Integer(&|(c, ..)| c.departures)),
+            ("departed_bytes", Integer(&|(c, ..)| c.departed_bytes)),
+            ("drops_early", Integer(&|(c, ..)| c.drops_early)),
+            ("drops_forced", Integer(&|(c, ..)| c.drops_forced)),
+            ("drops_overflow", Integer(&|(c, ..)| c.drops_overflow)),
+            ("drops", Integer(&|(c, ..)| c.drops())),
+            ("marks_early", Integer(&|(c, ..)| c.marks_early)),
+            ("marks", Integer(&|(c, ..)| c.marks())),
+            ("mean_queue", Real(&|(c, ..)| c.queue_area as f64 / PS_PER_S / t)),
+            ("mean_queue_bytes", Real(&|(c, ..)| c.byte_area as f64 / PS_PER_S / t)),
+            ("mean_average", Real(&|(_, average, _)| average.mean())),
+            ("sd_average", Real(&|(_, average, _)| average.sd())),
+            ("max_queue", Integer(&|(c, ..)| c.max_queue.into())),
+            ("mean_delay_s", Real(&|(c, ..)| ratio(c.delay as f64 / PS_PER_S, c.departures as f64))),
+            ("utilization", Real(&|(c, ..)| c.busy as f64 / PS_PER_S / t)),
+            ("throughput_bps", Real(&|(c, ..)| c.departed_bytes as f64 * 8.0 / t)),
+            ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
+        ],
+    )
+}
 
 impl Seen<'_> {
     /// Over `t` seconds.
@@ -20,31 +57,7 @@ impl Seen<'_> {
         let row = |l: SeenLink<'_>| {
             (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
         };
-        let of_counters = numbers(
-            self.links(),
-            row,
-            [
-                ("arrivals", Integer(&|(c, ..)| c.arrivals)),
-                ("arrived_bytes", Integer(&|(c, ..)| c.arrived_bytes)),
-                ("departures", Integer(&|(c, ..)| c.departures)),
-                ("departed_bytes", Integer(&|(c, ..)| c.departed_bytes)),
-                ("drops_early", Integer(&|(c, ..)| c.drops_early)),
-                ("drops_forced", Integer(&|(c, ..)| c.drops_forced)),
-                ("drops_overflow", Integer(&|(c, ..)| c.drops_overflow)),
-                ("drops", Integer(&|(c, ..)| c.drops())),
-                ("marks_early", Integer(&|(c, ..)| c.marks_early)),
-                ("marks", Integer(&|(c, ..)| c.marks())),
-                ("mean_queue", Real(&|(c, ..)| c.queue_area as f64 / PS_PER_S / t)),
-                ("mean_queue_bytes", Real(&|(c, ..)| c.byte_area as f64 / PS_PER_S / t)),
-                ("mean_average", Real(&|(_, average, _)| average.mean())),
-                ("sd_average", Real(&|(_, average, _)| average.sd())),
-                ("max_queue", Integer(&|(c, ..)| c.max_queue.into())),
-                ("mean_delay_s", Real(&|(c, ..)| ratio(c.delay as f64 / PS_PER_S, c.departures as f64))),
-                ("utilization", Real(&|(c, ..)| c.busy as f64 / PS_PER_S / t)),
-                ("throughput_bps", Real(&|(c, ..)| c.departed_bytes as f64 * 8.0 / t)),
-                ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
-            ],
-        );
+        let of_counters = link_columns(self.links(), row, t);
         names.into_iter().chain(of_counters).collect()
     }
 

@@ -13,6 +13,7 @@ use crate::link::Link;
 use crate::network::Network;
 use crate::plan::Plan;
 
+pub(crate) use self::links::link_columns;
 pub(crate) use self::seen::{Counting, Seen, SeenLink};
 pub use self::words::Words;
 

@@ -29,7 +29,7 @@ from enum import StrEnum
 from typing import Any
 
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured
-from aqmlab.results.metrics import NOT_NEGATIVE, SHARE
+from aqmlab.results.quantities import NOT_NEGATIVE, SHARE
 from aqmlab.statistics import Interval, mean_interval, paired, welch
 
 LEVEL = 0.90

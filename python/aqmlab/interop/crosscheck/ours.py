@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from aqmlab.interop.crosscheck.tool import Key, Measure
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 if TYPE_CHECKING:
     from aqmlab.interop.model import Model

@@ -25,7 +25,7 @@ from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.vm.backend import MOST_BPS
 from aqmlab.live.vm.build import COMMAND, Image, find
 from aqmlab.live.vm.machine import QEMU, boot
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 OPTIONS = Options()
 SUFFIX = ".sh"

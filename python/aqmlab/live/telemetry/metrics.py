@@ -161,6 +161,10 @@ METRICS: tuple[Metric, ...] = (
         _by(lambda d: dict(d.gauges)),
     ),
     Metric(
+        "aqmlab_quantity", "gauge", (*LINK, "key"),
+        "Quantities of the link over the measured time so far, in their own units.", _by(lambda d: dict(d.quantities)),
+    ),
+    Metric(
         "aqmlab_queue_delay_mean_seconds", "gauge", LINK, "Mean time in the queue since the snapshot before.",
         _of_links(lambda d: d.delay_mean_s),
     ),

@@ -89,6 +89,8 @@ class Direction:
         Probability of the curve at that average; None for disciplines without one.
     gauges
         All other gauges of the discipline by name: ``p_a`` and ``count`` of RED, ``p`` of PIE, ``delay`` of CoDel.
+    quantities
+        Quantities of `aqmlab.results.quantities` over the measured time so far, by key.
     delay_mean_s
         Mean time in the queue since the last snapshot in s; None if no packet departed.
     """
@@ -103,6 +105,7 @@ class Direction:
     p_b: float | None
     gauges: Mapping[str, float]
     counters: Counters
+    quantities: Mapping[str, float]
     delay_mean_s: float | None
     classes: tuple[ClassCounts, ...]
     flows: tuple[FlowCounts, ...]
@@ -195,6 +198,7 @@ def _direction(fields: Fields) -> Direction:
         p_b=fields.number_or_none("p_b"),
         gauges=fields.numbers("gauges"),
         counters=Counters(**{key: counters.count(key) for key in Counters.__slots__}),
+        quantities=fields.numbers("quantities"),
         delay_mean_s=fields.number_or_none("delay_mean_s"),
         classes=tuple(
             ClassCounts(**{key: part.count(key) for key in ClassCounts.__slots__})

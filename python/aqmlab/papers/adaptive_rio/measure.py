@@ -10,7 +10,7 @@ import pandas as pd
 
 from aqmlab.papers.common import Setup
 from aqmlab.papers.common.figures import table_of, throughput
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 LINK = "core"
 ASSURED, BEST_EFFORT = "assured", "best-effort"

@@ -16,7 +16,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.papers.common.runs import Computation, answers_of
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.chain import Chain, solve_chain

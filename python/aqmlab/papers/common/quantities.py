@@ -1,6 +1,6 @@
 """Natural bounds of the quantities that papers measure, and the one interval of a mean in their tables and figures.
 
-Quantities are named as in the table of runs. One that `aqmlab.results.metrics` knows has the bounds of that metric;
+Quantities are named as in the table of runs. One that `aqmlab.results.quantities` knows has the bounds of that metric;
 the others are listed here. A quantity that is not listed is at least 0.
 """
 
@@ -13,7 +13,8 @@ import re
 import pandas as pd
 
 from aqmlab.papers.common.runs import values as values_of
-from aqmlab.results.metrics import SHARE, is_metric, metric
+from aqmlab.results.quantities import SHARE, is_quantity
+from aqmlab.results.quantities import quantity as described
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.statistics.intervals import UNBOUNDED, Bounds, Values
 
@@ -72,8 +73,8 @@ def difference_of_bounds(a: Bounds, b: Bounds, factor: float = 1.0) -> Bounds:
 def _bounds(quantity: str) -> Bounds:
     if quantity in OTHERS:
         return OTHERS[quantity]
-    if is_metric(quantity):
-        return metric(quantity).bounds
+    if is_quantity(quantity):
+        return described(quantity).bounds
     return SHARE if SHARES.fullmatch(quantity) else NOT_NEGATIVE
 
 

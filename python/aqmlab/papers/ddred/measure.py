@@ -16,7 +16,7 @@ from aqmlab.papers.common import Setup
 from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results import folders
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 BIN_S = 0.5
 """Length of the bins in which the rates of the two flows are compared, in s."""

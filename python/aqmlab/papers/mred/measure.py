@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from aqmlab.errors import StorageError
 from aqmlab.papers.common import Setup
 from aqmlab.results import folders
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 LINK = "bottleneck"
 REVERSE = "bottleneck.reverse"

@@ -12,7 +12,7 @@ from aqmlab.papers.common import Setup, chosen
 from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.pc_red.plan import BURSTS, SWING_CASES
 from aqmlab.results import folders
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 
 CLASSES = ("high", "non", "late")
 """The groups of flows: with priority, without, and asking for it late (see ``admission.toml``)."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.results.exporting.packets import PS, rate_and_delay
-from aqmlab.results.metrics import jain
+from aqmlab.results.quantities import jain
 from aqmlab.scenario.file import Scenario
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pandas as pd
 from aqmlab.errors import InputError
 from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation
-from aqmlab.results.metrics import in_order, metric, metric_interval
+from aqmlab.results.quantities import in_order, interval_of, quantity
 from aqmlab.results.result import Result
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
@@ -42,7 +42,7 @@ class Study(Shown):
         Seeds of every point.
     runs
         A row a run: ``point``, a column a key, ``seed``, a column a metric at the bottleneck (see
-        `aqmlab.results.metrics.METRICS` for units), and the run's name ``run``.
+        `aqmlab.results.quantities.QUANTITIES` for units), and the run's name ``run``.
     shape
         Values of every key if the points are all their combinations; else empty.
     folder
@@ -116,7 +116,7 @@ class Study(Shown):
         for point, group in self.runs.groupby(POINT, sort=True):
             row: dict[str, Any] = {POINT: point, **{key: group[key].iloc[0] for key in self.keys}, "n": len(group)}
             for key in self.metrics:
-                found, _ = metric_interval(key, group[key].to_numpy(), level=level)
+                found, _ = interval_of(key, group[key].to_numpy(), level=level)
                 row |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high}
             rows.append(row)
         return pd.DataFrame(rows)
@@ -146,7 +146,7 @@ class Study(Shown):
             first = self.runs.groupby(POINT, sort=True)[list(self.keys)].first()
             data = data.assign_coords({key: (POINT, values.to_numpy()) for key, values in first.items()})
         for key in self.metrics:
-            data[key].attrs = {"units": metric(key).unit, "long_name": metric(key).title}
+            data[key].attrs = {"units": quantity(key).unit, "long_name": quantity(key).title}
         for key in self.keys:
             data[key].attrs = {"units": self.units[key] or "1"} if self.runs[key].dtype != object else {}
         data.attrs = {"study": self.name, "hash": self.hash, "aqmlab": self.version}

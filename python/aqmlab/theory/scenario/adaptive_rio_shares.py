@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
+from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
 from aqmlab.scenario.parts import packets
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from aqmlab.theory.scenario.model import LinkModel
 
 QUANTITIES = (
-    Metric("max_th_out", "max_th of best effort", "packets", 2, "mean over time"),
-    Metric("reference", "C'/C", "1", 4, "mean over time"),
-    Metric("rate_assured", "Assured flow", "Mb/s", 3, "mean goodput of a flow over the measured time"),
-    Metric("rate_best", "Best-effort flow", "Mb/s", 3, "mean goodput of a flow over the measured time"),
-    Metric("sent_assured", "Throughput of assured flows", "1", 4, "share of the goodput of all flows"),
-    Metric("drops_assured", "Drops of assured flows", "1", 4, "share of all drops"),
+    Quantity("max_th_out", "max_th of best effort", "packets", 2, "mean over time"),
+    Quantity("reference", "C'/C", "1", 4, "mean over time"),
+    Quantity("rate_assured", "Assured flow", "Mb/s", 3, "mean goodput of a flow over the measured time"),
+    Quantity("rate_best", "Best-effort flow", "Mb/s", 3, "mean goodput of a flow over the measured time"),
+    Quantity("sent_assured", "Throughput of assured flows", "1", 4, "share of the goodput of all flows"),
+    Quantity("drops_assured", "Drops of assured flows", "1", 4, "share of all drops"),
 )
 COLUMNS = (("moving thresholds", False), ("moving thresholds, in time", True))
 """With the fluid at rest at every threshold, and with the means over its course there, which may swing."""

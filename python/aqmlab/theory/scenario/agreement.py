@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import BY_KEY, NOT_NEGATIVE, SHARE, Metric, metric_interval
+from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity, interval_of, quantity
 from aqmlab.results.result import Result
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.fluid.operating_point import OperatingPoint
@@ -21,10 +21,10 @@ from aqmlab.theory.scenario.model import LinkModel
 if TYPE_CHECKING:
     from aqmlab.theory.queueing.averaged_chain import AveragedChain
 
-DROP_PROBABILITY = Metric("p", "Drop probability", "1", 5, "packets dropped or marked / packets offered to the queue")
+DROP_PROBABILITY = Quantity("p", "Drop probability", "1", 5, "packets dropped or marked / packets offered to the queue")
 QUANTITIES = (
     DROP_PROBABILITY,
-    *(BY_KEY[key] for key in ("mean_queue", "mean_average", "mean_delay_ms", "throughput_mbps", "utilization")),
+    *(quantity(key) for key in ("mean_queue", "mean_average", "mean_delay_ms", "throughput_mbps", "utilization")),
 )
 SAME = 1e-9
 """Relative difference below which two numbers are one."""
@@ -77,7 +77,7 @@ def of_chain(model: LinkModel, chain: Chain | AveragedChain, *, name: str) -> An
 def of_result(model: LinkModel, result: Result, *, name: str = "simulated") -> Measured:
     """Return what runs say, in the model's units: packets of its mean size, marks counted as drops."""
     table = result.metrics(link=model.link.name)
-    values = {key: metric_interval(key, table[key].to_numpy(dtype=float))[0] for key in (q.key for q in QUANTITIES[1:])}
+    values = {key: interval_of(key, table[key].to_numpy(dtype=float))[0] for key in (q.key for q in QUANTITIES[1:])}
     values["p"] = mean_interval((table["loss"] + table["marks"]).to_numpy(dtype=float), bounds=SHARE)[0]
     average = table["mean_average"].to_numpy(dtype=float) / model.curve.unit
     values["mean_average"] = mean_interval(average, bounds=NOT_NEGATIVE)[0]
@@ -85,7 +85,7 @@ def of_result(model: LinkModel, result: Result, *, name: str = "simulated") -> M
 
 
 def gaps(
-    models: Sequence[Analysed], measured: Sequence[Measured], quantities: Sequence[Metric] = QUANTITIES
+    models: Sequence[Analysed], measured: Sequence[Measured], quantities: Sequence[Quantity] = QUANTITIES
 ) -> pd.DataFrame:
     """Return one row for each quantity and model.
 
@@ -95,21 +95,21 @@ def gaps(
     Without a model, what was measured stands alone.
     """
     rows = []
-    alone = [Analysed("", {quantity.key: math.nan for quantity in quantities})] if measured else []
+    alone = [Analysed("", {what.key: math.nan for what in quantities})] if measured else []
     for model in models or alone:
-        for quantity in quantities:
-            if quantity.key not in model.values:
+        for what in quantities:
+            if what.key not in model.values:
                 continue
-            value = model.values[quantity.key]
+            value = model.values[what.key]
             row: dict[str, object] = {
-                "quantity": quantity.title,
-                "unit": quantity.unit,
+                "quantity": what.title,
+                "unit": what.unit,
                 "model": model.name,
                 "analysed": value,
             }
             for column in measured:
-                if quantity.key in column.values:
-                    row |= _against(value, column.name, column.values[quantity.key])
+                if what.key in column.values:
+                    row |= _against(value, column.name, column.values[what.key])
             rows.append(row)
     return pd.DataFrame(rows)
 

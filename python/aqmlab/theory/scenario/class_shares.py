@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import Metric
+from aqmlab.results.quantities import Quantity
 from aqmlab.statistics import Interval
 from aqmlab.theory.scenario.agreement import Analysed, Measured
 from aqmlab.theory.scenario.assumption import Assumption
@@ -43,7 +43,7 @@ class ClassShares:
 
     about: str = ""
     reason: str = ""
-    quantities: tuple[Metric, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
     columns: tuple[Analysed, ...] = ()
     measure: Callable[[Result], Mapping[str, Interval]] | None = field(default=None, compare=False)
     assumptions: tuple[Assumption, ...] = ()

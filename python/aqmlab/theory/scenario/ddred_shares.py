@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
+from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import solve
@@ -53,12 +53,15 @@ def shares_of(model: LinkModel) -> ClassShares:
     )
 
 
-def quantities(levels: tuple[int, ...]) -> tuple[Metric, ...]:
+def quantities(levels: tuple[int, ...]) -> tuple[Quantity, ...]:
     """Return the compared quantities at these distances."""
     return (
-        *(Metric(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets") for d in levels),
-        *(Metric(f"sent_{d}", f"Throughput of distance {d}", "1", 4, "share of the TCP goodput") for d in levels),
-        *(Metric(f"rate_{d}", f"Flow of distance {d}", "Mb/s", 4, "mean goodput of a flow") for d in levels),
+        *(
+            Quantity(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets")
+            for d in levels
+        ),
+        *(Quantity(f"sent_{d}", f"Throughput of distance {d}", "1", 4, "share of the TCP goodput") for d in levels),
+        *(Quantity(f"rate_{d}", f"Flow of distance {d}", "Mb/s", 4, "mean goodput of a flow") for d in levels),
     )
 
 

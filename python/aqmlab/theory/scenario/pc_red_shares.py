@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.results.metrics import NOT_NEGATIVE, SHARE, Metric
+from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
 from aqmlab.scenario.parts import packets
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
@@ -28,11 +28,17 @@ KINDS = {
     "non": "N_n, no priority",
 }
 QUANTITIES = (
-    *(Metric(f"drops_{key}", f"Drops of {name}", "1", 4, "share of the drops of data") for key, name in KINDS.items()),
-    *(Metric(f"sent_{key}", f"Throughput of {name}", "1", 4, "share of the data sent") for key, name in KINDS.items()),
-    Metric("n_p_plus", "Protected flows, N_p+", "flows", 2, "mean over time"),
-    Metric("rate_high", "Flow with priority", "Mb/s", 4, "mean goodput of a flow"),
-    Metric("rate_non", "Flow without priority", "Mb/s", 4, "mean goodput of a flow"),
+    *(
+        Quantity(f"drops_{key}", f"Drops of {name}", "1", 4, "share of the drops of data")
+        for key, name in KINDS.items()
+    ),
+    *(
+        Quantity(f"sent_{key}", f"Throughput of {name}", "1", 4, "share of the data sent")
+        for key, name in KINDS.items()
+    ),
+    Quantity("n_p_plus", "Protected flows, N_p+", "flows", 2, "mean over time"),
+    Quantity("rate_high", "Flow with priority", "Mb/s", 4, "mean goodput of a flow"),
+    Quantity("rate_non", "Flow without priority", "Mb/s", 4, "mean goodput of a flow"),
 )
 COLUMNS: tuple[tuple[str, Reading, bool], ...] = (
     ("(2) to (4)", "flows", False),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from aqmlab.results.metrics import NOT_NEGATIVE
+from aqmlab.results.quantities import NOT_NEGATIVE
 from aqmlab.statistics import mean_interval
 from aqmlab.theory.scenario.swing import Swing, swing_of
 from aqmlab.theory.scenario.theory import settled_s

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.metrics import NOT_NEGATIVE, Metric
+from aqmlab.results.quantities import NOT_NEGATIVE, Quantity
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.model import FluidModel
@@ -44,7 +44,7 @@ FULL = 0.999
 """A link that carries so much of its rate is full."""
 ROUND_S = 2e-3
 """Round trips that differ by less are one class here."""
-ACTIVE = Metric("active", "Active transfers", "flows", 2, "over this link, mean over the measured time")
+ACTIVE = Quantity("active", "Active transfers", "flows", 2, "over this link, mean over the measured time")
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,10 @@ def _shares(
             values[f"drops_{d}"] = float(np.mean([one.drops.get(d, 0.0) / sum(one.drops.values()) for one in dropped]))
     quantities = (
         ACTIVE,
-        *(Metric(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets") for d in levels),
+        *(
+            Quantity(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets")
+            for d in levels
+        ),
     )
     victim = str(model.link.parameters.get("victim", ""))
     reason = ""

@@ -27,7 +27,7 @@ from aqmlab.papers.common import (
     strict,
 )
 from aqmlab.papers.common.figures import table_of
-from aqmlab.results.metrics import ratio
+from aqmlab.results.quantities import ratio
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles.beside(__file__)

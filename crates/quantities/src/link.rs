@@ -1,0 +1,73 @@
+//! Quantities of the link itself, from its row of the table `links`.
+
+use crate::quantity::Better::{Higher, Lower};
+use crate::quantity::Compared::Main;
+use crate::quantity::Quantity;
+use crate::quantity::View::{
+    Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
+    SweepReport, Until,
+};
+use crate::sum::ratio;
+
+pub(crate) const QUANTITIES: &[Quantity] = &[
+    Quantity::new("throughput_mbps", "Throughput", "Mb/s", 3, 10, |run| {
+        Some(run.of_link("throughput_bps")? / 1e6)
+    })
+    .doc("bits that left the link, all packets, per second")
+    .head("through-", "put")
+    .better(Higher)
+    .compared(Main)
+    .at(SweepReport, 5)
+    .at(Notebook, 2)
+    .at(Answer, 4)
+    .at(Until, 2)
+    .hidden(&[Laboratory, Rfc7928]),
+    Quantity::new("utilization", "Utilization", "1", 4, 20, |run| run.of_link("utilization"))
+        .doc("share of the time in which the link was sending")
+        .bounds(0.0, 1.0)
+        .better(Higher)
+        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
+    Quantity::new("loss", "Loss", "1", 5, 30, |run| {
+        Some(ratio(run.of_link("drops")?, run.of_link("arrivals")?))
+    })
+    .doc("packets dropped / packets offered to the link's queue")
+    .bounds(0.0, 1.0)
+    .head("", "loss")
+    .percent()
+    .better(Lower)
+    .compared(Main)
+    .at(SweepReport, 3)
+    .at(Notebook, 6)
+    .at(Answer, 2)
+    .at(Finding, 3)
+    .hidden(&[Rfc7928]),
+    Quantity::new("marks", "Marks", "1", 5, 40, |run| {
+        Some(ratio(run.of_link("marks")?, run.of_link("arrivals")?))
+    })
+    .doc("packets marked (ECN) / packets offered to the link's queue")
+    .bounds(0.0, 1.0)
+    .seldom()
+    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
+    Quantity::new("mean_queue", "Mean queue", "packets", 2, 50, |run| run.of_link("mean_queue"))
+        .doc("time average of the packets waiting, without the one in service")
+        .head("mean", "queue")
+        .better(Lower)
+        .compared(Main)
+        .at(Notebook, 5)
+        .at(Answer, 1)
+        .hidden(&[SweepReport, Scenarios, Spread]),
+    Quantity::new("max_queue", "Largest queue", "packets", 1, 55, |run| run.of_link("max_queue"))
+        .doc("largest number of packets waiting, without the one in service")
+        .head("largest", "queue")
+        .better(Lower),
+    Quantity::new("mean_average", "RED's average", "packets at arrivals", 2, 60, |run| {
+        run.of_link("mean_average")
+    })
+    .doc("mean of RED's average as each arrival found it, without idle time; none for other disciplines")
+    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
+    Quantity::new("sd_average", "S.d. of RED's average", "packets at arrivals", 2, 70, |run| {
+        run.of_link("sd_average")
+    })
+    .doc("standard deviation of RED's average as each arrival found it")
+    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+];

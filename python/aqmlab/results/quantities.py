@@ -1,0 +1,225 @@
+"""Quantities: one number per run, link and seed. The core describes and computes them (`crates/quantities`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab import _core
+from aqmlab.errors import InputError, unknown
+from aqmlab.statistics.compared import Compared, compare_means
+from aqmlab.statistics.estimate import Method, mean_interval
+from aqmlab.statistics.intervals import LEVEL, Bounds, Interval, Values
+
+if TYPE_CHECKING:
+    from aqmlab._core import Tables
+
+NOT_NEGATIVE: Bounds = (0.0, math.inf)
+SHARE: Bounds = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity.
+
+    Attributes
+    ----------
+    key, title, unit
+        Its key in tables and on the command line, its name for people, its unit.
+    digits
+        Decimal places to show.
+    doc
+        Its definition.
+    bounds
+        Least and greatest value that it can have; intervals are clipped to them.
+    better
+        ``higher`` or ``lower``; None if neither is better.
+    notable
+        Least difference that users notice, in its unit; 0 where that is not known.
+    head
+        The title in two lines, of at most nine characters if it is compared, for a narrow table.
+    is_percent
+        Whether people read the share in %.
+    is_seldom
+        Whether the laboratory leaves it out where it is 0 or absent in all runs.
+    compared
+        How `compare` treats it: ``main`` and ``tested`` differences are tested, ``described`` ones are not; those of
+        ``main`` come first.
+    group
+        The group of quantities: ``link``, ``delay``, ``flows``, ...
+    is_felt
+        Whether users of an application perceive it.
+    of_groups
+        Its ``title``, ``head`` (first line) and ``doc`` for one group of flows; None if it is not of groups.
+    places
+        The views that show it, with its place in their order.
+    """
+
+    key: str
+    title: str
+    unit: str
+    digits: int
+    doc: str
+    bounds: Bounds = NOT_NEGATIVE
+    better: str | None = None
+    notable: float = 0.0
+    head: tuple[str, str] = ("", "")
+    is_percent: bool = False
+    is_seldom: bool = False
+    compared: str = "described"
+    group: str = ""
+    is_felt: bool = False
+    of_groups: Mapping[str, str] | None = field(default=None, hash=False)
+    places: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def scale(self) -> float:
+        """Factor from the number to what people read: 100 for a share in %."""
+        return 100.0 if self.is_percent else 1.0
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit of what people read; "" for a pure number."""
+        return "%" if self.is_percent else "" if self.unit == "1" else self.unit
+
+    @property
+    def shown_digits(self) -> int:
+        """Decimal places of what people read."""
+        return self.digits - 2 if self.is_percent else self.digits
+
+    @property
+    def label(self) -> str:
+        """Name and unit, for an axis."""
+        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+
+
+QUANTITIES: Mapping[str, Quantity] = {entry["key"]: Quantity(**entry) for entry in _core.quantities()}
+"""All quantities by their keys, in the order of display."""
+
+
+def quantity(key: str) -> Quantity:
+    """Return the description of a quantity by its key; ``goodput_mbps.web`` is that of the flows of group ``web``.
+
+    >>> quantity("goodput_mbps.web").label, quantity("jain.web").head
+    ('Goodput of web, Mb/s', ('Jain of', 'web'))
+    """
+    if key in QUANTITIES:
+        return QUANTITIES[key]
+    whole, _, group = key.partition(".")
+    of_groups = QUANTITIES[whole].of_groups if whole in QUANTITIES else None
+    if of_groups is None or not group:
+        raise InputError(unknown("metric", key, list(QUANTITIES)))
+    what = QUANTITIES[whole]
+    return replace(
+        what,
+        key=key,
+        title=f"{of_groups['title']} of {group}",
+        doc=f"{of_groups['doc']}; group {group}",
+        head=(of_groups["head"], group),
+        compared="tested" if what.compared == "main" else what.compared,
+    )
+
+
+def is_quantity(key: str) -> bool:
+    """Whether a key is that of a quantity, of a group or not.
+
+    >>> is_quantity("loss"), is_quantity("jain.web"), is_quantity("loss.web")
+    (True, True, False)
+    """
+    try:
+        quantity(key)
+    except InputError:
+        return False
+    return True
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return the keys of quantities in the order of display, those of groups behind all others; others are left out.
+
+    >>> in_order(["goodput_mbps.web", "jain", "seed", "loss", "goodput_mbps.bulk"])
+    ['loss', 'jain', 'goodput_mbps.web', 'goodput_mbps.bulk']
+    """
+    order = list(QUANTITIES)
+    there = [key for key in dict.fromkeys(keys) if is_quantity(key)]
+    return sorted(there, key=lambda key: ("." in key, order.index(key.partition(".")[0])))
+
+
+def shown_in(view: str) -> list[str]:
+    """Return the keys of the quantities that a view shows, in its order.
+
+    >>> shown_in("notebook")[:3]
+    ['goodput_mbps', 'throughput_mbps', 'mean_delay_ms']
+    """
+    shown = [one for one in QUANTITIES.values() if view in one.places]
+    return [one.key for one in sorted(shown, key=lambda one: one.places[view])]
+
+
+def interval_of(key: str, values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:
+    """Return the mean of a quantity over runs with its interval, clipped to the quantity's bounds.
+
+    >>> interval_of("utilization", [0.99, 1.0, 0.95])[0].high
+    1.0
+    """
+    return mean_interval(values, level=level, bounds=quantity(key).bounds)
+
+
+def difference_of(key: str, a: Values, b: Values, *, level: float = LEVEL) -> Compared:
+    """Compare the means of a quantity over runs that share their seeds (`aqmlab.statistics.compare_means`)."""
+    return compare_means(a, b, level=level, bounds=quantity(key).bounds)
+
+
+def run_quantities(tables: Tables, link: str | None = None) -> dict[str, float]:
+    """Compute all quantities of one run from its tables.
+
+    A quantity whose table or column is absent is absent; one whose denominator is 0 is NaN.
+
+    Parameters
+    ----------
+    tables
+        The tables by their names, each a mapping of columns: as of the core, lists or arrays. All but ``links`` may be
+        absent.
+    link
+        The link in question; default: `bottleneck_of` the run.
+
+    Raises
+    ------
+    InputError
+        If the run has no such link.
+
+    Examples
+    --------
+    >>> links = {"link": ["a", "b"], "aqm": ["drop-tail", "red"], "drops": [0, 2], "arrivals": [0, 100]}
+    >>> run_quantities({"links": links}), run_quantities({"links": links}, "a")
+    ({'loss': 0.02}, {'loss': nan})
+    """
+    found = _core.run_quantities(tables, link)
+    if found is None:
+        raise InputError(unknown("link", str(link), list(tables["links"]["link"])))
+    return found
+
+
+def bottleneck_of(links: Sequence[str], disciplines: Sequence[str]) -> str:
+    """Return the link that results are about: ``bottleneck``, ``down``, or the first whose queue is not drop-tail.
+
+    >>> bottleneck_of(["a", "b"], ["drop-tail", "red"]), bottleneck_of(["up", "down"], ["red", "drop-tail"])
+    ('b', 'down')
+    """
+    return links[_core.bottleneck_of(list(links), list(disciplines))]
+
+
+def ratio(part: float, whole: float) -> float:
+    """Return part / whole, NaN if the whole is 0."""
+    return part / whole if whole else math.nan
+
+
+def jain(values: Sequence[float] | np.ndarray) -> float:
+    """Jain's fairness index: 1 if all are equal, 1/n if one has everything (Jain, Chiu and Hawe 1984).
+
+    >>> jain([1.0, 1.0]), jain([2.0, 0.0])
+    (1.0, 0.5)
+    """
+    return _core.jain(values)
