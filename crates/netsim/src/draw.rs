@@ -10,7 +10,7 @@ use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::plan::{
-    Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, PoissonArrival, Size, Start, Transport,
+    Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, PoissonProcess, Size, Start, Transport,
 };
 
 impl Plan {
@@ -60,13 +60,13 @@ impl Plan {
     fn draw_arrivals(&mut self, seed: u64) {
         let mut groups: BTreeMap<Arc<str>, Arrivals> = BTreeMap::new();
         let mut drawn = |group: &Arc<str>, start: &mut Start| {
-            if let Start::Poisson(arrival) = *start {
+            if let Start::Poisson { process, index } = start {
                 let arrivals =
-                    groups.entry(Arc::clone(group)).or_insert_with(|| Arrivals::new(seed, group, &arrival));
-                *start = Start::At(arrivals.time_of(&arrival));
+                    groups.entry(Arc::clone(group)).or_insert_with(|| Arrivals::new(seed, group, process));
+                *start = Start::At(arrivals.time_of(process, *index));
             }
         };
-        if !self.flows.iter().any(|flow| matches!(flow.start, Start::Poisson(_))) {
+        if !self.flows.iter().any(|flow| matches!(flow.start, Start::Poisson { .. })) {
             return;
         }
         let mut pages = self.pages.iter_mut().peekable();
@@ -88,12 +88,12 @@ impl Plan {
 /// one does; from the stream `page NAME`. Connections that share the objects get all of them.
 fn draw_page(page: &Page, connections: &mut [Flow], seed: u64) {
     let mut stream = Stream::new(seed, &format!("page {}", page.name));
-    let start = Start::At(page.start.at(stream.uniform()));
+    let start = page.start.at(stream.uniform());
     let sizes: Arc<[u64]> = (0..page.objects).map(|_| whole(page.size.draw(stream.uniform()))).collect();
     let ends = connections[0].ends.clone();
     let all = connections.len();
     for (place, flow) in connections.iter_mut().enumerate() {
-        (flow.start, flow.ends) = (start, ends.clone());
+        (flow.start, flow.ends) = (Start::At(start), ends.clone());
         let transport = Arc::make_mut(&mut flow.transport);
         if let Transport::Tcp { size: Size::Objects(Objects { sizes: own, .. }), .. } = transport {
             *own = match page.dispatch {
@@ -113,16 +113,16 @@ struct Arrivals {
 }
 
 impl Arrivals {
-    fn new(seed: u64, group: &str, process: &PoissonArrival) -> Self {
+    fn new(seed: u64, group: &str, process: &PoissonProcess) -> Self {
         let mut stream = Stream::new(seed, &format!("arrivals of group {group}"));
         let last = after(process.from, &mut stream, process);
         Self { stream, last, index: 0 }
     }
 
     /// The time of an arrival; numbers do not fall from call to call.
-    fn time_of(&mut self, arrival: &PoissonArrival) -> Time {
-        while self.index < arrival.index && self.last != Time::NEVER {
-            self.last = after(self.last, &mut self.stream, arrival);
+    fn time_of(&mut self, process: &PoissonProcess, index: u32) -> Time {
+        while self.index < index && self.last != Time::NEVER {
+            self.last = after(self.last, &mut self.stream, process);
             self.index += 1;
         }
         self.last
@@ -130,7 +130,7 @@ impl Arrivals {
 }
 
 /// The first arrival after a time; [`Time::NEVER`] if the process ends before.
-fn after(time: Time, stream: &mut Stream, process: &PoissonArrival) -> Time {
+fn after(time: Time, stream: &mut Stream, process: &PoissonProcess) -> Time {
     let gap = Span::from_secs(stream.exponential(1.0 / process.rate));
     let at = Time(time.0.saturating_add(gap.0));
     if at < process.until { at } else { Time::NEVER }
@@ -144,7 +144,7 @@ impl Start {
     fn at(&self, uniform: f64) -> Time {
         match *self {
             Self::At(t) => t,
-            Self::Poisson(_) => panic!("the arrival is not drawn"),
+            Self::Poisson { .. } => panic!("the arrival is not drawn"),
             Self::Uniform(from, to) => from + Span((uniform * to.since(from).0 as f64) as u64),
         }
     }
@@ -224,15 +224,15 @@ fn whole(x: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn times(seed: u64, process: &PoissonArrival, indices: impl Iterator<Item = u32>) -> Vec<Time> {
+    fn times(seed: u64, process: &PoissonProcess, indices: impl Iterator<Item = u32>) -> Vec<Time> {
         let mut arrivals = Arrivals::new(seed, "web", process);
-        indices.map(|index| arrivals.time_of(&PoissonArrival { index, ..*process })).collect()
+        indices.map(|index| arrivals.time_of(process, index)).collect()
     }
 
     #[test]
     fn arrivals_are_those_of_a_poisson_process() {
         let (from, until) = (Time::from_secs(5.0), Time::from_secs(405.0));
-        let process = PoissonArrival { rate: 50.0, from, until, index: 0 };
+        let process = PoissonProcess { rate: 50.0, from, until };
         let all = times(3, &process, 0..25_000);
         let count = all.iter().position(|&at| at == Time::NEVER).expect("an end");
         assert!(all[count..].iter().all(|&at| at == Time::NEVER));
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn arrivals_depend_on_seed_group_and_number_alone() {
-        let process = PoissonArrival { rate: 20.0, from: Time::ZERO, until: Time::from_secs(10.0), index: 0 };
+        let process = PoissonProcess { rate: 20.0, from: Time::ZERO, until: Time::from_secs(10.0) };
         let all = times(1, &process, 0..50);
         assert_eq!(
             times(1, &process, (0..50).step_by(7)),
             all.iter().step_by(7).copied().collect::<Vec<_>>()
         );
         assert_ne!(times(2, &process, 0..50), all);
-        let never = PoissonArrival { rate: 1e-9, ..process };
+        let never = PoissonProcess { rate: 1e-9, ..process };
         assert_eq!(times(1, &never, 0..3), [Time::NEVER; 3]);
-        let later = PoissonArrival { from: Time::from_secs(20.0), ..process };
+        let later = PoissonProcess { from: Time::from_secs(20.0), ..process };
         assert_eq!(times(1, &later, 0..2), [Time::NEVER; 2], "it ends before it begins");
     }
 

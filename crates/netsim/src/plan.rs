@@ -233,27 +233,30 @@ pub enum Ends {
 }
 
 /// When a flow starts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Start {
     /// At this time.
     At(Time),
     /// Uniform between two times, drawn from the flow's stream of the run.
     Uniform(Time, Time),
     /// With an arrival of the Poisson process of the flow's group, drawn in every run.
-    Poisson(PoissonArrival),
+    Poisson {
+        /// The process, which the flows of the group share.
+        process: Arc<PoissonProcess>,
+        /// Number of the arrival, from 0.
+        index: u32,
+    },
 }
 
-/// An arrival of a Poisson process.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PoissonArrival {
+/// A Poisson process of arrivals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoissonProcess {
     /// Arrivals per second, above 0.
     pub rate: f64,
     /// The process begins here.
     pub from: Time,
     /// The process ends here: an arrival at this time or later does not take place.
     pub until: Time,
-    /// Number of the arrival, from 0.
-    pub index: u32,
 }
 
 /// How a flow sends.

@@ -84,9 +84,9 @@ fn rates(plan: &Plan) -> Vec<f64> {
 fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Option<Load> {
     let Ends::At(from, to) = flow.ends else { return None };
     let path = routes.path(from, to)?;
-    let start = match flow.start {
-        Start::At(time) | Start::Uniform(time, _) => time,
-        Start::Poisson(arrival) => arrival.from,
+    let start = match &flow.start {
+        Start::At(time) | Start::Uniform(time, _) => *time,
+        Start::Poisson { process, .. } => process.from,
     };
     let end = Time::ZERO + plan.duration;
     let end = if flow.again.is_empty() { flow.stop.unwrap_or(end).min(end) } else { end };

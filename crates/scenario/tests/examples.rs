@@ -174,7 +174,7 @@ fn chain() {
         |i: usize| plan.links.iter().find(|l| l.name == format!("long.{i}.from->r1")).map(|l| l.delay());
     let expected = [1, 2, 5, 10].map(|ms| Some(Span::from_millis(ms)));
     assert_eq!([long(0), long(1), long(2), long(3)], expected);
-    let starts: Vec<_> = plan.flows[..4].iter().map(|f| f.start).collect();
+    let starts: Vec<_> = plan.flows[..4].iter().map(|f| f.start.clone()).collect();
     assert_eq!(starts, [0, 1, 2, 3].map(|i| Start::At(Time(i * 100_000_000_000))));
     assert_eq!(plan.flows[9].start, Start::At(Time(1_500_000_000_000)));
     let mut routes = Routes::new(plan);

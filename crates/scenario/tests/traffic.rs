@@ -132,7 +132,7 @@ fn active_periods() {
     let rest = "[[flow]]\nname = \"f\"\nactive = [[\"100s\", \"200s\"], [\"300s\", \"400s\"]]\n";
     let flow = &scenario(rest).plan.flows[0];
     let at = |s: f64| Time::from_secs(s);
-    assert_eq!((flow.start, flow.stop), (Start::At(at(100.0)), Some(at(200.0))));
+    assert_eq!((flow.start.clone(), flow.stop), (Start::At(at(100.0)), Some(at(200.0))));
     assert_eq!(flow.again, [(at(300.0), at(400.0))]);
     let checked_json = &checked(rest)["flows"][0];
     assert_eq!((&checked_json["start_s"], &checked_json["stop_s"]), (&json!([100.0, 100.0]), &json!(200.0)));
@@ -145,7 +145,7 @@ fn counts_by_schedule() {
     let flows = scenario(rest).plan.flows;
     let at = |s: f64| Time::from_secs(s);
     let periods: Vec<_> =
-        flows.iter().map(|flow| (&*flow.name, flow.start, flow.stop, flow.again.clone())).collect();
+        flows.iter().map(|flow| (&*flow.name, flow.start.clone(), flow.stop, flow.again.clone())).collect();
     assert_eq!(periods[0], ("f.0", Start::At(at(0.0)), None, Vec::new()));
     assert_eq!(periods[1], ("f.1", Start::At(at(0.0)), Some(at(40.0)), vec![(at(50.0), Time::NEVER)]));
     assert_eq!(periods[2], ("f.2", Start::At(at(20.0)), Some(at(40.0)), Vec::new()));
@@ -155,11 +155,11 @@ fn counts_by_schedule() {
 /// The rate of a group's Poisson process, and how many flows it has.
 fn process(keys: &str) -> (f64, usize) {
     let flows = scenario(&format!("[[flow]]\nname = \"f\"\n{keys}\n")).plan.flows;
-    let Start::Poisson(arrival) = flows[0].start else { panic!("no process") };
-    for (i, flow) in (0..).zip(&*flows) {
-        assert_eq!(flow.start, Start::Poisson(aqmlab_netsim::plan::PoissonArrival { index: i, ..arrival }));
+    let Start::Poisson { process, .. } = &flows[0].start else { panic!("no process") };
+    for (index, flow) in (0..).zip(&*flows) {
+        assert_eq!(flow.start, Start::Poisson { process: process.clone(), index });
     }
-    (arrival.rate, flows.len())
+    (process.rate, flows.len())
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
     AdaptationRule, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan,
-    PoissonArrival, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
+    PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Rate, Span, Time};
 
@@ -85,7 +85,8 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         ends: Ends::Drawn { from: fixed, to: None, hosts: hosts.clone() },
         start: match kind {
             Kind::Arriving(_) => {
-                Start::Poisson(PoissonArrival { rate: 2.0, from: s(0.5), until: s(6.0), index: i as u32 })
+                let process = PoissonProcess { rate: 2.0, from: s(0.5), until: s(6.0) };
+                Start::Poisson { process: process.into(), index: i as u32 }
             }
             _ if again.is_empty() => Start::Uniform(s(0.0), s(1.0)),
             _ => Start::At(s(0.1)),

@@ -47,10 +47,10 @@ impl<'a> Flow<'a> {
         let path = from.zip(to).and_then(|(from, to)| routes.path(from, to)).unwrap_or_default();
         let name_of = |end: Option<NodeId>| end.map_or(RANDOM, |node| node_name(plan, node));
         let (transport, parameters) = transport_json(&flow.transport);
-        let (first, last) = match flow.start {
-            Start::At(time) => (time, time),
-            Start::Uniform(first, last) => (first, last),
-            Start::Poisson(arrival) => (arrival.from, arrival.until),
+        let (first, last) = match &flow.start {
+            Start::At(time) => (*time, *time),
+            Start::Uniform(first, last) => (*first, *last),
+            Start::Poisson { process, .. } => (process.from, process.until),
         };
         Self {
             name: &flow.name,
@@ -61,8 +61,8 @@ impl<'a> Flow<'a> {
             path: path.into_iter().map(|link| link_name(plan, link)).collect(),
             parameters,
             start_s: (first.secs(), last.secs()),
-            arrivals_per_s: match flow.start {
-                Start::Poisson(arrival) => Some(arrival.rate),
+            arrivals_per_s: match &flow.start {
+                Start::Poisson { process, .. } => Some(process.rate),
                 Start::At(_) | Start::Uniform(..) => None,
             },
             stop_s: flow.stop.map(Time::secs),

@@ -1,4 +1,6 @@
-use aqmlab_netsim::plan::{PoissonArrival, Start};
+use std::sync::Arc;
+
+use aqmlab_netsim::plan::{PoissonProcess, Start};
 use aqmlab_units::{Span, Time};
 
 use crate::problem::Complaint;
@@ -28,7 +30,7 @@ pub(crate) enum Starts {
     /// The i-th, counted from 0, at i times this.
     Every(Span),
     /// The i-th with arrival i of a Poisson process.
-    Poisson(PoissonArrival),
+    Poisson(Arc<PoissonProcess>),
 }
 
 pub(super) fn kind() -> Kind {
@@ -164,11 +166,11 @@ fn read_process(spread: &Section<'_>, how: &str, duration: Option<Span>, load: L
         return None;
     }
     let until = until.unwrap_or(end).min(end);
-    Some(Starts::Poisson(PoissonArrival { rate: rate?, from, until, index: 0 }))
+    Some(Starts::Poisson(Arc::new(PoissonProcess { rate: rate?, from, until })))
 }
 
 /// The mean number of arrivals.
-fn mean_arrivals(process: &PoissonArrival) -> f64 {
+fn mean_arrivals(process: &PoissonProcess) -> f64 {
     process.rate * process.until.since(process.from).secs()
 }
 
@@ -183,10 +185,10 @@ impl Starts {
     /// When the flow of this number in the group starts.
     pub fn of(&self, index: usize) -> Start {
         match self {
-            Self::Same(start) => *start,
+            Self::Same(start) => start.clone(),
             Self::Each(times) => Start::At(times.get(index).copied().unwrap_or(Time::ZERO)),
             Self::Every(interval) => Start::At(Time::ZERO + *interval * index as u64),
-            Self::Poisson(process) => Start::Poisson(PoissonArrival { index: index as u32, ..*process }),
+            Self::Poisson(process) => Start::Poisson { process: Arc::clone(process), index: index as u32 },
         }
     }
 
@@ -194,7 +196,7 @@ impl Starts {
     fn last(&self, count: usize) -> Time {
         match self {
             Self::Same(Start::At(t) | Start::Uniform(_, t)) => *t,
-            Self::Same(Start::Poisson(process)) | Self::Poisson(process) => process.until,
+            Self::Same(Start::Poisson { process, .. }) | Self::Poisson(process) => process.until,
             Self::Each(times) => times.iter().copied().max().unwrap_or(Time::ZERO),
             Self::Every(interval) => Time::ZERO + *interval * count.saturating_sub(1) as u64,
         }

@@ -59,7 +59,7 @@ fn defaults() {
     assert_eq!((scenario.seeds.as_slice(), plan.warmup), (&[1][..], Span::ZERO));
     assert_eq!((plan.links[1].name.as_str(), plan.links[1].aqm()), ("b->a", "drop-tail"));
     assert_eq!(plan.links[1].queue.effective[0].1.to_string(), "1000p");
-    assert_eq!((plan.flows[0].start, plan.flows[0].stop), (Start::At(Time::ZERO), None));
+    assert_eq!((plan.flows[0].start.clone(), plan.flows[0].stop), (Start::At(Time::ZERO), None));
     assert_eq!(plan.probe.links, [0], "the queue that is not drop-tail");
     assert!(plan.probe.delay_histogram && !plan.probe.events);
     assert_eq!((plan.probe.queue_interval, plan.probe.cwnd_interval), (None, None));
