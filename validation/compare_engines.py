@@ -19,7 +19,8 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.errors import InputError
-from aqmlab.papers.reproduction import PAPERS, paper_of
+from aqmlab.papers.registry import PAPERS
+from aqmlab.papers.reproduction import paper_of
 from aqmlab.runs.jobs import Job, Simulation
 
 SEEDS = 1

@@ -8,7 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 from aqmlab.papers.common.claims import FORMS
-from aqmlab.papers.reproduction import PAPERS, paper_of, papers
+from aqmlab.papers.registry import PAPERS
+from aqmlab.papers.reproduction import paper_of, papers
 from aqmlab.statistics import Verdict
 from builder.page import Page, cell, plain, table
 

@@ -10,6 +10,7 @@ import typer
 
 from aqmlab.cli.application import Engine, Json, Out, Workers, command
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say
+from aqmlab.papers.registry import PAPERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +30,7 @@ _ABOUT = {"against": "against", "reading": "reading"}
     long=True,
 )
 def reproduce(
-    paper: Annotated[
-        str, typer.Argument(help="pc-red, mred, ddred, exred, adaptive-rio, all, or the folder of another paper.")
-    ],
+    paper: Annotated[str, typer.Argument(help=f"{', '.join(PAPERS)}, all, or the folder of another paper.")],
     new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
     report: Annotated[

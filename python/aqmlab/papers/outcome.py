@@ -64,7 +64,7 @@ class Overview:
     Attributes
     ----------
     papers
-        The reproductions, in the order of `aqmlab.papers.reproduction.PAPERS`.
+        The reproductions, in the order of `aqmlab.papers.registry.PAPERS`.
     claims
         The claims of all, with the column ``paper``.
     report

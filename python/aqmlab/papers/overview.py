@@ -13,6 +13,7 @@ from aqmlab import _core
 from aqmlab.papers.common.cards import linked
 from aqmlab.papers.common.claims import tally
 from aqmlab.papers.common.gaps import COLUMNS, GAPS, gaps_words
+from aqmlab.papers.registry import PAPERS
 from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 LARGEST = 12
 """So many gaps to printed numbers are shown."""
-ALL_PAPERS = 5
-"""With so many papers, one command repeats the page."""
 
 
 def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
@@ -66,7 +65,7 @@ def notice_over(found: Sequence[Reproduction]) -> str:
     if not notices:
         return ""
     seeds = sorted({one.seeds for one in found if one.notice})
-    command = "aqmlab reproduce all" if len(found) == ALL_PAPERS else "aqmlab reproduce PAPER"
+    command = "aqmlab reproduce all" if len(found) == len(PAPERS) else "aqmlab reproduce PAPER"
     words = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     return (
         f"This is a quick run, a demonstration: {words} seeds a point. Its verdicts are preliminary. "

@@ -21,6 +21,7 @@ from aqmlab.papers.common import Paper
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.papers.overview import page_over
+from aqmlab.papers.registry import PAPERS
 from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.page import Page
 from aqmlab.results import folders
@@ -29,14 +30,6 @@ from aqmlab.runs.jobs import Job, missing, note
 from aqmlab.runs.portions import Work
 from aqmlab.runs.scheduler import Workers, execute
 
-PAPERS = {
-    "pc-red": "aqmlab.papers.pc_red",
-    "mred": "aqmlab.papers.mred",
-    "ddred": "aqmlab.papers.ddred",
-    "exred": "aqmlab.papers.exred",
-    "adaptive-rio": "aqmlab.papers.adaptive_rio",
-}
-"""Key to package of every paper, in the order of the overview. A package has its `Paper` as ``PAPER``."""
 RUNS, DRAWS = "aqmlab.runs.jobs", "aqmlab.reporting.plots"
 """Modules that worker processes need for runs and for figures."""
 ALL = "all"
