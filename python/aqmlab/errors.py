@@ -11,9 +11,11 @@ import os
 import re
 import shlex
 import sys
+import traceback
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 OVERRIDE = "--set"
 """Name that a problem gives as its file if the value came from an override."""
@@ -211,3 +213,34 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
     hint = f"; did you mean {nearest}?" if near else ""
     return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
+
+
+@contextlib.contextmanager
+def in_code_of(owner: str) -> Iterator[None]:
+    """Report an exception in a user's Python as bad input, in one line with its place; errors of aqmlab name the owner.
+
+    Parameters
+    ----------
+    owner
+        The name of the code for the message, such as ``plug-in mine.py``.
+
+    Raises
+    ------
+    InputError
+        For every exception but an interruption.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{owner}: {error}") from None
+    except Error:
+        raise
+    except Exception as error:
+        if os.environ.get("AQMLAB_TRACEBACK"):
+            raise
+        installed = (sys.prefix, str(Path(__file__).parent), "<")
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith(installed)]
+        where = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
+        hint = "" if own else " (AQMLAB_TRACEBACK=1 shows where)"
+        raise InputError(f"{owner}: {where}{type(error).__name__}: {error}{hint}") from None

@@ -468,7 +468,9 @@ def times(draft: Draft, milliseconds: int, *, udp: bool) -> Table:
     third = milliseconds // 3
     if draft.maybe(5):
         draft.kind("flow", "stops and goes on")
-        return {"active": [["0s", f"{third // 2}ms"], [f"{third}ms", f"{2 * third}ms"]]}
+        # Nearly no pause, shorter than a window of an engine, and a long one.
+        again = draft.draw(st.sampled_from([f"{third // 2}.001ms", f"{third}ms"]))
+        return {"active": [["0s", f"{third // 2}ms"], [again, f"{2 * third}ms"]]}
     start: list[Value] = ["0s", "10ms", {"uniform": ["0s", "50ms"]}, {"every": "7ms"}, {"every": "1us"}]
     found: Table = {"start": draft.draw(st.sampled_from(start))}
     if draft.maybe(5):

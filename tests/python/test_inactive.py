@@ -58,3 +58,13 @@ def test_a_buffer_that_never_overflows(tmp_path, shell) -> None:
 def test_a_warning_of_a_comparison_is_printed_once(tmp_path, shell) -> None:
     words = ("--aqm", "red,drop-tail", "--set", "queue.bottleneck.min_th=6p", "--out", str(tmp_path))
     assert shell("compare", "small.toml", *words).err.count("drop-tail does not have min_th") == 1
+
+
+def test_a_discipline_that_only_overflows() -> None:
+    found = lines(queue__bottleneck__w_q=1e-9, queue__bottleneck__limit="16p")
+    assert any(line.startswith("Discipline: red at bottleneck neither dropped early nor marked") for line in found)
+
+
+def test_warnings_of_the_scenario_are_among_them() -> None:
+    found = lines(queue__bottleneck__min_th="60p", queue__bottleneck__max_th="90p")
+    assert found[0].startswith("Settings: queue.bottleneck: max_th (90p) is above the limit (50p)")

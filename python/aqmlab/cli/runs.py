@@ -26,6 +26,7 @@ from aqmlab.errors import InputError, escaped
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
+    from aqmlab.results.warmup_check import Settling
     from aqmlab.runs.comparison import Comparison
 
 STDOUT = "-"
@@ -199,9 +200,7 @@ def compare(
         }
         print_json(data | ({"settings": found.settings} if found.settings else {}))
         return
-    lines = [(name, line) for name, own in without_effect.items() for line in own]
-    lines += [(name, line) for name, one in settled.items() for line in one.lines()]
-    _show_comparison(found, lines, details=details)
+    _show_comparison(found, _by_discipline(without_effect, settled), details=details)
     for option, (place, _) in texts.items():
         if place is not None:
             say(f"{option.removeprefix('--')}: {place}")
@@ -232,7 +231,16 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
     return bool(printed)
 
 
-def _show_comparison(found: Comparison, lines: Sequence[tuple[str, str]], *, details: bool) -> None:
+def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str, Settling]) -> list[str]:
+    """Return lines with the name of their discipline; those that all disciplines have come once, without one."""
+    shared = [
+        line for line in next(iter(without_effect.values())) if all(line in own for own in without_effect.values())
+    ]
+    lines = [f"{name}: {line}" for name, own in without_effect.items() for line in own if line not in shared]
+    return shared + lines + [f"{name}: {line}" for name, one in settled.items() for line in one.lines()]
+
+
+def _show_comparison(found: Comparison, lines: Sequence[str], *, details: bool) -> None:
     """Print the answer, the matrix and lines about single disciplines; with details means and differences too."""
     from aqmlab.runs.comparison_matrix import legend, lines_of
 
@@ -247,8 +255,8 @@ def _show_comparison(found: Comparison, lines: Sequence[tuple[str, str]], *, det
     print()
     if details:
         _show_details(found)
-    for name, line in lines:
-        print_wrapped(f"{name}: {line}")
+    for line in lines:
+        print_wrapped(line)
     for part in (found.stopping, found.evaluation):
         for line in part.lines() if part is not None else ():
             print_wrapped(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.errors import InputError, StorageError, in_code_of, unknown
 from aqmlab.papers.common import Paper
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.outcome import Overview, Reproduction
@@ -129,7 +130,8 @@ def reproduce(
     checked_engine(engine)
     task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
     target = Path(report) if report is not None else task.root
-    with Workers(workers, progress=progress) as own:
+    owned = contextlib.nullcontext() if paper in papers() else in_code_of(f"paper {Path(paper).name}")
+    with owned, Workers(workers, progress=progress) as own:
         planned = task.planned()
         evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
         own.import_ahead(DRAWS)
@@ -248,6 +250,7 @@ def begin(folder: Path) -> list[Path]:
     """
     if folder.exists():
         raise InputError(f"{folder}: is there already")
+    _check_name(folder)
     folders.guarded(folder, lambda: folder.mkdir(parents=True))
     files = [one for one in resources.files("aqmlab.papers.common.template").iterdir() if one.is_file()]
     kept = sorted((one for one in files if one.name != "__init__.py"), key=lambda one: one.name)
@@ -256,12 +259,19 @@ def begin(folder: Path) -> list[Path]:
     return [folder / one.name for one in kept]
 
 
+def _check_name(folder: Path) -> None:
+    """Raise if a paper's folder is called like a paper of this package, whose runs it would replace."""
+    if folder.resolve().name in (*PAPERS, ALL):
+        raise InputError(f"{folder}: is also the name of a paper of aqmlab; choose another name for the folder")
+
+
 @cache
 def _in_folder(folder: Path) -> Paper:
     """Run the ``paper.py`` of a folder, which may import other modules beside it."""
     path = folder / "paper.py"
     if not path.is_file():
         raise InputError(f"{folder}: has no paper.py; begin a paper in a new folder: aqmlab reproduce FOLDER --new")
+    _check_name(folder)
     spec = importlib.util.spec_from_file_location(f"paper_in_{folder.name.replace('-', '_')}", path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: is no Python module")
@@ -269,13 +279,24 @@ def _in_folder(folder: Path) -> Paper:
     sys.path.insert(0, str(folder))
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
+        with in_code_of(f"paper {folder.name}"):
+            spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
     found = getattr(module, "PAPER", None)
     if not isinstance(found, Paper):
         raise InputError(f"{path}: defines no PAPER, which is an aqmlab.papers.common.Paper")
+    _check_printed(found)
     return found
+
+
+def _check_printed(paper: Paper) -> None:
+    """Raise if a printed number is of a case that no claim declares: nothing would be compared with it."""
+    for cell in paper.files.cells():
+        for column, value in cell.key.items():
+            declared = paper.claims.words.columns.get(column)
+            if declared is not None and declared.values is not None and value not in ("", *declared.values):
+                raise InputError(f"{cell.place}: {unknown(column, str(value), list(map(str, declared.values)))}")
 
 
 def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:

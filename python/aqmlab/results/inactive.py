@@ -39,7 +39,11 @@ def inactive(result: Result, *, link: str | None = None) -> list[str]:
     name = result.bottleneck if link is None else link
     found = result.links[result.links["link"] == name]
     own = scenario.link(name)
-    return [*_ecn(own, scenario, result.scenario_text, found), *_queue(own, found, result.links)]
+    return [
+        *(f"Settings: {one.key}: {one.message}." for one in scenario.warnings),
+        *_ecn(own, scenario, result.scenario_text, found),
+        *_queue(own, found, result.links),
+    ]
 
 
 def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iterator[str]:
@@ -62,6 +66,13 @@ def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iter
 def _queue(link: Link, found: pd.DataFrame, links: pd.DataFrame) -> Iterator[str]:
     """Yield the reason why a queue drops and marks nothing."""
     if found.empty or found["drops"].sum() + found["marks"].sum() > 0:
+        overflows = found["drops_overflow"].sum()
+        acts = "min_th" in link.parameters or "target" in link.parameters
+        if acts and 0 < overflows == found["drops"].sum() + found["marks"].sum():
+            yield (
+                f"Discipline: {link.aqm} at {link.name} neither dropped early nor marked: all drops "
+                f"({overflows:.0f}) are overflows of the buffer, as with drop-tail."
+            )
         return
     longest = int(found["max_queue"].max())
     waited = f"at most {longest} packet{'' if longest == 1 else 's'} waited"

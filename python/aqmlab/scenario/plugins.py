@@ -34,7 +34,7 @@ from typing import Any, Literal, TypeVar
 
 from aqmlab import _core
 from aqmlab._core import Packet, Queue
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, in_code_of
 
 __all__ = [
     "PLUGINS",
@@ -284,7 +284,8 @@ def load_plugins() -> None:
         if "" not in _loaded:
             _loaded.add("")
             for point in entry_points(group="aqmlab.plugins"):
-                _try(point.name, point.load)
+                with in_code_of(f"plug-in {point.name}"):
+                    point.load()
 
 
 def _named(text: str) -> Iterable[str]:
@@ -294,7 +295,8 @@ def _named(text: str) -> Iterable[str]:
 def _load(name: str) -> None:
     path = Path(name)
     if path.suffix != ".py":
-        _try(name, lambda: importlib.import_module(name))
+        with in_code_of(f"plug-in {name}"):
+            importlib.import_module(name)
         return
     if not path.is_file():
         raise InputError(f"{name}: there is no such plug-in (a file of Python, or the name of a module)")
@@ -304,17 +306,5 @@ def _load(name: str) -> None:
         raise InputError(f"{name}: is no file of Python")
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[module] = loaded
-    _try(name, functools.partial(spec.loader.exec_module, loaded))
-
-
-def _try(name: str, load: Callable[[], object]) -> None:
-    try:
-        load()
-    except InputError as error:
-        raise InputError(f"plug-in {name}: {error}") from None
-    except Exception as error:
-        frame = error.__traceback__
-        while frame is not None and frame.tb_next is not None:
-            frame = frame.tb_next
-        where = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}: " if frame is not None else ""
-        raise InputError(f"plug-in {name}: {where}{type(error).__name__}: {error}") from None
+    with in_code_of(f"plug-in {name}"):
+        spec.loader.exec_module(loaded)

@@ -188,10 +188,11 @@ impl Windows {
         if *self.ends.listed(end_point) != self.now {
             return;
         }
-        *self.ends.listed(end_point) = UNLISTED;
+        // It remains listed meanwhile: one that was listed for this window again, by a start or stop of its own, would not be taken.
         if self.next_own_event(network, end_point) < end {
             self.run_own_events(network, end_point, Key::start_of(end));
         }
+        *self.ends.listed(end_point) = UNLISTED;
         let next = self.next_own_event(network, end_point);
         self.list(end_point, next);
     }
@@ -286,7 +287,7 @@ mod tests {
 
     use aqmlab_transport::TcpConfig;
     use aqmlab_transport::rfc::{Config, CongestionControl};
-    use aqmlab_units::Span;
+    use aqmlab_units::{Span, Time};
 
     use super::super::lookahead::tests::network;
     use crate::engine::Engine;
@@ -333,6 +334,30 @@ mod tests {
             assert_eq!(by_events, run(&plan, EngineChoice::Events, false), "without shortcuts, {delays:?}");
             assert_eq!(by_events, run(&plan, EngineChoice::Windows, true), "windows, {delays:?}");
             assert_eq!(by_events, run(&plan, EngineChoice::Parallel, true), "two threads, {delays:?}");
+        }
+    }
+
+    #[test]
+    fn timers_go_on_after_a_pause_shorter_than_a_window() {
+        let at = Time::from_secs;
+        for pause in [1e-9, 1e-5, 1e-4, 3e-3] {
+            let mut plan = network([20; 5], &[(0, 4), (5, 4), (4, 0), (1, 2)]).plan;
+            let mut flows = plan.flows.to_vec();
+            for flow in &mut flows {
+                flow.stop = Some(at(1.0));
+                flow.again = vec![(at(1.0 + pause), at(1.5)), (at(1.5 + pause), at(60.0))];
+            }
+            plan.flows = flows.into();
+            let mut links = plan.links.to_vec();
+            for link in &mut links {
+                let mut line = (*link.line).clone();
+                line.channel = line.channel.lossy(13);
+                link.line = line.into();
+            }
+            plan.links = links.into();
+            let by_events = run(&plan, EngineChoice::Events, true);
+            assert_eq!(by_events, run(&plan, EngineChoice::Windows, true), "windows, {pause} s");
+            assert_eq!(by_events, run(&plan, EngineChoice::Parallel, true), "two threads, {pause} s");
         }
     }
 }

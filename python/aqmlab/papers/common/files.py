@@ -42,6 +42,8 @@ class Cell:
     value: float
     note: str
     key: dict[str, str | int | float]
+    place: str = field(default="", compare=False)
+    """File and line."""
 
     @property
     def columns(self) -> dict[str, str | int | float]:
@@ -121,6 +123,10 @@ class PaperFiles:
         package = resources.files(f"aqmlab.papers.{self.key.replace('-', '_')}")
         return package.joinpath(name).read_text(encoding="utf-8")
 
+    def place(self, name: str) -> str:
+        """Return a file's name for messages."""
+        return name if self.folder is None else str(self.folder / name)
+
     def toml(self, name: str) -> dict[str, Any]:
         """Return a TOML file as data."""
         return _toml(self, name)
@@ -193,12 +199,20 @@ def _cells(files: PaperFiles) -> tuple[Cell, ...]:
             quantity=row["quantity"],
             unit=row["unit"],
             printed=row["printed"],
-            value=float(row["value"] or "nan"),
+            value=_number(row["value"] or "nan", place=f"{files.place('published.csv')}:{line}: value"),
             note=row.get("note") or "",
             key={column: _number_or_text(text) for column, text in row.items() if column not in fixed},
+            place=f"{files.place('published.csv')}:{line}",
         )
-        for row in files.rows("published.csv")
+        for line, row in enumerate(files.rows("published.csv"), start=2)
     )
+
+
+def _number(text: str, *, place: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f'{place}: "{text}" is not a number') from None
 
 
 def _number_or_text(text: str) -> str | int | float:
