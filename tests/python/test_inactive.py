@@ -31,7 +31,7 @@ def test_capable_flows_without_ecn_at_the_queue() -> None:
 
 def test_a_link_that_is_not_the_bottleneck() -> None:
     (line,) = lines(dumbbell__bottleneck__rate="100Mbps")
-    assert line.startswith("No congestion at bottleneck: utilization ")
+    assert line.startswith("No congestion at bottleneck after the warm-up: utilization ")
     assert "no drop and no mark; at most " in line
     assert "The busiest link is " in line
 

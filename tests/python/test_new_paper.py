@@ -38,3 +38,29 @@ def test_a_folder_without_a_paper_is_an_error(tmp_path):
         aqmlab.reproduce(str(tmp_path))
     with pytest.raises(InputError, match=r'unknown paper "mrde" .*did you mean mred'):
         aqmlab.reproduce("mrde")
+
+
+@pytest.mark.parametrize("name", ["exred", "all"])
+def test_a_folder_cannot_have_the_name_of_a_paper(tmp_path, name):
+    with pytest.raises(InputError, match="is also the name of a paper of aqmlab"):
+        reproduction.begin(tmp_path / name)
+
+
+def test_an_error_in_a_paper_is_one_line_with_its_place(tmp_path):
+    own = tmp_path / "own"
+    reproduction.begin(own)
+    text = (own / "published.csv").read_text()
+    (own / "published.csv").write_text(text.replace("0.05,0.05", "0.05,abc"))
+    with pytest.raises(InputError, match=r'own/published\.csv:2: value: "abc" is not a number'):
+        aqmlab.reproduce(str(own))
+    other = tmp_path / "other"
+    reproduction.begin(other)
+    (other / "published.csv").write_text(text.replace("RED", "REDD"))
+    with pytest.raises(InputError, match=r'published\.csv:2: unknown discipline "REDD".*did you mean RED'):
+        aqmlab.reproduce(str(other))
+    third = tmp_path / "third"
+    reproduction.begin(third)
+    script = (third / "paper.py").read_text()
+    (third / "paper.py").write_text(script.replace("page=page", "page=pages"))
+    with pytest.raises(InputError, match=r"paper third: .*paper\.py:\d+: NameError: name 'pages' is not defined"):
+        aqmlab.reproduce(str(third))

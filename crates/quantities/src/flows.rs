@@ -63,10 +63,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 
-/// Return the rows of the TCP flows, or `None` without such flows.
+/// Return the rows of the TCP flows that start in the run, or `None` without such flows.
 pub(crate) fn tcp_flows(run: &Run<'_>) -> Option<Vec<usize>> {
     let transports = run.words("flows", "transport")?;
-    let rows: Vec<_> = (0..transports.len()).filter(|&row| transports.get(row) != "udp").collect();
+    let starts = run.numbers("flows", "start_s");
+    let has_started = |row: usize| starts.as_ref().is_none_or(|starts| !starts[row].is_nan());
+    let rows: Vec<_> =
+        (0..transports.len()).filter(|&row| transports.get(row) != "udp" && has_started(row)).collect();
     (!rows.is_empty()).then_some(rows)
 }
 

@@ -105,8 +105,8 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
         caption="Means over the seeds, per link that has a discipline other than drop-tail or lost a packet.",
     )
     page.table(
-        side_by_side(mean_rows(result.flows, "group"), "group"),
-        caption="Means over flows and seeds, per group of flows.",
+        side_by_side(mean_rows(result.flows[result.flows["start_s"].notna()], "group"), "group"),
+        caption="Means over flows and seeds, per group of flows; flows that never start do not count.",
     )
 
 

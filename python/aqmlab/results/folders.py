@@ -333,6 +333,8 @@ def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) ->
     data = verified(folder, path.name)
     try:
         return read_parquet(data, columns)
+    except MemoryError:  # of Arrow, which is an ArrowException too
+        raise
     except (OSError, pa.ArrowException, ValueError):  # ValueError: text that is not UTF-8 in the schema
         raise StorageError(f"{path}: is damaged; delete {folder} and run again") from None
 

@@ -50,7 +50,8 @@ def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iter
     """Yield the reason why a queue marks nothing; ECN that is on by default needs none."""
     asked = tomllib.loads(text).get("queue", {}).get(link.queue, {}).get("ecn") is True
     marking = link.parameters.get("ecn")
-    if found["marks"].sum() > 0 or not (asked or marking is False):
+    dropped = found["drops_early"].sum() + found["drops_forced"].sum() > 0
+    if found["marks"].sum() > 0 or not dropped or not (asked or marking is False):
         return
     flows = [flow for flow in scenario.flows if link.name in flow.path or not flow.path]
     able = [flow for flow in flows if flow.parameters.get("ecn")]
@@ -82,8 +83,8 @@ def _queue(link: Link, found: pd.DataFrame, links: pd.DataFrame) -> Iterator[str
         busiest = str(mean.idxmax())
         other = f" The busiest link is {busiest} ({100 * mean[busiest]:.0f} %)." if busiest != link.name else ""
         yield (
-            f"No congestion at {link.name}: utilization {100 * utilization:.0f} %, no drop and no mark; "
-            f"{waited}.{other}"
+            f"No congestion at {link.name} after the warm-up: utilization {100 * utilization:.0f} %, no drop and "
+            f"no mark; {waited}.{other}"
         )
         return
     min_th, limit = link.parameters.get("min_th"), link.parameters.get("limit")

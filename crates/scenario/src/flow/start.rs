@@ -18,7 +18,9 @@ const ALLOWED: &str =
 /// Keys of Poisson processes alone.
 const OF_PROCESSES: [&str; 4] = ["link", "headers", "from", "until"];
 /// Most of the offered load.
-const MOST_LOAD: f64 = 100.0;
+const MOST_LOAD: f64 = 10.0;
+/// Of a process with fewer arrivals in a run a warning tells.
+const FEW_ARRIVALS: f64 = 1.0;
 
 /// When the flows of a group start.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,6 +223,12 @@ impl Starts {
                 mean_arrivals(process)
             );
             flow.warning("count", Complaint::new(message).allowed("no count, or a larger one"));
+        }
+        if let Self::Poisson(process) = self
+            && mean_arrivals(process) < FEW_ARRIVALS
+        {
+            let message = format!("the process has {:.1} arrivals on average", mean_arrivals(process));
+            flow.warning("start", Complaint::new(message).allowed("a longer run, or more or smaller flows"));
         }
         let last = self.last(count);
         let is_reached = |end: Time| match self {

@@ -651,7 +651,7 @@ fn poisson_starts() {
         ),
         (
             "size = \"1MB\"\nstart = { load = 0 }",
-            "start.load: 0 is out of range (allowed: a number above 0, at most 100)",
+            "start.load: 0 is out of range (allowed: a number above 0, at most 10)",
         ),
         (
             "size = \"1MB\"\nstart = { load = 0.5, link = \"bottelneck\" }",
