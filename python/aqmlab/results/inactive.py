@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, Link
+from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def inactive(result: Result, *, link: str | None = None) -> list[str]:
 
 def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iterator[str]:
     """Yield the reason why a queue marks nothing; ECN that is on by default needs none."""
-    asked = tomllib.loads(text).get("queue", {}).get(link.queue, {}).get("ecn") is True
+    asked = read_toml(text).get("queue", {}).get(link.queue, {}).get("ecn") is True
     marking = link.parameters.get("ecn")
     dropped = found["drops_early"].sum() + found["drops_forced"].sum() > 0
     if found["marks"].sum() > 0 or not dropped or not (asked or marking is False):

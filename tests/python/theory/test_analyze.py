@@ -318,7 +318,7 @@ def test_an_interrupt_is_reported(command, monkeypatch):
     def stop(*_args, **_options):
         raise aqmlab.Interrupted("interrupted; 0 of 2 runs finished")
 
-    monkeypatch.setattr("aqmlab.reporting.analysis.analyzing.run_into", stop)
+    monkeypatch.setattr("aqmlab.reporting.analysis.analyzing.run", stop)
     answer = command("small.toml", "--seeds", "2")
     assert (answer.code, answer.err) == (130, "aqmlab: interrupted; 0 of 2 runs finished\n")
 
