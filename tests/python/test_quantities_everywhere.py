@@ -32,7 +32,7 @@ FILE = "example:applications"
 SHORT = {"run.duration": "14s", "run.warmup": "1s"}
 COMMANDS = {
     "run": [FILE, "--seeds", "2"],
-    "compare": [FILE, "--aqm", "red,codel", "--queue", "main", "--seeds", "3"],
+    "compare": [FILE, "--aqm", "red,codel", "--queue", "main", "--seeds", "3", "--details"],
     "sweep": [FILE, "--grid", "flow.bulk.count=2,5", "--seeds", "2"],
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,11 @@ class Matrix:
     def unit(self, key: str) -> str:
         """Return the unit of a metric as shown; "" for a pure number."""
         return quantity(key).shown_unit
+
+    @property
+    def tested(self) -> Matrix:
+        """The matrix of the quantities whose differences are tested."""
+        return replace(self, metrics=[key for key in self.metrics if quantity(key).compared != "described"])
 
     @property
     def not_tested(self) -> str:
