@@ -1,4 +1,4 @@
-"""Lines about mechanisms that had no effect: each in a scenario in which it has none, and none where all have one."""
+"""Lines about mechanisms without effect: one scenario for each line, and one without lines."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def shell(place):
 
 @pytest.fixture(scope="module")
 def printed(shell):
-    """Return what each command prints."""
+    """Return the output of each command."""
     sets = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
     found = {}
     for name, words in COMMANDS.items():

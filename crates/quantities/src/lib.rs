@@ -30,7 +30,7 @@ pub use tables::Tables;
 pub struct Group {
     /// Its name.
     pub name: &'static str,
-    /// Whether its quantities are what users of an application perceive.
+    /// Whether its quantities measure the experience of an application's users.
     pub is_felt: bool,
     quantities: &'static [Quantity],
 }
@@ -74,7 +74,7 @@ pub fn descriptions() -> Vec<Description> {
 
 /// Compute all quantities that a run has, by their keys: in the order of display, then those of groups of flows as `KEY.GROUP`.
 ///
-/// A quantity is absent if the run lacks its table or column, or has nothing to measure; it is NaN where a ratio has no denominator.
+/// A quantity is absent if the run lacks its table or column, or has no packets or flows to measure; it is NaN where a ratio has no denominator.
 pub fn values(run: &Run<'_>) -> Vec<(String, f64)> {
     let whole = all().iter().filter_map(|(_, one)| Some((one.key.to_owned(), (one.value)(run)?)));
     let of_groups =

@@ -7,7 +7,7 @@ use crate::quantity::{Groups, Quantity};
 use crate::run::{Run, at};
 use crate::sum::mean;
 
-/// Differences that users perceive, from the limit of what they take for immediate (Nielsen 1993).
+/// Perceptible differences in load time, from the limit of an immediate response (Nielsen 1993).
 const NOTABLE_S: f64 = 0.1;
 
 pub(crate) const QUANTITIES: &[Quantity] = &[

@@ -6,7 +6,7 @@ use aqmlab_netsim::{Column, Table, Words};
 
 /// The tables of one run. A table or column may be absent.
 pub trait Tables {
-    /// Return a column of numbers; NaN where there is no value.
+    /// Return a column of numbers; missing values are NaN.
     fn numbers(&self, table: &'static str, column: &'static str) -> Option<Cow<'_, [f64]>>;
 
     /// Return a column of words.

@@ -35,8 +35,8 @@ impl Run {
         self.simulation.totals().0
     }
 
-    /// End the run. The answer has the quantities of the link that the request names, by default the bottleneck; null where there
-    /// is no value. It lists for each column its `kind` and its place in the block: `at` in bytes, `length` in
+    /// End the run. The answer has the quantities of the link that the request names, by default the bottleneck; missing values
+    /// are null. It lists for each column its `kind` and its place in the block: `at` in bytes, `length` in
     /// values of eight bytes, little endian. Columns of `text` are in the answer itself.
     pub fn finish(mut self, request: &str) -> (String, Vec<u8>) {
         let request: Json = serde_json::from_str(request).unwrap_or_default();

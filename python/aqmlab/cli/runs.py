@@ -232,7 +232,7 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
 
 
 def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str, Settling]) -> list[str]:
-    """Return lines with the name of their discipline; those that all disciplines have come once, without one."""
+    """Return lines with the name of their discipline; lines that all disciplines share come once, without a name."""
     shared = [
         line for line in next(iter(without_effect.values())) if all(line in own for own in without_effect.values())
     ]

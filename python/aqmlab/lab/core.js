@@ -46,8 +46,8 @@ export class Core {
   // Returns p_b of a queue at averages in packets.
   curve(queue, x) { return this.ask("curve", { queue: JSON.stringify(queue), x }).p; }
 
-  // Runs a scenario with one seed; returns its summary, the quantities of a link (without one of the bottleneck) with null
-  // where there is no value, and its tables: table to column to values. `step(share)` is awaited now and then; an error in
+  // Runs a scenario with one seed; returns its summary, the quantities of a link (by default of the bottleneck; missing
+  // values are null), and its tables: table to column to values. `step(share)` is awaited now and then; an error in
   // it ends the run.
   async run({ text, file, overrides, seed, link }, step = async () => {}) {
     this.ask("start", { text, file, overrides, seed });

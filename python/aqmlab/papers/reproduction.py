@@ -291,7 +291,7 @@ def _in_folder(folder: Path) -> Paper:
 
 
 def _check_printed(paper: Paper) -> None:
-    """Raise if a printed number is of a case that no claim declares: nothing would be compared with it."""
+    """Raise if the claims declare no such case as that of a printed number: it would never be compared."""
     for cell in paper.files.cells():
         for column, value in cell.key.items():
             declared = paper.claims.words.columns.get(column)

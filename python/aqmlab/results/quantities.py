@@ -78,17 +78,17 @@ class Quantity:
 
     @property
     def scale(self) -> float:
-        """Factor from the number to what people read: 100 for a share in %."""
+        """Factor from the number to the printed one: 100 for a share in %."""
         return 100.0 if self.is_percent else 1.0
 
     @property
     def shown_unit(self) -> str:
-        """The unit of what people read; "" for a pure number."""
+        """The unit in tables and texts; "" for a pure number."""
         return "%" if self.is_percent else "" if self.unit == "1" else self.unit
 
     @property
     def shown_digits(self) -> int:
-        """Decimal places of what people read."""
+        """Decimal places in tables and texts."""
         return self.digits - 2 if self.is_percent else self.digits
 
     @property

@@ -22,7 +22,7 @@ pub use self::words::Words;
 pub enum Column {
     /// Whole numbers.
     Integer(Vec<i64>),
-    /// Real numbers; NaN where there is no value.
+    /// Real numbers; missing values are NaN.
     Real(Vec<f64>),
     /// Words.
     Text(Words),

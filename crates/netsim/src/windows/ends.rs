@@ -5,7 +5,7 @@
 //! come in order: all of them come over the last link of its path, which sends in order, and a page keeps what it is given in the
 //! order in which it is given. So the inputs of a window, of all sources, are evaluated from the first to the last, and need neither
 //! sorting nor a queue for each flow. (Inputs that were further ahead than windows are kept for come to a page late. Such a page is
-//! sorted, and so is every page where a link does not send in order.) What an endpoint does by itself before an input, by the keys, is done before it; what it does after its last input of
+//! sorted, and so is every page where a link does not send in order.) An endpoint's own events before an input, by the keys, are evaluated before it; its events after the last input of
 //! the window, after all inputs.
 //!
 //! Timers are lazy: an endpoint is listed for a window no later than that of its next own event. If it finds nothing to do there, since
@@ -188,7 +188,7 @@ impl Windows {
         if *self.ends.listed(end_point) != self.now {
             return;
         }
-        // It remains listed meanwhile: one that was listed for this window again, by a start or stop of its own, would not be taken.
+        // The entry for this window stays until here: an entry that a start or stop of the flow adds now would never be read.
         if self.next_own_event(network, end_point) < end {
             self.run_own_events(network, end_point, Key::start_of(end));
         }

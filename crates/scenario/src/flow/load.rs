@@ -40,7 +40,7 @@ impl<'a> Trunks<'a> {
     }
 }
 
-/// What a load is a share of: the links, and the transfers of the group.
+/// The links that a load may refer to, and the transfers of the group.
 #[derive(Clone, Copy)]
 pub(super) struct Load<'a> {
     pub trunks: &'a Trunks<'a>,

@@ -164,7 +164,7 @@ pub(crate) fn read<'a>(
         let transport = application.as_ref().and_then(|_| transport::read(section, count, of));
         let times =
             Times::read(section, count, duration, Load { trunks: &trunks, transport: transport.as_ref() });
-        // More flows than a process can have arrivals would never start.
+        // Flows beyond the largest number of arrivals would never start.
         let count = count.into_iter().chain(times.as_ref().and_then(Times::count)).min();
         if let Some(application) = of {
             application::check_memory(section, application, count, duration);

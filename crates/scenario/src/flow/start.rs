@@ -19,7 +19,7 @@ const ALLOWED: &str =
 const OF_PROCESSES: [&str; 4] = ["link", "headers", "from", "until"];
 /// Most of the offered load.
 const MOST_LOAD: f64 = 10.0;
-/// Of a process with fewer arrivals in a run a warning tells.
+/// A process with fewer arrivals in a run gets a warning.
 const FEW_ARRIVALS: f64 = 1.0;
 
 /// When the flows of a group start.

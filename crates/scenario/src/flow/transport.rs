@@ -239,8 +239,8 @@ fn read_size(flow: &Section<'_>, payload: u32) -> Option<Size> {
 }
 
 impl GroupTransport {
-    /// Mean bytes of a transfer: those of the file's distribution, or with headers the bytes of its packets on a link. `None` for
-    /// what is no transfer.
+    /// Mean bytes of a transfer: those of the file's distribution, or with headers the bytes of its packets on a link. `None`
+    /// without transfers.
     pub fn mean_bytes(&self, with_headers: bool) -> Option<f64> {
         let Self::Tcp { config, size, .. } = self else { return None };
         let payload = f64::from(config.payload());

@@ -16,7 +16,7 @@ impl Keys for Section<'_> {
     }
 }
 
-/// Return the keys of server and channel. Those without which no link can be are required.
+/// Return the keys of server and channel. The keys that every link needs are required.
 pub(crate) fn keys() -> Vec<Key> {
     let required = [Server::KEY.key, Channel::KEY.key];
     let keys = optional_keys().into_iter();

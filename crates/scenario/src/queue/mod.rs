@@ -116,7 +116,7 @@ impl<'a> Queues<'a> {
         self.queues.iter().map(|queue| queue.name.as_str())
     }
 
-    /// The queue before a link with this server and channel. What is wrong is reported, once.
+    /// The queue before a link with this server and channel. Each error is reported once.
     pub fn before_link(&self, id: QueueId, line: &Line) -> Option<Shared> {
         let mut known = self.known.borrow_mut();
         let link = line.context();

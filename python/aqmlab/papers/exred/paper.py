@@ -38,7 +38,7 @@ def page(study: Study) -> Iterator[Section]:
 
 
 def introduction() -> list[Text | Figure]:
-    """Return what the figures are of, and the algorithm."""
+    """Describe the model of the figures, and the algorithm."""
     floors = [f"at load {load} it stays above {figures.printed_floor(load):.2g}" for load in RUN_LOADS]
     return [
         Text(

@@ -219,5 +219,5 @@ def tcps(effort: Effort) -> list[Setup]:
 
 
 def others(effort: Effort) -> list[Computation]:
-    """List everything that is no scenario."""
+    """List the computations: solved chains, scaled chains, frontiers and open loops."""
     return [*solutions(effort), *scaled_solutions(effort), *frontiers(effort), *loops(effort)]

@@ -200,8 +200,8 @@ class ResultStore:
     def block_folder(self, block: str) -> Path:
         """Return the folder of a block, which lies inside the store, since commands remove these folders.
 
-        It is an error if the name is no block's name, as in an index that was made to point elsewhere, or if a folder
-        on the way is a symbolic link.
+        It is an error if the name is invalid, as in a manipulated index, or if a folder on the way is a
+        symbolic link.
         """
         if not is_name(block):
             raise self._misled(block, "name of a block (allowed: 32 hexadecimal digits)")

@@ -121,7 +121,7 @@ def ranges_of(given: Mapping[str, Value], option: str) -> tuple[Range, ...]:
 
 
 def number_and_unit(text: str) -> tuple[float, str] | None:
-    """Split ``45p`` into 45.0 and ``p``; None if it is no number.
+    """Split ``45p`` into 45.0 and ``p``; None if it does not begin with a number.
 
     >>> number_and_unit("45p"), number_and_unit("red")
     ((45.0, 'p'), None)

@@ -172,7 +172,7 @@ def _done(
 
 def _left(store: ResultStore, blocks: Sequence[Block]) -> list[Block]:
     """Return the runs that are still to do; before, drop those whose files are missing, and adopt those in folders."""
-    store.claims.enter()  # removes what a killed process left, even if there is nothing to do
+    store.claims.enter()  # removes locks of killed processes, even if all runs are finished
     store.drop_lost(key.name for block in blocks for key in block.keys)
     for block in blocks if store.index.rows("SELECT 1 FROM folders LIMIT 1") else ():
         found = block.adopted(store)

@@ -73,7 +73,7 @@ impl ParameterReader<'_> {
         let adaptation = self.special("adaptation").map_or(Ok(preset.adaptation), AdaptationKind::named)?;
         let parts = ChosenParts { curve, spacing, victim, adaptation };
         for (key, name) in parts.names() {
-            // A part of a plugin is no word that can be set.
+            // A plugin's part has no name in a scenario file.
             if let Some(name) = name {
                 self.known(key, Value::Word(name.into()));
             }
