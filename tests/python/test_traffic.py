@@ -98,7 +98,7 @@ def test_a_file_is_part_of_the_scenario(path):
         ("1000 0.5\n500 1\n", "sizes.cdf:2: the size 500 is below the one before it, 1000"),
         ("1000 50\n", "sizes.cdf:1: the probability 50 is not a number from 0 to 1"),
         ("1000 0.5\n2000 0.9\n", "sizes.cdf:2: the last probability is 0.9, not 1"),
-        ("", "sizes.cdf:1: there is no point"),
+        ("", "sizes.cdf:1: the distribution is empty"),
         (None, "sizes.cdf: no such file"),
         (b"\xff", "sizes.cdf: not UTF-8 text (byte 0)"),
     ],

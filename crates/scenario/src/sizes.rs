@@ -57,7 +57,7 @@ pub(crate) fn points(file: &str, text: &str) -> Result<Vec<(f64, f64)>, Complain
         points.push((size, probability));
     }
     match points.last() {
-        None => Err(wrong(last_line, "there is no point".to_owned())),
+        None => Err(wrong(last_line, "the distribution is empty".to_owned())),
         Some((_, probability)) if *probability != 1.0 => {
             Err(wrong(last_line, format!("the last probability is {probability}, not 1")))
         }
@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let cases = [
-            ("", "f:1: there is no point"),
-            ("# only a comment\n", "f:1: there is no point"),
+            ("", "f:1: the distribution is empty"),
+            ("# only a comment\n", "f:1: the distribution is empty"),
             ("100 0.5\n200", "f:2: \"200\" is not a size and a probability"),
             ("100 0.5 x", "f:1: \"100 0.5 x\" is not a size and a probability"),
             ("-1 1", "f:1: the size -1 is not a number from 0 to 1e15"),

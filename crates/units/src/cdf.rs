@@ -13,7 +13,7 @@ impl Cdf {
     pub fn new(points: Vec<(f64, f64)>) -> Result<Self, &'static str> {
         let pairs = || points.windows(2);
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
-            return Err("there is no point");
+            return Err("the distribution is empty");
         };
         if points.iter().any(|(x, p)| !x.is_finite() || !p.is_finite() || *x < 0.0) {
             return Err("a value is below 0 or no number");
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn points_that_are_no_distribution() {
         let refused = |points: &[(f64, f64)]| Cdf::new(points.to_vec()).expect_err("no distribution");
-        assert_eq!(refused(&[]), "there is no point");
+        assert_eq!(refused(&[]), "the distribution is empty");
         assert_eq!(refused(&[(-1.0, 1.0)]), "a value is below 0 or no number");
         assert_eq!(refused(&[(2.0, 0.5), (1.0, 1.0)]), "a value is below the one before it");
         assert_eq!(

@@ -64,7 +64,7 @@ fn distributions_through_points() {
     let size = |cdf: &str| format!("size = {{ cdf = {cdf} }}");
     let allowed = "(allowed: [[1000, 0.3], [10000, 0.9], [100000, 1]])";
     for (cdf, why) in [
-        ("[]", "there is no point"),
+        ("[]", "the distribution is empty"),
         ("[[1, 2, 3]]", "a point is not a pair of numbers"),
         ("[[1, 0.5]]", "the last probability is not 1"),
         ("[[2, 0.5], [1, 1]]", "a value is below the one before it"),
