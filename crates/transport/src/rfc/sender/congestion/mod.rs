@@ -10,6 +10,7 @@
 //! states, Prague after a mark.
 
 mod controllers;
+mod delivery;
 mod hystart;
 #[cfg(test)]
 mod tests;

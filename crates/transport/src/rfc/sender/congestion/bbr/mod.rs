@@ -18,7 +18,7 @@
 //! | ProbeBW: Down, Cruise, Refill, Up | 0.9, 1, 1, 1.25 | 2, 2, 2, 2.25 | in turn (`probe_bw.rs`) |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round trip with half a BDP in flight (`probe_rtt.rs`) |
 //!
-//! `losses.rs` has the response to losses, `marks.rs` the response to marks, `delivery.rs` the rate samples.
+//! `losses.rs` has the response to losses, `marks.rs` the response to marks, `../delivery.rs` the rate samples.
 //!
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
@@ -41,7 +41,6 @@
 //! 2. The send quantum has its formula (section 5.6.3) where room is computed from it, but segments leave one by one.
 
 mod control;
-mod delivery;
 mod losses;
 mod marks;
 mod probe_bw;
@@ -60,7 +59,7 @@ use crate::ValueKind;
 use crate::parameters::{number, time};
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
-use delivery::{Deliveries, Sample};
+use super::delivery::{Deliveries, FullPipe, Rounds, Sample, pacing_gap};
 
 /// Least window, in segments (section 5.6.4.3).
 const MIN_PIPE_CWND: f64 = 4.0;
@@ -150,18 +149,13 @@ pub struct Bbr {
     pub deliveries: Deliveries,
     state: State,
     pacing_rate: f64,
-    /// Rounds.
-    next_round_delivered: u64,
-    round_start: bool,
-    round_count: u64,
+    rounds: Rounds,
     /// Greatest rates of the last cycle of ProbeBW and of this one, in segments a second.
     max_bw: [f64; 2],
     bw: f64,
     min_rtt: Option<Span>,
     min_rtt_stamp: Time,
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_now: bool,
+    full_pipe: FullPipe,
     full_bw_reached: bool,
     drain_start_round: u64,
     losses: losses::Signals,
@@ -276,16 +270,12 @@ impl Controller for Bbr {
             deliveries: Deliveries::default(),
             state: State::Startup,
             pacing_rate: 0.0,
-            next_round_delivered: 0,
-            round_start: false,
-            round_count: 0,
+            rounds: Rounds::default(),
             max_bw: [0.0; 2],
             bw: 0.0,
             min_rtt: None,
             min_rtt_stamp: Time::ZERO,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_now: false,
+            full_pipe: FullPipe::default(),
             full_bw_reached: false,
             drain_start_round: 0,
             losses: losses::Signals::default(),
@@ -369,7 +359,7 @@ impl Controller for Bbr {
     }
 
     fn gap(&self, _: &Window, _: Option<Span>) -> Option<Span> {
-        self.pacing_gap()
+        pacing_gap(self.pacing_rate)
     }
 
     /// Before a segment is sent with nothing in flight (section 5.4.1).
@@ -413,16 +403,12 @@ impl Bbr {
 
     /// A round is over when something arrives that was sent after its beginning (section 5.5.1).
     fn update_round(&mut self, sample: &Sample) {
-        self.round_start = sample.prior_delivered >= self.next_round_delivered;
-        if self.round_start {
-            self.start_round();
-            self.round_count += 1;
-            self.cycle.rounds_since_probe_up += 1;
-        }
+        self.rounds.update(sample, self.deliveries.delivered);
+        self.cycle.rounds_since_probe_up += u64::from(self.rounds.start);
     }
 
     fn start_round(&mut self) {
-        self.next_round_delivered = self.deliveries.delivered;
+        self.rounds.begin(self.deliveries.delivered);
     }
 
     /// Section 5.5.5.
