@@ -205,6 +205,13 @@ impl FullPipe {
         }
     }
 
+    /// Compare with no earlier rate; a full path stays full.
+    pub fn restart(&mut self) {
+        if !self.is_full() {
+            *self = Self::default();
+        }
+    }
+
     pub fn is_full(&self) -> bool {
         self.rounds >= FULL_ROUNDS
     }

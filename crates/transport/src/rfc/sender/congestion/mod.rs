@@ -26,6 +26,7 @@ use crate::settings::{Setting, Settings, Value};
 use controllers::controllers;
 
 pub use bbr::BbrConfig;
+pub use bbr1::Bbr1Config;
 pub use dctcp::DctcpConfig;
 pub use ledbat::{DelayFilter, LedbatConfig};
 pub use prague::PragueConfig;
@@ -37,6 +38,7 @@ controllers! {
     ledbat: Ledbat,
     prague: Prague,
     bbr: Bbr,
+    bbr1: Bbr1,
 }
 
 /// A congestion control: what it says about itself, and what it does for one sender.
@@ -59,8 +61,8 @@ pub trait Controller: Sized + Clone + Debug {
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic, EcnFeedback::Accurate];
     /// Whether its packets ask for L4S by ECT(1) (RFC 9331).
     const IS_L4S: bool = false;
-    /// Whether Linux has it under this name.
-    const IN_LINUX: bool = false;
+    /// Its name in Linux, which lacks the others.
+    const LINUX_NAME: Option<&'static str> = None;
     /// Whether its sender asks for one-way delays.
     const NEEDS_ONE_WAY_DELAY: bool = false;
     /// Whether the sender must report acknowledgements by [`Controller::on_feedback`].
