@@ -6,8 +6,8 @@
 //!
 //! The sender reports every acknowledgement to the controller ([`Controller::on_feedback`]) and lets it open the window
 //! while there is no loss or mark ([`Controller::open_window`]). On a loss or a mark it asks for the new threshold
-//! ([`Controller::reduce`]) and moves the window there itself. Two controllers set the window themselves: BBR in all
-//! states, Prague after a mark.
+//! ([`Controller::reduce`]) and moves the window there itself. Some controllers set the window themselves: BBRv1 and BBRv3 in
+//! all states, Prague after a mark.
 
 mod controllers;
 mod delivery;

@@ -174,7 +174,7 @@ pub struct Bbr {
 
 impl Controller for Bbr {
     const NAME: &'static str = "bbr";
-    const DOC: &'static str = "BBR version 3: rate of delivery, least round-trip time, losses above 2 %";
+    const DOC: &'static str = "BBRv3: rate of delivery, least round-trip time, losses above 2 %";
     const SOURCE: &'static str = "BBRv3, draft-ietf-ccwg-bbr-06";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Dctcp, EcnFeedback::Accurate];
     const OWNS_WINDOW: bool = true;
@@ -187,7 +187,7 @@ impl Controller for Bbr {
             "bbr_loss_thresh",
             ValueKind::Number,
             ("0.02", 1e-6, 1.0),
-            "BBR: loss rate in a round trip from which the data in flight is considered too much.",
+            "BBRv3: loss rate in a round trip from which the data in flight is considered too much.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
         )
         .is(field!(loss_thresh)),
@@ -195,7 +195,7 @@ impl Controller for Bbr {
             "bbr_beta",
             ValueKind::Number,
             ("0.7", 0.0, 1.0),
-            "BBR: smallest factor by which losses multiply a bound.",
+            "BBRv3: smallest factor by which losses multiply a bound.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
         )
         .is(field!(beta)),
@@ -203,7 +203,7 @@ impl Controller for Bbr {
             "bbr_headroom",
             ValueKind::Number,
             ("0.15", 0.0, 0.9),
-            "BBR: share of the in-flight bound that is left to other flows.",
+            "BBRv3: share of the in-flight bound that is left to other flows.",
             "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
         )
         .is(field!(headroom)),
@@ -211,28 +211,28 @@ impl Controller for Bbr {
             "bbr_pacing_margin",
             ValueKind::Number,
             ("0.01", 0.0, 0.5),
-            "BBR: share by which the pacing rate is below the estimated bandwidth.",
+            "BBRv3: share by which the pacing rate is below the estimated bandwidth.",
             "draft-ietf-ccwg-bbr-06, section 5.6.2",
         )
         .is(field!(pacing_margin)),
         time(
             "bbr_min_rtt_window",
             ("10s", 1e-3, 1000.0),
-            "BBR: time after which a minimum round-trip time expires.",
+            "BBRv3: time after which a minimum round-trip time expires.",
             "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
         )
         .is(field!(min_rtt_window)),
         time(
             "bbr_probe_rtt_interval",
             ("5s", 1e-3, 1000.0),
-            "BBR: time without a new minimum round-trip time after which ProbeRTT begins.",
+            "BBRv3: time without a new minimum round-trip time after which ProbeRTT begins.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
         )
         .is(field!(probe_rtt_interval)),
         time(
             "bbr_probe_rtt_duration",
             ("200ms", 1e-3, 10.0),
-            "BBR: minimum duration of ProbeRTT.",
+            "BBRv3: minimum duration of ProbeRTT.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
         )
         .is(field!(probe_rtt_duration)),
@@ -240,7 +240,7 @@ impl Controller for Bbr {
             "bbr_ecn_factor",
             ValueKind::Number,
             ("0.3333333333333333", 0.0, 1.0),
-            "BBR: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
+            "BBRv3: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
         )
         .is(field!(ecn_factor)),
@@ -248,14 +248,14 @@ impl Controller for Bbr {
             "bbr_ecn_thresh",
             ValueKind::Number,
             ("0.5", 1e-6, 1.0),
-            "BBR: share of marks from which the data in flight is considered too much, with ecn.",
+            "BBRv3: share of marks from which the data in flight is considered too much, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_thresh",
         )
         .is(field!(ecn_thresh)),
         time(
             "bbr_ecn_max_rtt",
             ("5ms", 1e-6, 1000.0),
-            "BBR: marks are ignored on paths with a longer minimum round-trip time.",
+            "BBRv3: marks are ignored on paths with a longer minimum round-trip time.",
             "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",
         )
         .is(field!(ecn_max_rtt)),

@@ -164,7 +164,7 @@ pub struct Bbr1 {
 impl Controller for Bbr1 {
     const NAME: &'static str = "bbr1";
     const DOC: &'static str =
-        "BBR version 1: rate of delivery and least round-trip time; losses only behind a policer";
+        "BBRv1: rate of delivery and least round-trip time; losses only behind a policer";
     const SOURCE: &'static str = "BBRv1, draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic];
     const LINUX_NAME: Option<&'static str> = Some("bbr");
