@@ -50,6 +50,7 @@ mod startup;
 use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
+use super::delivery::{Deliveries, FullPipe, Rounds, Sample, pacing_gap};
 #[cfg(test)]
 use super::tests::Change;
 use super::{Acked, Cause, Controller};
@@ -59,7 +60,6 @@ use crate::ValueKind;
 use crate::parameters::{number, time};
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
-use super::delivery::{Deliveries, FullPipe, Rounds, Sample, pacing_gap};
 
 /// Least window, in segments (section 5.6.4.3).
 const MIN_PIPE_CWND: f64 = 4.0;
