@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,8 +57,9 @@ tcp = {{ congestion_control = "cubic" }}
 def model(buffer: float) -> float:
     """Return the share of one BBRv1 flow behind a full buffer in BDP, by the assumptions of Ware et al. 2019.
 
-    The in-flight cap is 2 (1 - p) c (l + (p q + 4)/c), where p is the share of the others, and fills the share 1 - p of
-    q + c l. Therefore p = 1/2 - 1/(2 X) - 4/q. During ProbeRTT, 0.2 s and the time to drain and refill, nothing is sent.
+    The in-flight cap is 2 (1 - p) c (l + (p q + 4)/c), where p is the share of the others, and fills the share 1 - p
+    of q + c l. Therefore p = 1/2 - 1/(2 X) - 4/q. During ProbeRTT, 0.2 s and the time to drain and refill, nothing is
+    sent.
     """
     packets = buffer * BDP
     others = 1 / 2 - 1 / (2 * buffer) - PROBE_PACKETS / packets
@@ -70,7 +72,8 @@ def run(job: tuple[str, int, int, int]) -> float:
     control, buffer, cubics, seed = job
     limit = round(buffer * BDP)
     text = SCENARIO.format(duration=DURATION, warmup=WARMUP, limit=limit, cubics=cubics, control=control)
-    dtype, data = _core.Scenario(text, "bbr.toml").run(seed)["tables"]["flows"]["goodput_bps"]
+    table: dict[str, Any] = _core.Scenario(text, "bbr.toml").run(seed)["tables"]["flows"]
+    dtype, data = table["goodput_bps"]
     goodput = np.frombuffer(data, dtype)
     return float(goodput[0] / goodput.sum())
 
@@ -127,19 +130,23 @@ def report() -> tuple[str, bool]:
     found = cells()
     agrees, deep = sum(cell.agrees for cell in found), [cell for cell in found if cell.buffer >= DEEP]
     median = float(np.median([abs(cell.gap) for cell in found]))
-    text = f"""One BBRv1 flow (`congestion_control = "bbr1"`) among CUBIC flows behind a drop-tail queue: 10 Mb/s, 40 ms, a BDP of
-{BDP:.1f} packets; {DURATION} s of which {WARMUP} s are left out, {SEEDS} seeds. Share: the flow's part of the goodput of all.
+    text = f"""One BBRv1 flow (`congestion_control = "bbr1"`) among CUBIC flows behind a drop-tail
+queue: 10 Mb/s, 40 ms, a BDP of {BDP:.1f} packets; {DURATION} s of which {WARMUP} s are left out, {SEEDS}
+seeds. Share: the flow's part of
+the goodput of all.
 
-R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Modeling BBR's interactions with loss-based congestion control", IMC
-2019, find that one BBR flow takes about 40 % of the link, whatever the number of loss-based flows. Claim: a share from
-{CLAIMED[0]:.0%} to {CLAIMED[1]:.0%} behind {DEEP} BDP and more; it holds in {sum(cell.is_claimed for cell in deep)} of {len(deep)} cells.
+R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Modeling BBR's interactions with loss-based congestion
+control", IMC 2019, find that one BBR flow takes about 40 % of the link, whatever the number of loss-based
+flows. Claim: a share from {CLAIMED[0]:.0%} to {CLAIMED[1]:.0%} behind {DEEP} BDP and more; it holds in
+{sum(cell.is_claimed for cell in deep)} of {len(deep)} cells.
 
-Their model: BBR's window is the limit, two BDPs by the round-trip time that ProbeRTT sees, in which the packets of
-the others still wait. Derived again from that, with a buffer of q packets and X BDP that is always full, the others keep
-p = 1/2 - 1/(2 X) - 4/q. BBR has 1 - p, less the time of ProbeRTT, q/c + 0.2 s + 40 ms in every 10 s. Model: a difference
-of at most {BOUND:.0%} of the link; it holds in {agrees} of {len(found)} cells (median difference {median:.1%} of the link).
-The simulated shares are below it in {sum(cell.gap > 0 for cell in found)} cells. The likely reason: CUBIC's reductions empty part of
-the buffer, so that BBR sees a shorter round-trip time than that of a full buffer.
+Their model: BBR's window is the limit, two BDPs by the round-trip time that ProbeRTT sees, in which the packets
+of the others still wait. Derived again from that, with a buffer of q packets and X BDP that is always full, the
+others keep p = 1/2 - 1/(2 X) - 4/q. BBR has 1 - p, less the time of ProbeRTT, q/c + 0.2 s + 40 ms in every 10
+s. Model: a difference of at most {BOUND:.0%} of the link; it holds in {agrees} of {len(found)} cells (median
+difference {median:.1%} of the link). The simulated shares are below it in {sum(cell.gap > 0 for cell in found)}
+cells. The likely reason: CUBIC's reductions empty part of the buffer, so that BBR sees a shorter round-trip
+time than that of a full buffer.
 
 The last column has BBRv3 in place of BBRv1.
 

@@ -58,7 +58,7 @@ fn the_first_pace_is_2_885_initial_windows_a_round_trip() {
     let b = bbr1();
     assert!((b.pacing_rate - 288.5).abs() < 1e-9);
     assert_eq!(b.cwnd_gain(), 2.885);
-    assert!((2.0 / 2_f64.ln() - 2.885).abs() < 0.001, "twice the rate each round");
+    assert!((2.0 / core::f64::consts::LN_2 - 2.885).abs() < 0.001, "twice the rate each round");
 }
 
 #[test]
