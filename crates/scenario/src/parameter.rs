@@ -30,6 +30,7 @@ fn kind(p: &Parameter) -> Kind {
     let value = match p.kind {
         ValueKind::Flag => Kind::Flag,
         ValueKind::Time => Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 },
+        ValueKind::Rate if p.min.is_some() => Kind::RateOrZero,
         ValueKind::Rate => Kind::Rate,
         ValueKind::Bytes | ValueKind::BytesByLevel => Kind::Bytes { min: min as u64, max: max as u64 },
         ValueKind::Packets => Kind::Packets { min, max, whole: p.is_whole },
@@ -135,7 +136,10 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
         ValueKind::Bytes | ValueKind::BytesByLevel => units::bytes(value, true).map(ParameterValue::Bytes),
         ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
         ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
-        ValueKind::Rate => units::rate(value).map(|bps| ParameterValue::Rate(Rate(bps))),
+        ValueKind::Rate => {
+            let rate = if p.min.is_some() { units::rate_or_zero(value) } else { units::rate(value) };
+            rate.map(|bps| ParameterValue::Rate(Rate(bps)))
+        }
         ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => {
             Err(units::wrong_type(value))
         }

@@ -60,7 +60,7 @@ fn kind_json(kind: &Kind) -> Json {
         Kind::Above { min, max } => {
             any(&[json!({ "type": "number", "exclusiveMinimum": min, "maximum": max }), quantity(&["%"])])
         }
-        Kind::Rate => quantity(&names(RATE)),
+        Kind::Rate | Kind::RateOrZero => quantity(&names(RATE)),
         Kind::Frequency => quantity(&names(FREQUENCY)),
         Kind::Distribution(known) => any(&[
             json!({ "enum": known.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
