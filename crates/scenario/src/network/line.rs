@@ -52,8 +52,10 @@ pub(crate) fn server(link: &Section<'_>) -> Option<Server> {
         link.error(Server::KEY.key, Complaint::new("an empty table").allowed(allowed));
         return None;
     }
-    let keys = table.as_ref().unwrap_or(link);
-    reported(keys, Server::read(keys))
+    match &table {
+        Some(table) => reported(table, Server::read_table(table)),
+        None => reported(link, Server::read(link)),
+    }
 }
 
 /// Return the channel that a link's keys select, or the one from before; report errors.

@@ -4,6 +4,7 @@ mod applications;
 mod classes;
 mod file;
 mod flows;
+mod links;
 mod live;
 mod markers;
 mod network;

@@ -97,6 +97,10 @@ impl Iterator for Later {
 }
 
 impl Serve for State {
+    fn arrived(&mut self, arrival: Time) {
+        self.0.arrived(arrival);
+    }
+
     fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
         self.0.serve_until(start, work, until)
     }

@@ -5,8 +5,9 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
+pub(crate) use self::piecewise::FAR;
 pub use self::piecewise::InService;
-use self::piecewise::{FAR, Work};
+use self::piecewise::Work;
 use super::part::{Keys, parts};
 
 mod piecewise;
@@ -57,6 +58,9 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
 
 /// The state of a server in a run.
 pub(crate) trait Serve {
+    /// Report when the packet arrived whose service is the next one, if that is known: for servers whose services depend on what waits.
+    fn arrived(&mut self, _arrival: Time) {}
+
     /// Return how long the service of a packet of this length takes that starts at `start`. Called once for each service, in their order;
     /// before the start, if it is known before.
     fn serve(&mut self, start: Time, bytes: u32) -> Span {
@@ -82,6 +86,10 @@ parts! {
     ServerPart, each_server, every_server;
     constant: Constant,
     changing: Changing,
+    cellular: Cellular,
+    leo: Leo,
+    wifi: Wifi,
+    docsis: Docsis,
     #[cfg(test)]
     slots: Slots,
 }
@@ -91,6 +99,12 @@ impl Server {
     /// Return the server of opportunities.
     pub(crate) fn slots(period: Span, bytes: u32) -> Self {
         Slots { period, bytes }.into()
+    }
+
+    /// Return the server of these keys of a table.
+    pub(crate) fn of_keys(keys: &[(&str, aqmlab_units::ParameterValue<'static>)]) -> Self {
+        let server = Self::read_table(&super::part::Given(keys));
+        server.expect("parameters that fit").expect("a key that selects a server")
     }
 }
 
@@ -128,6 +142,26 @@ impl Server {
         Ok(None)
     }
 
+    /// Read it from the keys of a table in place of the bit rate. The first of [`ServerPart::PARAMETERS`] selects a server.
+    ///
+    /// # Errors
+    /// If parameters contradict each other, or belong to different servers.
+    pub fn read_table(keys: &dyn Keys) -> Result<Option<Self>, ParameterError> {
+        let mut selected = None;
+        every_server!(T => if let Some(first) = T::PARAMETERS.first() && keys.value(first).is_some() {
+            selected = selected.or(Some(T::PARAMETERS));
+        });
+        let own = selected.unwrap_or_default();
+        let is_own = |parameter: &Parameter| own.iter().any(|p| p.key == parameter.key);
+        every_server!(T => if let Some(other) = T::PARAMETERS.iter().find(|p| !is_own(p) && keys.value(p).is_some()) {
+            let (key, of) = (other.key.into(), T::PARAMETERS[0].key);
+            let message = own.first().map_or_else(|| format!("needs {of}"), |own| format!("is a key of {of}, not of {}", own.key));
+            let own: Vec<_> = if own.is_empty() { vec![of] } else { own.iter().map(|p| p.key).collect() };
+            return Err(ParameterError { key, message, allowed: own.join(", ") });
+        });
+        Self::read(keys)
+    }
+
     /// Return this server until a time, then another one. Changes are added in the order of their times.
     #[must_use]
     pub fn then(self, at: Time, server: Self) -> Self {
@@ -161,21 +195,24 @@ impl Server {
 }
 
 impl Serving {
-    /// See [`Serve::serve`].
+    /// See [`Serve::serve`]; the packet arrived at `arrival`, if that is known.
     #[inline(always)]
-    pub fn serve(&mut self, start: Time, bytes: u32) -> Span {
+    pub fn serve(&mut self, arrival: Option<Time>, start: Time, bytes: u32) -> Span {
         if let Self::Constant(server) = self {
             server.serve(start, bytes)
         } else {
-            self.serve_any(start, bytes)
+            self.serve_any(arrival, start, bytes)
         }
     }
 
     /// Out of the way of the constant one.
     #[cold]
     #[inline(never)]
-    fn serve_any(&mut self, start: Time, bytes: u32) -> Span {
-        each_server!(Self, self, server => server.serve(start, bytes))
+    fn serve_any(&mut self, arrival: Option<Time>, start: Time, bytes: u32) -> Span {
+        each_server!(Self, self, server => {
+            arrival.into_iter().for_each(|arrival| server.arrived(arrival));
+            server.serve(start, bytes)
+        })
     }
 
     /// See [`Serve::rate_at`].
@@ -185,6 +222,10 @@ impl Serving {
 }
 
 impl Serve for Serving {
+    fn arrived(&mut self, arrival: Time) {
+        each_server!(Self, self, server => server.arrived(arrival));
+    }
+
     fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
         each_server!(Self, self, server => server.serve_until(start, work, until))
     }
