@@ -7,6 +7,7 @@ use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
 pub use self::piecewise::InService;
 use self::piecewise::{FAR, Work};
+pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
 
 mod piecewise;
@@ -46,6 +47,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         InService::RemainingBits
     }
 
+    /// Return the trace that its rate follows, and whether that is interpolated.
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        None
+    }
+
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
     fn since(&self, _now: Time) -> Self {
         self.clone()
@@ -82,6 +88,7 @@ parts! {
     ServerPart, each_server, every_server;
     constant: Constant,
     changing: Changing,
+    trace: Trace,
     #[cfg(test)]
     slots: Slots,
 }
@@ -142,6 +149,11 @@ impl Server {
     /// Return the highest bit rate of all times.
     pub fn fastest(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.fastest())
+    }
+
+    /// Return the trace that its rate follows from the start, and whether that is interpolated.
+    pub fn trace(&self) -> Option<(&TraceData, bool)> {
+        each_server!(Kind, &self.0, part => part.trace())
     }
 
     /// Return the longest time that the services of packets of so many bytes in all may take.
