@@ -8,7 +8,7 @@ pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
-pub use crate::link::{Channel, InService, Keys, Server};
+pub use crate::link::{Channel, InService, Keys, LONGEST_TRACE, Server, TraceData};
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
 pub type Name = compact_str::CompactString;

@@ -143,6 +143,7 @@ fn parameter_json(p: &Parameter) -> Json {
         ValueKind::Number => vec![range(number, p), quantity(&["%"])],
         ValueKind::Flag => vec![json!({ "type": "boolean" })],
         ValueKind::Choice => Vec::new(),
+        ValueKind::Text => vec![json!({ "type": "string" })],
         ValueKind::Points => {
             let pair =
                 json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });

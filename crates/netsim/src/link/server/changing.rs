@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aqmlab_units::{Rate, Span, Time};
 
 use super::piecewise::{Piecewise, Work};
-use super::{InService, Kind, Serve, Server, ServerPart, Serving};
+use super::{InService, Kind, Serve, Server, ServerPart, Serving, TraceData};
 
 /// A server, and those that replace it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +54,10 @@ impl ServerPart for Changing {
             longest => longest,
         })
         .fold(Span::ZERO, |sum, one| Span(sum.0.saturating_add(one.0)))
+    }
+
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        self.first.trace()
     }
 
     fn with_in_service(self, in_service: InService) -> Server {

@@ -8,6 +8,7 @@ use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 pub(crate) use self::piecewise::FAR;
 pub use self::piecewise::InService;
 use self::piecewise::Work;
+pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
 
 mod piecewise;
@@ -45,6 +46,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
     /// Return the reading of the packet in service when the rate changes.
     fn in_service(&self) -> InService {
         InService::RemainingBits
+    }
+
+    /// Return the trace that its rate follows, and whether that is interpolated.
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        None
     }
 
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
@@ -86,6 +92,7 @@ parts! {
     ServerPart, each_server, every_server;
     constant: Constant,
     changing: Changing,
+    trace: Trace,
     cellular: Cellular,
     leo: Leo,
     wifi: Wifi,
@@ -176,6 +183,11 @@ impl Server {
     /// Return the highest bit rate of all times.
     pub fn fastest(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.fastest())
+    }
+
+    /// Return the trace that its rate follows from the start, and whether that is interpolated.
+    pub fn trace(&self) -> Option<(&TraceData, bool)> {
+        each_server!(Kind, &self.0, part => part.trace())
     }
 
     /// Return the longest time that the services of packets of so many bytes in all may take.
