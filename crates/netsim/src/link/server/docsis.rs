@@ -10,8 +10,8 @@
 //!
 //! * A packet is requested in the interval after that of its arrival, at a uniform time, as `docsis-ns3` draws contention requests, which do
 //!   not collide. Requests that share a grant of data (piggybacking) follow the same rule.
-//! * A grant begins with its interval. (`docsis-ns3` draws a place in it.) Headers of the link layer count in no rate; nobody else uses the
-//!   channel.
+//! * A grant begins with its interval. (`docsis-ns3` draws a place in it.) Headers of the link layer count in no rate; other modems do not use
+//!   the channel.
 //! * Where the arrival is not known (some live links), it is the start of the service.
 
 use aqmlab_aqm::ParameterError;

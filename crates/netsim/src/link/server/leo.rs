@@ -1,6 +1,6 @@
 //! A link by satellites in low orbit: `rate = { leo = "70Mbps" }`. At every handover nothing is sent for a time, and the rate changes.
 //!
-//! Starlink assigns a satellite to each terminal anew every 15 s, at the same times everywhere (Tanveer et al., "Making Sense of
+//! Starlink assigns a satellite to each terminal every 15 s, at the same times everywhere (Tanveer et al., "Making Sense of
 //! Constellations", CoNEXT 2023; Mohan et al., "A Multifaceted Look at Starlink Performance", WWW 2024), and delay and rate change
 //! then. The delay is that of the channel `handover_step` (`channel/handover.rs`).
 //!
