@@ -67,6 +67,12 @@ fn settings_of_generators() {
                 ],
             ),
             (
+                r#"rate = { celular = "12Mbps" }"#,
+                &[
+                    r#"net.toml:9:10: link.a->b.rate.celular: unknown key (allowed: {servers}; did you mean "cellular"?)"#,
+                ],
+            ),
+            (
                 r#"rate = { leo = "70Mbps", lowest = "80Mbps" }"#,
                 &[
                     r#"net.toml:9:35: link.a->b.rate.lowest: is above the highest rate (allowed: at most 70000000 bit/s)"#,

@@ -200,7 +200,8 @@ impl State {
     fn win(&mut self, from: Time) -> Time {
         while self.until <= from {
             self.is_contended = !self.is_contended;
-            self.until = self.until + self.burst();
+            let burst = self.burst();
+            self.until += burst;
         }
         let mut won = from + DIFS + SLOT * self.rng.below(CW_MIN + 1);
         if self.is_contended && self.wifi.stations > 0 {
