@@ -188,7 +188,7 @@ mod tests {
             // 1500 bytes at 1 Gbit/s take 12 us.
             let begins = (arrival + span).0 - 12_000_000;
             let intervals = begins / 2_000_000_000 - arrival.0 / 2_000_000_000;
-            assert!(begins % 2_000_000_000 == 0 && (2..=3).contains(&intervals));
+            assert!(begins.is_multiple_of(2_000_000_000) && (2..=3).contains(&intervals));
             early += u32::from(intervals == 2);
             sum += span.secs();
         }

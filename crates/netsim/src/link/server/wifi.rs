@@ -287,7 +287,7 @@ mod tests {
         let mut state = wifi().start(1, "a->b");
         let first = Time::ZERO + state.serve(Time::ZERO, 1500);
         let won = Time(first.0 - wifi().packet(1500).0 - PREAMBLE.0);
-        assert!((DIFS.0..=DIFS.0 + 15 * SLOT.0).contains(&won.0) && (won.0 - DIFS.0) % SLOT.0 == 0);
+        assert!((DIFS.0..=DIFS.0 + 15 * SLOT.0).contains(&won.0) && (won.0 - DIFS.0).is_multiple_of(SLOT.0));
         state.arrived(won);
         assert_eq!(state.serve(first, 1500), wifi().packet(1500));
         let second = first + wifi().packet(1500);
