@@ -329,7 +329,7 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with {{line}}, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
