@@ -139,6 +139,16 @@ APPLICATIONS: dict[str, dict[str, Value]] = {
     },
     "video that ends": {"video": {"segment": "100ms", "length": "600ms", "buffer": "1s", "startup": "200ms"}},
 }
+SERVERS: dict[str, dict[str, Value]] = {
+    "cellular": {"cellular": "8Mbps", "volatility": 1.0, "outage": "20ms", "step": "5ms"},
+    "leo": {"leo": "7Mbps", "handover": "80ms", "gap": "10ms"},
+    "wifi": {"wifi": "20Mbps", "txop": "2ms", "contention_burst": "50ms"},
+    "wifi alone": {"wifi": "10Mbps", "contention": 0, "aggregate": "4p"},
+    "docsis": {"docsis": "4Mbps", "channel": "50Mbps"},
+}
+CHANNELS: dict[str, dict[str, Value]] = {
+    "handover": {"handover_step": "3ms", "handover": "70ms"},
+}
 INTERVALS = ("queue_interval", "cwnd_interval", "flow_interval", "discipline_interval")
 
 ALL_KINDS = frozenset(
@@ -157,6 +167,8 @@ ALL_KINDS = frozenset(
         "udp length": LENGTHS,
         "application": (*APPLICATIONS, "call"),
         "marker": MARKERS,
+        "server": SERVERS,
+        "channel": CHANNELS,
         "change": ("rate", "delay"),
         "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
     }.items()
@@ -212,12 +224,21 @@ class Draft:
     def queue(self) -> str:
         return self.one(("one", "one", "two", "access"))
 
+    def line(self, rates: Sequence[str]) -> Table:
+        """Return a rate or another server, and a delay, seldom with another channel."""
+        found: Table = {"rate": self.one(rates), "delay": self.one(self.delays)}
+        if self.maybe(10):
+            found["rate"] = SERVERS[self.kind("server", self.one(list(SERVERS)))]
+        if self.maybe(20):
+            found |= CHANNELS[self.kind("channel", self.one(list(CHANNELS)))]
+        return found
+
     def trunk(self) -> Table:
-        found: Table = {"rate": self.one(RATES), "delay": self.one(self.delays), "queue": self.queue()}
+        found: Table = {**self.line(RATES), "queue": self.queue()}
         return found | ({"reverse_queue": self.queue()} if self.maybe(2) else {})
 
     def host(self) -> Table:
-        found: Table = {"rate": self.one(HOST_RATES), "delay": self.one(self.delays)}
+        found = self.line(HOST_RATES)
         if self.maybe(3):
             found["queue"] = self.queue()
         return found | ({"uplink_queue": "access"} if self.maybe(3) else {})

@@ -53,10 +53,13 @@ fn the_examples_are_these() {
         "dumbbell-red.toml",
         "explicit-two-hop.toml",
         "flower.toml",
+        "lte.toml",
         "mred-paper.toml",
         "schedulers.toml",
+        "starlink.toml",
         "torus.toml",
         "udp-mix.toml",
+        "wifi.toml",
     ];
     assert_eq!(names, expected);
 }

@@ -8,7 +8,7 @@ use aqmlab_units::Time;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
     "applications",
     "bus",
     "chain",
@@ -16,9 +16,12 @@ const NAMES: [&str; 10] = [
     "dumbbell-red",
     "explicit-two-hop",
     "flower",
+    "lte",
     "mred-paper",
+    "starlink",
     "torus",
     "udp-mix",
+    "wifi",
 ];
 
 fn example(name: &str) -> String {

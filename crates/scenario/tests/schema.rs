@@ -129,9 +129,12 @@ fn every_example_fits_the_schema() {
         "applications",
         "explicit-two-hop",
         "flower",
+        "lte",
         "mred-paper",
+        "starlink",
         "torus",
         "udp-mix",
+        "wifi",
     ] {
         assert_eq!(check(&example(&format!("{name}.toml"))), Ok(()), "{name}");
     }

@@ -52,6 +52,12 @@ impl Stream {
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform())
     }
+
+    /// Normal with mean 0 and standard deviation 1, by the transform of Box and Muller (1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(self.exponential(2.0));
+        radius * libm::cos(core::f64::consts::TAU * self.uniform())
+    }
 }
 
 #[cfg(test)]
@@ -78,11 +84,16 @@ mod tests {
         let mut s = Stream::new(3, "moments");
         let n = 200_000;
         let (mut u, mut e, mut b) = (0.0, 0.0, [0u32; 5]);
+        let (mut z, mut z2, mut beyond) = (0.0, 0.0, 0);
         for _ in 0..n {
+            let x = s.normal();
+            (z, z2, beyond) = (z + x, z2 + x * x, beyond + u32::from(x > 1.0));
             u += s.uniform();
             e += s.exponential(2.0);
             b[s.below(5) as usize] += 1;
         }
+        assert!((z / f64::from(n)).abs() < 0.01 && (z2 / f64::from(n) - 1.0).abs() < 0.02);
+        assert!((f64::from(beyond) / f64::from(n) - 0.158_655).abs() < 0.003);
         assert!((u / f64::from(n) - 0.5).abs() < 0.003);
         assert!((e / f64::from(n) - 2.0).abs() < 0.02);
         assert!(b.iter().all(|&k| (f64::from(k) / f64::from(n) - 0.2).abs() < 0.004));

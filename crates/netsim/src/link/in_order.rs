@@ -172,7 +172,7 @@ impl<Q: Qdisc<i32>, const LOGS: bool> InOrder<Q, LOGS> {
             packet.meta.header = header;
         }
         let starts = if self.is_idle { now } else { self.free_at };
-        let transmission = self.station.server.serve(starts, packet.meta.bytes);
+        let transmission = self.station.server.serve(Some(now), starts, packet.meta.bytes);
         let end = starts + transmission;
         self.count(&packet, Some((starts.since(now), transmission)));
         self.free_at = end;

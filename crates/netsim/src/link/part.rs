@@ -4,12 +4,51 @@
 //! scenario file that select it, how it is read from them, and its behaviour in a run. The keys that are allowed, their schema
 //! and their messages follow from the lists.
 
-use aqmlab_units::{Parameter, ParameterValue};
+use aqmlab_units::{Parameter, ParameterValue, Rate, Span, ValueKind};
 
 /// The keys of a link in a scenario file.
 pub trait Keys {
     /// Return the value of a key; `None` if it is absent or not valid, which is reported elsewhere.
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>>;
+
+    /// Return the time of a key, or the default.
+    fn time(&self, parameter: &Parameter, default: Span) -> Span {
+        if let Some(ParameterValue::Time(time)) = self.value(parameter) { time } else { default }
+    }
+
+    /// Return the bit rate of a key, or the default.
+    fn rate(&self, parameter: &Parameter, default: Rate) -> Rate {
+        if let Some(ParameterValue::Rate(rate)) = self.value(parameter) { rate } else { default }
+    }
+
+    /// Return the number of a key, or the default.
+    fn number(&self, parameter: &Parameter, default: f64) -> f64 {
+        if let Some(ParameterValue::Number(number)) = self.value(parameter) { number } else { default }
+    }
+}
+
+/// Keys and their values, for tests.
+#[cfg(test)]
+pub(super) struct Given<'a>(pub &'a [(&'a str, ParameterValue<'static>)]);
+
+#[cfg(test)]
+impl Keys for Given<'_> {
+    fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
+        self.0.iter().find(|(key, _)| *key == parameter.key).map(|(_, value)| value.clone())
+    }
+}
+
+/// The key of a server and of a channel with handovers between satellites.
+pub(super) const HANDOVER: Parameter =
+    Parameter::new("handover", "", ValueKind::Time, "time between handovers of satellites")
+        .from(1e-3)
+        .to(1e6)
+        .default("15s")
+        .source("Tanveer et al. (CoNEXT 2023), Mohan et al. (WWW 2024)");
+
+/// Read the time between handovers.
+pub(super) fn handover_period(keys: &dyn Keys) -> Span {
+    keys.time(&HANDOVER, Span::from_millis(15_000))
 }
 
 /// Declare the parts of a kind from the list of their files: the modules, a type for plans that holds any of them, an enum of their

@@ -130,7 +130,7 @@ impl Queue {
     /// Start the service of a packet. Return the packet as it arrives at the far end.
     #[inline(always)]
     fn send(&mut self, now: Time, packet: &Packet<Rest>) -> Message {
-        let end = now + self.station.server.serve(now, packet.meta.bytes);
+        let end = now + self.station.server.serve(Some(packet.meta.arrival), now, packet.meta.bytes);
         self.station.serve(now, end, packet);
         let key = Key { time: self.station.channel.carry(now, end), cause: now, source: self.station.id };
         Message::of_rest(key, &packet.meta, &packet.payload)

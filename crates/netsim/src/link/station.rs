@@ -262,7 +262,7 @@ impl<P: Numbered> Station<P> {
         if !red.passes_below_min_th(now, idle_since, meta) {
             return false;
         }
-        let transmission = self.server.serve(now, meta.bytes);
+        let transmission = self.server.serve(Some(now), now, meta.bytes);
         self.service = Some((now, now + transmission));
         let average = red.average();
         self.stats.judged(meta, Some((Span::ZERO, transmission)), Some(average));

@@ -60,7 +60,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.station.stats.counters.busy -= unserved.0;
         let first = self.head.as_ref().and_then(|HeadOfLine(waiting)| waiting.front().copied());
         if let Some((_, bytes)) = first {
-            let transmission = self.station.server.serve(now, bytes);
+            let transmission = self.station.server.serve(None, now, bytes);
             self.station.service = Some((now, now + transmission));
             self.station.stats.counters.busy += transmission.0;
         } else {

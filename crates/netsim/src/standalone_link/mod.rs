@@ -227,7 +227,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
 
     /// The service of a packet starts.
     fn send(&mut self, now: Time, packet: &Packet<P>) {
-        let end = now + self.station.server.serve(now, packet.meta.bytes);
+        let end = now + self.station.server.serve(Some(packet.meta.arrival), now, packet.meta.bytes);
         self.station.serve(now, end, packet);
         self.put_on_wire(now, end, packet);
     }

@@ -4,6 +4,7 @@ mod applications;
 mod classes;
 mod file;
 mod flows;
+mod links;
 mod live;
 mod markers;
 mod network;
@@ -16,8 +17,10 @@ mod traffic;
 mod warnings;
 
 use aqmlab_aqm::red::{PART_KINDS, PartKind};
+use aqmlab_netsim::plan::{Channel, InService, Server};
 use aqmlab_scenario::{Scenario, parse};
 use aqmlab_transport::rfc::CongestionControl;
+use aqmlab_units::Parameter;
 
 /// A valid scenario with one queue, one link and one flow; each test breaks it in one place.
 const VALID: &str = r#"format = 1
@@ -200,14 +203,22 @@ fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
     }
 }
 
-/// Return a message with the names of what registers itself in place of `{curve}`, `{spacing}`, ..., `{controllers}`.
+/// Return a message with the names of what registers itself in place of `{curve}`, `{spacing}`, ..., `{controllers}`, `{line}` (the keys of
+/// server and channel) and `{servers}` (those of a table in place of a rate).
 fn with_names(message: &str) -> String {
     let quoted =
         |kind: &PartKind| kind.parts.iter().map(|part| format!("{:?}", part.name)).collect::<Vec<_>>();
+    let keys = |all: Vec<Parameter>| all.iter().map(|p| p.key).collect::<Vec<_>>().join(", ");
+    let line = [vec![Server::KEY, InService::KEY], Channel::parameters()].concat();
+    let others = [
+        ("controllers", CongestionControl::NAMES.join(", ")),
+        ("line", keys(line)),
+        ("servers", keys(Server::parameters())),
+    ];
     PART_KINDS
         .iter()
         .map(|kind| (kind.key, quoted(kind).join(", ")))
-        .chain([("controllers", CongestionControl::NAMES.join(", "))])
+        .chain(others)
         .fold(message.to_owned(), |text, (key, names)| text.replace(&format!("{{{key}}}"), &names))
 }
 

@@ -118,7 +118,9 @@ fn rates() {
             ),
             (
                 "[]",
-                &[r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps")"#],
+                &[
+                    r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps", or a table with {servers})"#,
+                ],
             ),
             (
                 r#""1.0000000000000000000000001Gbps""#,
@@ -243,7 +245,12 @@ fn links() {
     refused(
         VALID,
         "rate = \"10Mbps\"\n",
-        &[("", &[r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps")"#])],
+        &[(
+            "",
+            &[
+                r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps", or a table with {servers})"#,
+            ],
+        )],
     );
 }
 
@@ -284,9 +291,7 @@ fn dumbbell() {
         "right = { rate = \"20Mbps\", delay = \"15ms\" }\n",
         &[(
             "",
-            &[
-                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
-            ],
+            &["net.toml:6:1: dumbbell.right: is missing (allowed: a table with {line}, queue, uplink_queue)"],
         )],
     );
     refused(
@@ -302,9 +307,7 @@ fn dumbbell() {
             ),
             (
                 r#"left = "20Mbps""#,
-                &[
-                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue, uplink_queue)",
-                ],
+                &["net.toml:8:8: dumbbell.left: is text (allowed: a table with {line}, queue, uplink_queue)"],
             ),
         ],
     );
@@ -333,7 +336,7 @@ fn dumbbell() {
             ),
             (
                 r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
-                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with {line}, queue)"],
             ),
             (
                 r#"up = { rate = "10Mbps", queue = "man" }
@@ -346,7 +349,8 @@ down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
             (
                 r#"bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main" }
 up = { rate = "10Mbps", delay = "10ms" }"#,
-                &[format!("net.toml:8:1: dumbbell.up: there is a bottleneck already (allowed: {either})").as_str()],
+                &[format!("net.toml:8:1: dumbbell.up: there is a bottleneck already (allowed: {either})")
+                    .as_str()],
             ),
         ],
     );

@@ -59,6 +59,7 @@ parts! {
     ChannelPart, each_channel, every_channel;
     constant: Constant,
     changing: Changing,
+    handover: Handover,
     #[cfg(test)]
     lossy: Lossy,
     #[cfg(test)]
@@ -75,6 +76,12 @@ impl Channel {
     /// Return this channel, and then a longer way for one in so many packets, and a copy of one in so many.
     pub(crate) fn shuffled(self, every: u32, detour: Span) -> Self {
         Shuffled { before: Box::new(self), every, detour }.into()
+    }
+
+    /// Return this channel with these keys in addition.
+    pub(crate) fn with_keys(self, keys: &[(&str, aqmlab_units::ParameterValue<'static>)]) -> Self {
+        let channel = Self::read(&super::part::Given(keys), Some(self));
+        channel.expect("parameters that fit").expect("a channel")
     }
 }
 

@@ -5,7 +5,13 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
+pub(crate) use self::piecewise::FAR;
+pub use self::piecewise::InService;
+use self::piecewise::Work;
+pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
+
+mod piecewise;
 
 /// A server in a plan.
 pub(crate) trait ServerPart: Clone + Into<Server> {
@@ -32,6 +38,21 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         self.rate().time_of(bytes)
     }
 
+    /// Return it with the reading of the packet in service when the rate changes; without effect if its rate never does.
+    fn with_in_service(self, _in_service: InService) -> Server {
+        self.into()
+    }
+
+    /// Return the reading of the packet in service when the rate changes.
+    fn in_service(&self) -> InService {
+        InService::RemainingBits
+    }
+
+    /// Return the trace that its rate follows, and whether that is interpolated.
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        None
+    }
+
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
     fn since(&self, _now: Time) -> Self {
         self.clone()
@@ -43,9 +64,21 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
 
 /// The state of a server in a run.
 pub(crate) trait Serve {
+    /// Report when the packet arrived whose service is the next one, if that is known: for servers whose services depend on what waits.
+    fn arrived(&mut self, _arrival: Time) {}
+
     /// Return how long the service of a packet of this length takes that starts at `start`. Called once for each service, in their order;
     /// before the start, if it is known before.
-    fn serve(&mut self, start: Time, bytes: u32) -> Span;
+    fn serve(&mut self, start: Time, bytes: u32) -> Span {
+        let end = self.serve_until(start, Work::of(bytes), Time::NEVER);
+        end.map_or(FAR, |end| end.min(FAR)).since(start)
+    }
+
+    /// Return the end of a service of so much work that starts at `start`, or the work that is left at `until` if it ends later.
+    ///
+    /// # Errors
+    /// If the service does not end until then.
+    fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work>;
 
     /// Return the bit rate at a time, which is not before the last start.
     fn rate_at(&self, time: Time) -> Rate;
@@ -59,6 +92,11 @@ parts! {
     ServerPart, each_server, every_server;
     constant: Constant,
     changing: Changing,
+    trace: Trace,
+    cellular: Cellular,
+    leo: Leo,
+    wifi: Wifi,
+    docsis: Docsis,
     #[cfg(test)]
     slots: Slots,
 }
@@ -69,15 +107,35 @@ impl Server {
     pub(crate) fn slots(period: Span, bytes: u32) -> Self {
         Slots { period, bytes }.into()
     }
+
+    /// Return the server of these keys of a table.
+    pub(crate) fn of_keys(keys: &[(&str, aqmlab_units::ParameterValue<'static>)]) -> Self {
+        let server = Self::read_table(&super::part::Given(keys));
+        server.expect("parameters that fit").expect("a key that selects a server")
+    }
 }
 
 impl Server {
     /// The key of a link that selects its server: a bit rate, or a table of [`Server::parameters`].
     pub const KEY: Parameter = Parameter::new("rate", "C", ValueKind::Rate, "bit rate");
 
-    /// Return the server of a constant bit rate, above 0.
+    /// The same key where a server replaces another one: nothing leaves at a rate of 0.
+    pub const CHANGED: Parameter = Self::KEY.from(0.0);
+
+    /// Return the server of a constant bit rate; 0 only for a server that replaces another one.
     pub fn constant(rate: Rate) -> Self {
-        Constant { rate }.into()
+        Constant { rate, in_service: InService::default() }.into()
+    }
+
+    /// Return it with the reading of the packet in service when the rate changes.
+    #[must_use]
+    pub fn with_in_service(self, in_service: InService) -> Self {
+        each_server!(Kind, self.0, part => part.with_in_service(in_service))
+    }
+
+    /// Return the reading of the packet in service when the rate changes.
+    pub fn in_service(&self) -> InService {
+        each_server!(Kind, &self.0, part => part.in_service())
     }
 
     /// Read it from the keys of a link, or of a table in place of the bit rate; `None` if they select no server.
@@ -89,6 +147,26 @@ impl Server {
             return Ok(Some(part.into()));
         });
         Ok(None)
+    }
+
+    /// Read it from the keys of a table in place of the bit rate. The first of [`ServerPart::PARAMETERS`] selects a server.
+    ///
+    /// # Errors
+    /// If parameters contradict each other, or belong to different servers.
+    pub fn read_table(keys: &dyn Keys) -> Result<Option<Self>, ParameterError> {
+        let mut selected = None;
+        every_server!(T => if let Some(first) = T::PARAMETERS.first() && keys.value(first).is_some() {
+            selected = selected.or(Some(T::PARAMETERS));
+        });
+        let own = selected.unwrap_or_default();
+        let is_own = |parameter: &Parameter| own.iter().any(|p| p.key == parameter.key);
+        every_server!(T => if let Some(other) = T::PARAMETERS.iter().find(|p| !is_own(p) && keys.value(p).is_some()) {
+            let (key, of) = (other.key.into(), T::PARAMETERS[0].key);
+            let message = own.first().map_or_else(|| format!("needs {of}"), |own| format!("is a key of {of}, not of {}", own.key));
+            let own: Vec<_> = if own.is_empty() { vec![of] } else { own.iter().map(|p| p.key).collect() };
+            return Err(ParameterError { key, message, allowed: own.join(", ") });
+        });
+        Self::read(keys)
     }
 
     /// Return this server until a time, then another one. Changes are added in the order of their times.
@@ -107,6 +185,11 @@ impl Server {
         each_server!(Kind, &self.0, part => part.fastest())
     }
 
+    /// Return the trace that its rate follows from the start, and whether that is interpolated.
+    pub fn trace(&self) -> Option<(&TraceData, bool)> {
+        each_server!(Kind, &self.0, part => part.trace())
+    }
+
     /// Return the longest time that the services of packets of so many bytes in all may take.
     pub(crate) fn longest(&self, bytes: u64) -> Span {
         each_server!(Kind, &self.0, part => part.longest(bytes))
@@ -114,7 +197,7 @@ impl Server {
 
     /// Return the bit rate, if it never changes.
     pub(crate) fn as_constant(&self) -> Option<Rate> {
-        if let Kind::Constant(Constant { rate }) = self.0 { Some(rate) } else { None }
+        if let Kind::Constant(Constant { rate, .. }) = self.0 { Some(rate) } else { None }
     }
 
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
@@ -124,25 +207,42 @@ impl Server {
 }
 
 impl Serving {
-    /// See [`Serve::serve`].
+    /// See [`Serve::serve`]; the packet arrived at `arrival`, if that is known.
     #[inline(always)]
-    pub fn serve(&mut self, start: Time, bytes: u32) -> Span {
+    pub fn serve(&mut self, arrival: Option<Time>, start: Time, bytes: u32) -> Span {
         if let Self::Constant(server) = self {
             server.serve(start, bytes)
         } else {
-            self.serve_any(start, bytes)
+            self.serve_any(arrival, start, bytes)
         }
     }
 
     /// Out of the way of the constant one.
     #[cold]
     #[inline(never)]
-    fn serve_any(&mut self, start: Time, bytes: u32) -> Span {
-        each_server!(Self, self, server => server.serve(start, bytes))
+    fn serve_any(&mut self, arrival: Option<Time>, start: Time, bytes: u32) -> Span {
+        each_server!(Self, self, server => {
+            arrival.into_iter().for_each(|arrival| server.arrived(arrival));
+            server.serve(start, bytes)
+        })
     }
 
     /// See [`Serve::rate_at`].
     pub fn rate_at(&self, time: Time) -> Rate {
+        Serve::rate_at(self, time)
+    }
+}
+
+impl Serve for Serving {
+    fn arrived(&mut self, arrival: Time) {
+        each_server!(Self, self, server => server.arrived(arrival));
+    }
+
+    fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
+        each_server!(Self, self, server => server.serve_until(start, work, until))
+    }
+
+    fn rate_at(&self, time: Time) -> Rate {
         each_server!(Self, self, server => server.rate_at(time))
     }
 }
