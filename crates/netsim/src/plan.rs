@@ -8,7 +8,7 @@ pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
-pub use crate::link::{Channel, Keys, Server};
+pub use crate::link::{Channel, ChannelChange, Impairments, Keys, Server, Settings};
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
 pub type Name = compact_str::CompactString;
@@ -76,14 +76,14 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or propagation delay from a time on, not before earlier changes. The packet in service keeps those with which
+    /// Change server or channel from a time on, not before earlier changes. The packet in service keeps those with which
     /// its service started, and no packet overtakes another.
-    pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
+    pub fn change(&mut self, at: Time, server: Option<Server>, channel: &ChannelChange) {
         if let Some(server) = server {
             self.server = self.server.clone().then(at, server);
         }
-        if let Some(delay) = delay {
-            self.channel = self.channel.clone().then(at, delay);
+        if *channel != ChannelChange::default() {
+            self.channel = self.channel.clone().then(at, channel);
         }
     }
 }

@@ -37,6 +37,7 @@ fn kind(p: &Parameter) -> Kind {
         ValueKind::Number => Kind::Number { min, max },
         ValueKind::Choice => return Kind::Choice(p.choices.to_vec()),
         ValueKind::PacketsOrBytes => Kind::Size,
+        ValueKind::Numbers => Kind::list(Kind::Integer { min: 0, max: 1 << 50 }),
         ValueKind::Points => Kind::list(Kind::list(Kind::Number { min, max })),
     };
     match (p.can_be_off, p.choices) {
@@ -83,7 +84,7 @@ pub(crate) fn of_discipline(value: ParameterValue<'_>) -> Option<aqmlab_aqm::Val
         ParameterValue::Time(span) => Value::Seconds(span.secs()),
         ParameterValue::Points(points) => Value::Points(points),
         ParameterValue::BytesByLevel(levels) => Value::BytesByLevel(levels),
-        ParameterValue::Rate(_) => return None,
+        ParameterValue::Rate(_) | ParameterValue::Numbers(_) => return None,
     })
 }
 
@@ -98,7 +99,10 @@ pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Se
             Some(Setting::Whole(x as u32))
         }
         ParameterValue::Number(x) | ParameterValue::Packets(x) => Some(Setting::Real(x)),
-        ParameterValue::Rate(_) | ParameterValue::Points(_) | ParameterValue::BytesByLevel(_) => None,
+        ParameterValue::Rate(_)
+        | ParameterValue::Points(_)
+        | ParameterValue::Numbers(_)
+        | ParameterValue::BytesByLevel(_) => None,
     }
 }
 
@@ -115,12 +119,13 @@ pub(crate) fn read<'a>(value: &'a Value, p: &Parameter) -> Result<ParameterValue
         (_, Value::Flag(false)) if p.can_be_off => Ok(ParameterValue::Flag(false)),
         (ValueKind::Flag, Value::Flag(on)) => Ok(ParameterValue::Flag(*on)),
         (ValueKind::Number, Value::Integer(n)) if p.is_whole => Ok(ParameterValue::Number(*n as f64)),
+        (ValueKind::Numbers, Value::List(list)) => whole_numbers(list).map(ParameterValue::Numbers),
         (ValueKind::Points, Value::List(list)) => points(list).map(ParameterValue::Points),
         (ValueKind::BytesByLevel, Value::List(list)) => {
             let levels = list.iter().map(|node| units::bytes(&node.value, true));
             levels.collect::<Result<_, _>>().map(ParameterValue::BytesByLevel)
         }
-        (ValueKind::Flag | ValueKind::Choice | ValueKind::Points, Value::Text(word)) => {
+        (ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Numbers, Value::Text(word)) => {
             Err(Complaint::new(format!("{word:?} is not known")))
         }
         (_, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => quantity(value, p),
@@ -136,7 +141,11 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
         ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
         ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
         ValueKind::Rate => units::rate(value).map(|bps| ParameterValue::Rate(Rate(bps))),
-        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => {
+        ValueKind::Number
+        | ValueKind::Flag
+        | ValueKind::Choice
+        | ValueKind::Points
+        | ValueKind::Numbers => {
             Err(units::wrong_type(value))
         }
     }
@@ -154,6 +163,14 @@ fn amount<'a>(amount: Amount, p: &Parameter) -> Result<ParameterValue<'a>, Compl
         Amount::Bytes(_) if p.kind == ValueKind::Packets => Err(Complaint::new("is in bytes")),
         Amount::Bytes(b) => Ok(ParameterValue::Bytes(b)),
     }
+}
+
+fn whole_numbers(list: &[Node]) -> Result<Vec<u64>, Complaint> {
+    let number = |node: &Node| match node.value {
+        Value::Integer(n) => u64::try_from(n).map_err(|_| Complaint::new(format!("{n} is negative"))),
+        ref other => Err(units::wrong_type(other)),
+    };
+    list.iter().map(number).collect()
 }
 
 fn points(list: &[Node]) -> Result<Vec<(f64, f64)>, Complaint> {

@@ -28,6 +28,8 @@ pub enum ValueKind {
     Choice,
     /// A list of [average in packets, p_b] pairs.
     Points,
+    /// A list of whole numbers, or the name of a file with them.
+    Numbers,
 }
 
 /// The value of a parameter in its unit.
@@ -51,6 +53,8 @@ pub enum ParameterValue<'a> {
     Rate(Rate),
     /// Pairs of numbers.
     Points(Vec<(f64, f64)>),
+    /// Whole numbers.
+    Numbers(Vec<u64>),
 }
 
 /// A parameter of a queue discipline, of a connection or of a link.
@@ -168,7 +172,11 @@ impl Parameter {
             ValueKind::Bytes | ValueKind::BytesByLevel => "B",
             ValueKind::Time => "s",
             ValueKind::Rate => "bit/s",
-            ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => "",
+            ValueKind::Number
+            | ValueKind::Flag
+            | ValueKind::Choice
+            | ValueKind::Points
+            | ValueKind::Numbers => "",
         }
     }
 
@@ -218,6 +226,7 @@ impl Parameter {
             ValueKind::Number if self.is_whole => "a whole number",
             ValueKind::Flag => "true or false",
             ValueKind::Points => "a list of [average, p_b] pairs, both not falling, p_b in [0, 1]",
+            ValueKind::Numbers => "a list of whole numbers, or the name of a file with them",
             ValueKind::Number | ValueKind::Choice => return None,
         };
         Some(text.to_owned())

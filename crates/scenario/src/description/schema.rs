@@ -143,6 +143,10 @@ fn parameter_json(p: &Parameter) -> Json {
         ValueKind::Number => vec![range(number, p), quantity(&["%"])],
         ValueKind::Flag => vec![json!({ "type": "boolean" })],
         ValueKind::Choice => Vec::new(),
+        ValueKind::Numbers => {
+            let one = json!({ "type": "integer", "minimum": 0 });
+            vec![json!({ "type": "array", "items": one }), json!({ "type": "string" })]
+        }
         ValueKind::Points => {
             let pair =
                 json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
