@@ -180,7 +180,8 @@ fn packets_that_leave_a_link_arrive_unless_its_channel_loses_them() {
         }
         let tables = run(&plan, seed, Options::default());
         let sum = |table, name| column(&tables, table, name).iter().sum::<i64>();
-        let [losses, copies, overtaking] = ["losses", "copies", "overtaking"].map(|name| sum("channels", name));
+        let [losses, copies, overtaking] =
+            ["losses", "copies", "overtaking"].map(|name| sum("channels", name));
         assert!(losses > 20 && copies > 3 && overtaking > 3, "{losses} {copies} {overtaking}");
         assert_eq!(sum("links", "packets_at_end"), 0);
         assert_eq!(sum("links", "arrivals"), sum("links", "departures") + sum("links", "drops"));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{
-    ChannelChange,
-    Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL, Transport,
+    ChannelChange, Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL,
+    Transport,
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};

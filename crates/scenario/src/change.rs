@@ -35,12 +35,16 @@ pub(crate) fn shape() -> Shape {
         Key::new("at", Kind::ANY_TIME, "When; before the end of the run.").required(),
         Key::new("link", Kind::Label, "The link, one direction of it.").required(),
     ];
-    let of_line = line::optional_keys().into_iter().filter(|key| changing_keys().any(|known| known == key.name));
+    let of_line =
+        line::optional_keys().into_iter().filter(|key| changing_keys().any(|known| known == key.name));
     keys.extend(of_line.map(|key| {
         let doc = format!("{} from then on.", key.doc.trim_end_matches('.'));
         Key { doc, ..key }
     }));
-    Shape::new("A change of a link during the run: of its rate, its delay, or what its channel does to packets.", keys)
+    Shape::new(
+        "A change of a link during the run: of its rate, its delay, or what its channel does to packets.",
+        keys,
+    )
 }
 
 /// Reads all changes, in order of time. Those that are not valid are reported and left out.

@@ -85,14 +85,17 @@ const MOST_PACKETS: usize = 100_000;
 /// Return the numbers of lost packets in a text as a list of TOML; report the first line that is wrong.
 fn packets(file: &str, text: &str) -> Result<String, Complaint> {
     let allowed = "a line for each lost packet with its number, from 1, rising, # before a comment";
-    let wrong = |line: usize, what: String| Err(Complaint::new(format!("{file}:{line}: {what}")).allowed(allowed));
+    let wrong =
+        |line: usize, what: String| Err(Complaint::new(format!("{file}:{line}: {what}")).allowed(allowed));
     let (mut numbers, mut last) = (Vec::new(), 0);
     for (line, content) in (1..).zip(text.lines()) {
         let content = content.split('#').next().unwrap_or_default().trim();
         if content.is_empty() {
             continue;
         }
-        let Ok(number) = content.parse::<u64>() else { return wrong(line, format!("{content:?} is not a whole number")) };
+        let Ok(number) = content.parse::<u64>() else {
+            return wrong(line, format!("{content:?} is not a whole number"));
+        };
         if number <= last {
             let what = if last == 0 { "is below 1".to_owned() } else { format!("does not rise from {last}") };
             return wrong(line, format!("the packet {number} {what}"));

@@ -141,11 +141,7 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
         ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
         ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
         ValueKind::Rate => units::rate(value).map(|bps| ParameterValue::Rate(Rate(bps))),
-        ValueKind::Number
-        | ValueKind::Flag
-        | ValueKind::Choice
-        | ValueKind::Points
-        | ValueKind::Numbers => {
+        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Numbers => {
             Err(units::wrong_type(value))
         }
     }

@@ -12,8 +12,8 @@ mod unobserved_drop_tail;
 use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc};
 use aqmlab_units::Time;
 
-pub use self::channel::{Channel, ChannelChange, Impairments, Settings};
 pub(crate) use self::channel::Wire;
+pub use self::channel::{Channel, ChannelChange, Impairments, Settings};
 pub(crate) use self::in_order::Deciding;
 pub use self::part::Keys;
 pub(crate) use self::queue::Queue;

@@ -8,7 +8,6 @@ use crate::link_stats::{LinkCounters, ReasonCount};
 use crate::moments::Moments;
 use crate::observe::Observation;
 
-
 /// The statistics of a link: its counters, RED's average, and the packets waiting.
 type LinkStatistics = (LinkCounters, Moments, u32);
 
@@ -92,9 +91,11 @@ impl Seen<'_> {
 
     /// Links whose channel may do more to packets than delay them.
     pub fn channels_table(&self) -> Table {
-        let is_impaired = |i: &usize| self.plan.links.get(*i).is_some_and(|link| link.line.channel.is_impaired());
+        let is_impaired =
+            |i: &usize| self.plan.links.get(*i).is_some_and(|link| link.line.channel.is_impaired());
         let impaired = (0..self.count).filter(is_impaired).map(self.link);
-        let rows: Vec<_> = impaired.map(|l| (l.name, l.station.drops().map(|d| d.channel).unwrap_or_default())).collect();
+        let rows: Vec<_> =
+            impaired.map(|l| (l.name, l.station.drops().map(|d| d.channel).unwrap_or_default())).collect();
         vec![
             ("link", texts(&rows, |row| row.0)),
             ("losses", integers(&rows, |row| row.1.losses)),

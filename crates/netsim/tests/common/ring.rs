@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan,
-    PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
+    AdaptationRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter, NodeId, Objects, Page,
+    Pattern, Plan, PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 

@@ -212,7 +212,10 @@ fn impairments_json(impairments: &Impairments) -> Map<String, Json> {
         _ => None,
     };
     let all = impairments.settings().into_iter();
-    all.map(|(key, settings)| (key.to_owned(), Json::Object(settings.into_iter().filter_map(setting).collect()))).collect()
+    all.map(|(key, settings)| {
+        (key.to_owned(), Json::Object(settings.into_iter().filter_map(setting).collect()))
+    })
+    .collect()
 }
 
 fn parameters_of(link: &plan::Link) -> Map<String, Json> {

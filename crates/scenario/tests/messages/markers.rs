@@ -311,7 +311,12 @@ fn changes() {
         DIFFSERV,
         r#"rate = "5Mbps""#,
         &[
-            ("", &["net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate)"]),
+            (
+                "",
+                &[
+                    "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate)",
+                ],
+            ),
             (
                 r#"rate = "0Mbps""#,
                 &[
