@@ -11,6 +11,12 @@ pub trait Keys {
     /// Return the value of a key; `None` if it is absent or not valid, which is reported elsewhere.
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>>;
 
+    /// Return whether a key is there, valid or not.
+    fn has(&self, key: &str) -> bool;
+
+    /// Return the keys of the table that stands in place of the value of a key.
+    fn table(&self, key: &str) -> Option<Box<dyn Keys + '_>>;
+
     /// Return the time of a key, or the default.
     fn time(&self, parameter: &Parameter, default: Span) -> Span {
         if let Some(ParameterValue::Time(time)) = self.value(parameter) { time } else { default }
@@ -35,6 +41,14 @@ pub(super) struct Given<'a>(pub &'a [(&'a str, ParameterValue<'static>)]);
 impl Keys for Given<'_> {
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
         self.0.iter().find(|(key, _)| *key == parameter.key).map(|(_, value)| value.clone())
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(given, _)| *given == key)
+    }
+
+    fn table(&self, _key: &str) -> Option<Box<dyn Keys + '_>> {
+        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! The exact message of every error.
 
 mod applications;
+mod channels;
 mod classes;
 mod file;
 mod flows;
@@ -17,7 +18,7 @@ mod traffic;
 mod warnings;
 
 use aqmlab_aqm::red::{PART_KINDS, PartKind};
-use aqmlab_netsim::plan::{Channel, InService, Server};
+use aqmlab_netsim::plan::{Channel, Impairments, InService, Server};
 use aqmlab_scenario::{Scenario, parse};
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::Parameter;
@@ -204,15 +205,19 @@ fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Return a message with the names of what registers itself in place of `{curve}`, `{spacing}`, ..., `{controllers}`, `{line}` (the keys of
-/// server and channel) and `{servers}` (those of a table in place of a rate).
+/// server and channel), `{uplink}` and `{reverse}` (those of the channel of the other direction) and `{servers}` (those of a table in place of a rate).
 fn with_names(message: &str) -> String {
     let quoted =
         |kind: &PartKind| kind.parts.iter().map(|part| format!("{:?}", part.name)).collect::<Vec<_>>();
     let keys = |all: Vec<Parameter>| all.iter().map(|p| p.key).collect::<Vec<_>>().join(", ");
     let line = [vec![Server::KEY, InService::KEY], Channel::parameters()].concat();
+    let other_way =
+        |way: &str| Impairments::KEYS.iter().map(|key| format!("{way}_{key}")).collect::<Vec<_>>().join(", ");
     let others = [
         ("controllers", CongestionControl::NAMES.join(", ")),
         ("line", keys(line)),
+        ("uplink", other_way("uplink")),
+        ("reverse", other_way("reverse")),
         ("servers", keys(Server::parameters())),
     ];
     PART_KINDS

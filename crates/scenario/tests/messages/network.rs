@@ -291,7 +291,9 @@ fn dumbbell() {
         "right = { rate = \"20Mbps\", delay = \"15ms\" }\n",
         &[(
             "",
-            &["net.toml:6:1: dumbbell.right: is missing (allowed: a table with {line}, queue, uplink_queue)"],
+            &[
+                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with {line}, queue, uplink_queue, {uplink})",
+            ],
         )],
     );
     refused(
@@ -307,7 +309,9 @@ fn dumbbell() {
             ),
             (
                 r#"left = "20Mbps""#,
-                &["net.toml:8:8: dumbbell.left: is text (allowed: a table with {line}, queue, uplink_queue)"],
+                &[
+                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with {line}, queue, uplink_queue, {uplink})",
+                ],
             ),
         ],
     );

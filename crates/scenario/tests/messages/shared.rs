@@ -51,7 +51,12 @@ fn shared_networks() {
                     r#"net.toml:10:57: bus.host.uplink_queue: there is no queue "mian" (allowed: main, default; did you mean "main"?)"#,
                 ],
             ),
-            ("", &["net.toml:6:1: bus.host: is missing (allowed: a table with {line}, queue, uplink_queue)"]),
+            (
+                "",
+                &[
+                    "net.toml:6:1: bus.host: is missing (allowed: a table with {line}, queue, uplink_queue, {uplink})",
+                ],
+            ),
         ],
     );
     refused(
@@ -232,7 +237,7 @@ fn diffserv() {
             (
                 "name = \"rest\"\nsource = { dealy = \"1ms\" }",
                 &[
-                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: {line}, queue, uplink_queue; did you mean "delay"?)"#,
+                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: {line}, queue, uplink_queue, {uplink}; did you mean "delay"?)"#,
                 ],
             ),
             (
@@ -258,13 +263,13 @@ fn diffserv() {
             (
                 "",
                 &[
-                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with {line}, queue, uplink_queue)",
+                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with {line}, queue, uplink_queue, {uplink})",
                 ],
             ),
             (
                 "sink = { rate = \"100Mbps\", delay = \"5ms\", reverse_queue = \"main\" }\n",
                 &[
-                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: {line}, queue, uplink_queue)",
+                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: {line}, queue, uplink_queue, {uplink})",
                 ],
             ),
         ],

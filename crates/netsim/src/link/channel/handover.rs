@@ -12,7 +12,7 @@ use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, ParameterValue, Span, Stream, Time, ValueKind};
 
 use super::super::server::FAR;
-use super::{Carry, Carrying, Channel, ChannelPart};
+use super::{Carry, Carrying, Channel, ChannelChange, ChannelPart};
 use crate::link::part::{HANDOVER, Keys, handover_period};
 
 const STEP: Parameter = Parameter::new(
@@ -63,8 +63,8 @@ impl ChannelPart for Handover {
         self.before.keeps_order()
     }
 
-    fn then(self, at: Time, delay: Span) -> Channel {
-        Self { before: Box::new(self.before.then(at, delay)), ..self }.into()
+    fn then(self, at: Time, change: &ChannelChange) -> Channel {
+        Self { before: Box::new(self.before.then(at, change)), ..self }.into()
     }
 
     fn since(&self, now: Time) -> Self {
