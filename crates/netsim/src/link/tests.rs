@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aqmlab_aqm::{Ecn, LinkContext, Spec, Value};
 use aqmlab_transport::ns2::{Config, Variant};
 use aqmlab_transport::{Data, DataFlags, TcpConfig};
-use aqmlab_units::{Rate, Span, Time};
+use aqmlab_units::{Framing, LinkLayer, Rate, Span, Time};
 use proptest::prelude::*;
 
 use super::*;
@@ -260,17 +260,25 @@ proptest! {
     }
 }
 
-/// Servers and channels: changes of rate and delay, opportunities in place of a rate, losses, and changes to and from these.
+/// Servers and channels: changes of rate and delay, opportunities and token buckets in place of a rate, cells, losses, and changes to
+/// and from these.
 fn lines() -> impl Strategy<Value = Line> {
     let constant = || (1u64..4).prop_map(|n| Server::constant(Rate(RATE.0 * 2 / n)));
     let slots = (1u64..4, 1u32..4).prop_map(|(ticks, size)| Server::slots(Span(ticks * TICK), 50 * size));
-    let server = prop_oneof![constant(), slots];
+    let bucket =
+        (1u64..4, 60u64..600, prop::option::of((60u64..300, 1u64..4))).prop_map(|(n, burst, peak)| {
+            let rate = Rate(RATE.0 / n);
+            Server::token_bucket(rate, burst, peak.map(|(mtu, times)| (Rate(RATE.0 * times + 1), mtu)))
+        });
+    let server = prop_oneof![constant(), slots, bucket];
+    let atm = Framing { overhead: 10, mpu: 140, layer: LinkLayer::Atm };
+    let framing = prop::sample::select(vec![None, Some(Framing::default()), Some(atm)]);
     let change = (0u64..200, prop::option::of(server.clone()), prop::option::of(0u64..10));
-    let all = (server, 0u64..10, prop::option::of(2u32..6), prop::collection::vec(change, 0..4));
-    all.prop_map(|(server, delay, every, mut changes)| {
+    let all = (server, 0u64..10, prop::option::of(2u32..6), prop::collection::vec(change, 0..4), framing);
+    all.prop_map(|(server, delay, every, mut changes, framing)| {
         let channel = Channel::constant(Span(delay * TICK));
         let channel = every.map_or(channel.clone(), |every| channel.lossy(every));
-        let mut line = Line { server, channel };
+        let mut line = Line { server: server.framed(framing), channel };
         changes.sort_by_key(|change| change.0);
         for (at, server, delay) in changes {
             line.change(Time(at * TICK), server, delay.map(|delay| Span(delay * TICK)));

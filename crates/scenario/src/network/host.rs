@@ -60,9 +60,8 @@ impl HostLink {
     pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
         let mut link = self.clone();
         let mut line = Line::clone(self.line(0));
-        if let Some(server) = line::server(section) {
-            line.server = server;
-        }
+        let framing = line.server.framing();
+        line.server = line::framed(section, line::server(section).unwrap_or(line.server), framing);
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;
         }

@@ -2,7 +2,7 @@
 
 use aqmlab_aqm::ParameterError;
 use aqmlab_netsim::plan::{Channel, Keys, Line, Server};
-use aqmlab_units::{Parameter, ParameterValue};
+use aqmlab_units::{Framing, Parameter, ParameterValue};
 
 use crate::nearest::listed;
 use crate::parameter::{self, key};
@@ -25,13 +25,14 @@ pub(crate) fn keys() -> Vec<Key> {
 
 /// Return the same keys, of which none is required.
 pub(crate) fn optional_keys() -> Vec<Key> {
-    let mut server = key(&Server::KEY);
+    let (mut server, channels) = (key(&Server::KEY), Channel::parameters());
     let of_servers: Vec<_> = Server::parameters().iter().map(key).collect();
     if !of_servers.is_empty() {
         let table = Shape::new("A server other than that of a constant bit rate.", of_servers);
         server.kind = Kind::Any(vec![server.kind, Kind::Table(table)]);
     }
-    [server].into_iter().chain(Channel::parameters().iter().map(key)).collect()
+    let others = Server::framing_parameters().iter().chain(&channels).map(key);
+    [server].into_iter().chain(others).collect()
 }
 
 /// Return the server that a link's keys select, if they do; report errors.
@@ -46,6 +47,11 @@ pub(crate) fn server(link: &Section<'_>) -> Option<Server> {
     reported(keys, Server::read(keys))
 }
 
+/// Return the server with the length of packets on the wire that a link's keys select, or with that from before.
+pub(crate) fn framed(link: &Section<'_>, server: Server, before: Option<Framing>) -> Server {
+    server.framed(Server::read_framing(link).or(before))
+}
+
 /// Return the channel that a link's keys select, or the one from before; report errors.
 pub(crate) fn channel(link: &Section<'_>, before: Option<Channel>) -> Option<Channel> {
     reported(link, Channel::read(link, before))
@@ -54,7 +60,7 @@ pub(crate) fn channel(link: &Section<'_>, before: Option<Channel>) -> Option<Cha
 /// Read server and channel of a link.
 pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     let (server, channel) = (server(link), channel(link, None));
-    Some(Line { server: server?, channel: channel? })
+    Some(Line { server: framed(link, server?, None), channel: channel? })
 }
 
 fn reported<T>(keys: &Section<'_>, read: Result<Option<T>, ParameterError>) -> Option<T> {
