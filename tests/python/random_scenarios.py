@@ -113,6 +113,15 @@ MARKERS: dict[str, dict[str, Value]] = {
     "srtcm": {"cbs": "5KB", "ebs": "10KB"},
     "trtcm": {"pir": "2Mbps", "cbs": "5KB", "pbs": "10KB"},
 }
+SERVERS: dict[str, dict[str, Value]] = {
+    "token bucket": {"burst": "4KB"},
+    "token bucket with a peak rate": {"burst": "9KB", "peakrate": "40Mbps", "mtu": "1600B"},
+}
+FRAMINGS: dict[str, dict[str, Value]] = {
+    "overhead": {"overhead": 38, "mpu": 84},
+    "atm": {"overhead": 40, "linklayer": "atm"},
+    "ptm": {"overhead": -10, "linklayer": "ptm"},
+}
 PATTERNS: dict[str, Value] = {
     "constant": "constant",
     "poisson": "poisson",
@@ -156,7 +165,9 @@ ALL_KINDS = frozenset(
         "udp": PATTERNS,
         "udp length": LENGTHS,
         "application": (*APPLICATIONS, "call"),
-        "marker": MARKERS,
+        "marker": (*MARKERS, "policer"),
+        "server": SERVERS,
+        "framing": FRAMINGS,
         "change": ("rate", "delay"),
         "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
     }.items()
@@ -214,6 +225,10 @@ class Draft:
 
     def trunk(self) -> Table:
         found: Table = {"rate": self.one(RATES), "delay": self.one(self.delays), "queue": self.queue()}
+        if self.maybe(6):
+            found["rate"] = {"tbf": found["rate"], **SERVERS[self.kind("server", self.one(list(SERVERS)))]}
+        if self.maybe(6):
+            found |= FRAMINGS[self.kind("framing", self.one(list(FRAMINGS)))]
         return found | ({"reverse_queue": self.queue()} if self.maybe(2) else {})
 
     def host(self) -> Table:
@@ -500,6 +515,9 @@ def datagrams(draft: Draft) -> Table:
 
 def marker(draft: Draft, groups: Sequence[str]) -> Table:
     kind = draft.kind("marker", draft.one(list(MARKERS)))
+    police: Table = {"red": "drop"} if draft.maybe(3) else {}
+    if police:
+        draft.kind("marker", "policer")
     return {
         "kind": kind,
         "link": draft.one(draft.links),
@@ -507,6 +525,7 @@ def marker(draft: Draft, groups: Sequence[str]) -> Table:
         "per": draft.one(("flow", "group")),
         "cir": "500kbps",
         **MARKERS[kind],
+        **police,
     }
 
 
@@ -517,7 +536,8 @@ def changes(draft: Draft, milliseconds: int) -> list[Table]:
         change: Table = {"at": f"{part * milliseconds // 5}ms", "link": draft.one(draft.links)}
         both = draft.number(1, 3)
         if both != 1:
-            change["rate"] = draft.one((*RATES, "100kbps"))
+            rate = draft.one((*RATES, "100kbps"))
+            change["rate"] = {"tbf": rate, "burst": "3KB"} if draft.maybe(4) else rate
             draft.kind("change", "rate")
         if both != 2:
             change["delay"] = draft.one(draft.delays)

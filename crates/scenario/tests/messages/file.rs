@@ -162,7 +162,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"queues = "main" }"#,
             &[
-                r#"net.toml:7:49: dumbbell.bottleneck.queues: unknown key (allowed: rate, delay, queue, reverse_queue; did you mean "queue"?)"#,
+                r#"net.toml:7:49: dumbbell.bottleneck.queues: unknown key (allowed: rate, overhead, mpu, linklayer, delay, queue, reverse_queue; did you mean "queue"?)"#,
             ],
         )],
     );
@@ -192,7 +192,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"left = { dealy = "1ms" }"#,
             &[
-                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, delay, queue, uplink_queue; did you mean "delay"?)"#,
+                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, overhead, mpu, linklayer, delay, queue, uplink_queue; did you mean "delay"?)"#,
             ],
         )],
     );

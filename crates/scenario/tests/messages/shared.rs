@@ -237,7 +237,7 @@ fn diffserv() {
             (
                 "name = \"rest\"\nsource = { dealy = \"1ms\" }",
                 &[
-                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: rate, delay, queue, uplink_queue; did you mean "delay"?)"#,
+                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: rate, overhead, mpu, linklayer, delay, queue, uplink_queue; did you mean "delay"?)"#,
                 ],
             ),
             (
@@ -269,7 +269,7 @@ fn diffserv() {
             (
                 "sink = { rate = \"100Mbps\", delay = \"5ms\", reverse_queue = \"main\" }\n",
                 &[
-                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: rate, delay, queue, uplink_queue)",
+                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: rate, overhead, mpu, linklayer, delay, queue, uplink_queue)",
                 ],
             ),
         ],

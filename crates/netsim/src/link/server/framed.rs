@@ -1,7 +1,7 @@
 //! Lengths on the wire: keys of a link that work with any server, which then serves packets of these lengths.
 //! [`Framing`] has the rule and its sources.
 //!
-//! Queues, counters and drops have the packets as they are. Utilization is therefore below 1 at a link that is always busy.
+//! Queues, counters and drops have the packets as they are; the time of service, and so utilization, has their length on the wire.
 
 use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 
