@@ -10,6 +10,9 @@ use aqmlab_units::{Parameter, ParameterValue};
 pub trait Keys {
     /// Return the value of a key; `None` if it is absent or not valid, which is reported elsewhere.
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>>;
+
+    /// Return whether a key is present, valid or not.
+    fn has(&self, parameter: &Parameter) -> bool;
 }
 
 /// Declare the parts of a kind from the list of their files: the modules, a type for plans that holds any of them, an enum of their

@@ -14,6 +14,10 @@ impl Keys for Section<'_> {
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
         parameter::read(Section::value(self, parameter.key)?, parameter).ok()
     }
+
+    fn has(&self, parameter: &Parameter) -> bool {
+        Section::has(self, parameter.key)
+    }
 }
 
 /// Return the keys of server and channel. The keys that every link needs are required.

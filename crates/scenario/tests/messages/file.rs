@@ -114,7 +114,7 @@ fn unknown_keys_in_sections() {
         &[(
             "delay = \"10ms\"\nduplexx = true",
             &[
-                r#"net.toml:11:1: link.a->b.duplexx: unknown key (allowed: from, to, name, rate, delay, queue, duplex, reverse_queue; did you mean "duplex"?)"#,
+                r#"net.toml:11:1: link.a->b.duplexx: unknown key (allowed: from, to, name, rate, overhead, mpu, linklayer, delay, queue, duplex, reverse_queue; did you mean "duplex"?)"#,
             ],
         )],
     );

@@ -118,7 +118,9 @@ fn rates() {
             ),
             (
                 "[]",
-                &[r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps")"#],
+                &[
+                    r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps", or a table with tbf, burst, peakrate, mtu)"#,
+                ],
             ),
             (
                 r#""1.0000000000000000000000001Gbps""#,
@@ -243,7 +245,12 @@ fn links() {
     refused(
         VALID,
         "rate = \"10Mbps\"\n",
-        &[("", &[r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps")"#])],
+        &[(
+            "",
+            &[
+                r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps", or a table with tbf, burst, peakrate, mtu)"#,
+            ],
+        )],
     );
 }
 
@@ -285,7 +292,7 @@ fn dumbbell() {
         &[(
             "",
             &[
-                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, uplink_queue)",
             ],
         )],
     );
@@ -303,7 +310,7 @@ fn dumbbell() {
             (
                 r#"left = "20Mbps""#,
                 &[
-                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, uplink_queue)",
                 ],
             ),
         ],
@@ -326,14 +333,14 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
             ),
             (
                 r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
-                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue)"],
             ),
             (
                 r#"up = { rate = "10Mbps", queue = "man" }
@@ -423,11 +430,11 @@ fn token_buckets_and_lengths_on_the_wire() {
         &[
             (
                 r#"{ tbf = "1Mbps", burst = "9KB", peakrate = "1Mbps", mtu = "2KB" }"#,
-                &[&format!("{at}.peakrate: peakrate (1000000 bit/s) is not above tbf (1000000 bit/s) (allowed: tbf < peakrate)").replacen(":9:8:", ":9:41:", 1)],
+                &[&format!("{at}.peakrate: peakrate (1000000 bit/s) is not above tbf (1000000 bit/s) (allowed: tbf < peakrate)").replacen(":9:8:", ":9:51:", 1)],
             ),
             (
                 r#"{ tbf = "1Mbps", burst = "0B" }"#,
-                &[r#"net.toml:9:34: link.a->b.rate.burst: 0 is out of range"#],
+                &[r#"net.toml:9:33: link.a->b.rate.burst: 0 is out of range (allowed: bytes such as "1000B", from 1 to 1000000000000)"#],
             ),
             (
                 "\"10Mbps\"\noverhead = 300",
@@ -439,7 +446,7 @@ fn token_buckets_and_lengths_on_the_wire() {
             ),
             (
                 "\"10Mbps\"\nlinklayer = \"adsl\"",
-                &[r#"net.toml:10:14: link.a->b.linklayer: "adsl" is not known (allowed: ethernet, atm, ptm)"#],
+                &[r#"net.toml:10:13: link.a->b.linklayer: "adsl" is not known (allowed: ethernet, atm, ptm)"#],
             ),
         ],
     );

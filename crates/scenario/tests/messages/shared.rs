@@ -54,7 +54,7 @@ fn shared_networks() {
             (
                 "",
                 &[
-                    "net.toml:6:1: bus.host: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:6:1: bus.host: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, uplink_queue)",
                 ],
             ),
         ],
@@ -263,7 +263,7 @@ fn diffserv() {
             (
                 "",
                 &[
-                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, uplink_queue)",
                 ],
             ),
             (

@@ -82,6 +82,9 @@ impl ServerPart for Tbf {
         let missing = |parameter: &Parameter, of: &str| {
             ParameterError::new(parameter.key, format!("is required by {of}"), &parameter.allowed())
         };
+        if Self::PARAMETERS.iter().any(|key| keys.has(key) && keys.value(key).is_none()) {
+            return Ok(None);
+        }
         let all = (rate(&RATE), bytes(&BURST), rate(&PEAKRATE), bytes(&MTU));
         let peak = match all {
             (None, None, None, None) => return Ok(None),
