@@ -333,7 +333,7 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
