@@ -340,7 +340,7 @@ fn dumbbell() {
             ),
             (
                 r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
-                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, overhead, mpu, linklayer, delay, queue)"],
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
             ),
             (
                 r#"up = { rate = "10Mbps", queue = "man" }
