@@ -113,6 +113,15 @@ MARKERS: dict[str, dict[str, Value]] = {
     "srtcm": {"cbs": "5KB", "ebs": "10KB"},
     "trtcm": {"pir": "2Mbps", "cbs": "5KB", "pbs": "10KB"},
 }
+BUCKETS: dict[str, dict[str, Value]] = {
+    "token bucket": {"burst": "4KB"},
+    "token bucket with a peak rate": {"burst": "9KB", "peakrate": "40Mbps", "mtu": "1600B"},
+}
+FRAMINGS: dict[str, dict[str, Value]] = {
+    "overhead": {"overhead": 38, "mpu": 84},
+    "atm": {"overhead": 40, "linklayer": "atm"},
+    "ptm": {"overhead": -10, "linklayer": "ptm"},
+}
 PATTERNS: dict[str, Value] = {
     "constant": "constant",
     "poisson": "poisson",
@@ -177,8 +186,9 @@ ALL_KINDS = frozenset(
         "udp": PATTERNS,
         "udp length": LENGTHS,
         "application": (*APPLICATIONS, "call"),
-        "marker": MARKERS,
-        "server": SERVERS,
+        "marker": (*MARKERS, "policer"),
+        "server": (*SERVERS, *BUCKETS),
+        "framing": FRAMINGS,
         "channel": CHANNELS,
         "change": ("rate", "delay", "channel"),
         "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
@@ -240,6 +250,10 @@ class Draft:
         found: Table = {"rate": self.one(rates), "delay": self.one(self.delays)}
         if self.maybe(10):
             found["rate"] = SERVERS[self.kind("server", self.one(list(SERVERS)))]
+        elif self.maybe(10):
+            found["rate"] = {"tbf": found["rate"], **BUCKETS[self.kind("server", self.one(list(BUCKETS)))]}
+        if self.maybe(8):
+            found |= FRAMINGS[self.kind("framing", self.one(list(FRAMINGS)))]
         return found
 
     def trunk(self) -> Table:
@@ -541,6 +555,9 @@ def datagrams(draft: Draft) -> Table:
 
 def marker(draft: Draft, groups: Sequence[str]) -> Table:
     kind = draft.kind("marker", draft.one(list(MARKERS)))
+    police: Table = {"red": "drop"} if draft.maybe(3) else {}
+    if police:
+        draft.kind("marker", "policer")
     return {
         "kind": kind,
         "link": draft.one(draft.links),
@@ -548,6 +565,7 @@ def marker(draft: Draft, groups: Sequence[str]) -> Table:
         "per": draft.one(("flow", "group")),
         "cir": "500kbps",
         **MARKERS[kind],
+        **police,
     }
 
 
@@ -558,7 +576,8 @@ def changes(draft: Draft, milliseconds: int) -> list[Table]:
         change: Table = {"at": f"{part * milliseconds // 5}ms", "link": draft.one(draft.links)}
         both = draft.number(1, 3)
         if both != 1:
-            change["rate"] = draft.one((*RATES, "100kbps"))
+            rate = draft.one((*RATES, "100kbps"))
+            change["rate"] = {"tbf": rate, "burst": "3KB"} if draft.maybe(4) else rate
             draft.kind("change", "rate")
         if both != 2:
             change["delay"] = draft.one(draft.delays)

@@ -272,11 +272,10 @@ tc qdisc add dev eth1 root netem delay 25ms
 """
     found = imported(tmp_path, text, "shape.sh")
     assert found.kind == "tc"
-    assert found.notes == (
-        "line 3: tbf burst 5kb, latency 70ms (the link has neither bursts nor a queue above this one)",
-    )
+    assert found.notes == ("line 3: tbf latency 70ms (the link has no queue above this one)",)
     link = found.scenario.link("bottleneck")
     assert (link.rate_bps, link.delay_s, link.aqm) == (8e6, 0.025, "red")
+    assert link.token_bucket == {"burst": 5120, "mtu": None, "peakrate_bps": None}
     own = {
         "min_th": 10,
         "max_th": 30,

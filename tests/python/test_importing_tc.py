@@ -14,9 +14,19 @@ from aqmlab.errors import InputError
 from aqmlab.interop.importing.bottleneck import Bottleneck, text_of
 from aqmlab.interop.importing.tc_netem import netem_words
 from aqmlab.interop.importing.tc_words import read_tc
-from aqmlab.interop.tc.queues import qdisc_of
+from aqmlab.interop.tc.queues import qdisc_of, shaper_of
 from aqmlab.scenario.parts import Link
 from tc_cases import ABSENT, ASSUMED, CHANGED, CLASSES, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
+
+DUMBBELL = """format = 1
+run = {{ duration = "5s" }}
+queue.b = {{ aqm = "codel" }}
+flow = [{{ name = "tcp", transport = "newreno" }}]
+[dumbbell]
+bottleneck = {{ rate = {server}, delay = "10ms", queue = "b"{keys} }}
+left = {{ rate = "100Mbps", delay = "1ms" }}
+right = {{ rate = "100Mbps", delay = "1ms" }}
+"""
 
 
 def found_in(*lines: str) -> Bottleneck:
@@ -64,8 +74,7 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("line", "note"), NAMED.items())
 def test_a_word_that_is_not_carried_over_is_named_with_its_line(line: str, note: str) -> None:
     notes = unread(found_in("# A comment.", add(line)))
-    assert len(notes) == 1
-    assert notes[0].removesuffix(" (the link has neither bursts nor a queue above this one)") == f"line 2: {note}"
+    assert notes == [f"line 2: {note}"]
 
 
 @pytest.mark.parametrize(("words", "note"), CLASSES.items())
@@ -255,7 +264,7 @@ def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
     assert (found.rate_bps, found.delay_s, found.queue["target"]) == (10e6, 0.02, "10ms")
     assert found.channel == {"loss": "1%", "jitter": {"deviation": "5ms", "distribution": "normal"}}
     assert found.notes == [
-        "line 2: tbf burst 5k, latency 50ms (the link has neither bursts nor a queue above this one)",
+        "line 2: tbf latency 50ms (the link has no queue above this one)",
         "line 4: fq on eth1: the queue of one device, eth0, is read",
     ]
 
@@ -414,3 +423,38 @@ def test_lines_after_the_end_of_a_script_are_not_read() -> None:
     )
     assert found.queue["aqm"] == "fq-codel"
     assert "the script ends in line 7: the lines 8 are not read" in unread(found)
+
+
+@pytest.mark.parametrize(
+    ("server", "keys"),
+    [
+        ('{ tbf = "10Mbps", burst = "15000B" }', ""),
+        (
+            '{ tbf = "10Mbps", burst = "15000B", peakrate = "20Mbps", mtu = "3000B" }',
+            'overhead = 38, linklayer = "atm"',
+        ),
+        ('"10Mbps"', "overhead = 44, mpu = 84"),
+        ('"10Mbps"', "overhead = -3"),
+    ],
+)
+def test_a_shaper_comes_back_from_its_export(server: str, keys: str) -> None:
+    plan = aqmlab.Scenario.from_text(DUMBBELL.format(server=server, keys=f", {keys}" if keys else ""))
+    before = plan.link("bottleneck")
+    found = found_in(
+        f"tc qdisc add dev eth0 root handle 1: {shaper_of(before)}", "tc qdisc add dev eth0 parent 1:1 codel"
+    )
+    after = link(found)
+    assert (after.rate_bps, after.token_bucket, after.framing) == (before.rate_bps, before.token_bucket, before.framing)
+    assert unread(found) == []
+
+
+def test_a_size_table_is_the_links_framing() -> None:
+    found = found_in("tc qdisc add dev eth0 root handle 1: stab overhead 30 linklayer adsl tbf rate 10mbit limit 30000")
+    assert link(found).framing == {"overhead": 44, "mpu": 0, "linklayer": "atm"}
+    assert "line 1: stab: Linux rounds lengths up to 4 B (tsize 512), here they are exact" in found.notes
+
+
+def test_tc_has_no_ptm() -> None:
+    plan = aqmlab.Scenario.from_text(DUMBBELL.format(server='"10Mbps"', keys=', linklayer = "ptm"'))
+    with pytest.raises(InputError, match='no linklayer "ptm"'):
+        shaper_of(plan.link("bottleneck"))

@@ -80,7 +80,7 @@ impl From<ParameterError> for Vec<ParameterError> {
 
 impl ParameterError {
     /// An error about the parameter with this key.
-    pub(crate) fn new(key: &str, message: String, allowed: &str) -> Self {
+    pub fn new(key: &str, message: String, allowed: &str) -> Self {
         Self { key: key.into(), message, allowed: allowed.into() }
     }
 }

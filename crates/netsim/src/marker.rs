@@ -1,6 +1,6 @@
-//! The markers before the queue of a link: part of the link's station.
+//! The markers before the queue of a link: part of the link's station. A marker that drops a colour is a policer.
 
-use aqmlab_aqm::{Kind, Meta};
+use aqmlab_aqm::{DropClass, DropReason, Kind, Meta};
 use aqmlab_units::{Stream, Time};
 
 use crate::meter::{Color, Exact, Meter};
@@ -14,6 +14,9 @@ pub struct MarkerCounters {
     /// Their bytes.
     pub bytes: [u64; 3],
 }
+
+/// A policer drops the packet.
+pub(crate) const POLICED: DropReason = DropReason::new(&("policed", DropClass::Forced));
 
 /// All markers of one link.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ struct Marker {
     /// Number in the plan.
     number: usize,
     dscp: [u8; 3],
+    drops: [bool; 3],
     rng: Stream,
 }
 
@@ -60,7 +64,7 @@ impl Markers {
 
     fn add(&mut self, number: usize, marker: &plan::Marker, seed: u64) {
         let rng = Stream::new(seed, &format!("marker {}", marker.name));
-        self.markers.push(Marker { number, dscp: marker.dscp, rng });
+        self.markers.push(Marker { number, dscp: marker.dscp, drops: marker.drops, rng });
         let place = self.markers.len() as u32 - 1;
         for (i, &flow) in marker.flows.iter().enumerate() {
             if i == 0 || marker.per_flow {
@@ -76,21 +80,22 @@ impl Markers {
         }
     }
 
-    /// Marks a packet of `flow`, if it is data of a flow under a marker.
+    /// Mark a packet of `flow`, if it is data of a flow under a marker. Return whether it is dropped.
     #[inline]
-    pub fn mark(&mut self, now: Time, flow: usize, meta: &mut Meta) {
+    pub fn mark(&mut self, now: Time, flow: usize, meta: &mut Meta) -> bool {
         let place = self.place.get(flow.wrapping_sub(self.first)).copied().unwrap_or(UNMARKED);
-        let Some(flow) = self.flows.get_mut(place as usize) else { return };
+        let Some(flow) = self.flows.get_mut(place as usize) else { return false };
         if meta.header.kind() == Kind::Ack {
-            return;
+            return false;
         }
-        let Marker { dscp, rng, .. } = &mut self.markers[flow.marker as usize];
+        let Marker { dscp, drops, rng, .. } = &mut self.markers[flow.marker as usize];
         let meter = &mut self.meters[flow.meter as usize];
         let color =
             meter.color(now, meta.bytes, color_of(meta.header.dscp(), dscp), || rng.uniform()) as usize;
         meta.header.set_dscp(dscp[color]);
         flow.counters.packets[color] += 1;
         flow.counters.bytes[color] += u64::from(meta.bytes);
+        drops[color]
     }
 
     /// Reset the counters.

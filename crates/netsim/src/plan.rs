@@ -107,7 +107,7 @@ impl Link {
     }
 }
 
-/// A marker before the queue of a link: measures flows and writes code points.
+/// A marker before the queue of a link: measures flows, and writes code points or, as a policer, drops packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
     /// Name, unique.
@@ -122,6 +122,8 @@ pub struct Marker {
     pub meter: Meter,
     /// DSCP of green, yellow and red packets; a meter of two colours knows green and red.
     pub dscp: [u8; 3],
+    /// Whether green, yellow and red packets are dropped.
+    pub drops: [bool; 3],
 }
 
 /// How a marker measures. Rates in bit/s, bursts in bytes.

@@ -252,7 +252,15 @@ fn a_probability_has_the_name_of_its_discipline() {
 fn marker(flows: &[u32], per_flow: bool) -> Marker {
     // 4 Mb/s with a bucket of one packet: every other packet of 8 Mb/s is green.
     let meter = Meter::TokenBucket { cir: Rate(4_000_000), cbs: 1000 };
-    Marker { name: "m".into(), link: 0, flows: flows.into(), per_flow, meter, dscp: [10, 12, 0] }
+    Marker {
+        name: "m".into(),
+        link: 0,
+        flows: flows.into(),
+        per_flow,
+        meter,
+        dscp: [10, 12, 0],
+        drops: [false; 3],
+    }
 }
 
 #[test]

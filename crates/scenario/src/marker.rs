@@ -28,6 +28,9 @@ pub(crate) const TSW3: &str = "tsw3cm";
 pub(crate) const SRTCM: &str = "srtcm";
 pub(crate) const TRTCM: &str = "trtcm";
 
+/// In place of a code point: packets of the colour are dropped.
+const DROP: &str = "drop";
+
 /// The keys that only some meters have.
 const SPECIAL: [&str; 7] = ["pir", "cbs", "ebs", "pbs", "window", "color_aware", "yellow"];
 /// The colours, in order of precedence.
@@ -41,6 +44,7 @@ const DEFAULT_BURST: Span = Span::from_millis(50);
 const DEFAULT_WINDOW: Span = Span::from_millis(1000);
 
 pub(crate) fn shape() -> Shape {
+    let or_drop = || Kind::Any(vec![Kind::Choice(vec![DROP]), Kind::Dscp]);
     let burst = |min| Kind::Bytes { min, max: MAX_BURST };
     Shape::new(
         "A marker: measures flows before the queue of a link and writes code points into all but their acknowledgements.",
@@ -65,12 +69,16 @@ pub(crate) fn shape() -> Shape {
             )
             .default("false"),
             Key::new("green", Kind::Dscp, "Code point of green packets.").default("\"AF11\""),
-            Key::new("yellow", Kind::Dscp, "Code point of yellow packets, for meters of three colours.")
-                .default("\"AF12\""),
+            Key::new(
+                "yellow",
+                or_drop(),
+                "Code point of yellow packets, for meters of three colours, or that they are dropped.",
+            )
+            .default("\"AF12\""),
             Key::new(
                 "red",
-                Kind::Dscp,
-                "Code point of red packets; AF13, of a meter of two colours BE, if absent.",
+                or_drop(),
+                "Code point of red packets, or that they are dropped, as by a policer; AF13, of a meter of two colours BE, if absent.",
             ),
         ],
     )
@@ -132,6 +140,7 @@ fn marker<'a>(
         let color_aware = other.contains(&"color_aware") && section.flag("color_aware") == Some(true);
         colors(section, other.contains(&"yellow"), color_aware)
     });
+    let drops = COLORS.map(|color| section.text(color) == Some(DROP));
     let per_flow = section.text("per") != Some("group");
     let mut flows: Vec<u32> = groups
         .iter()
@@ -141,7 +150,7 @@ fn marker<'a>(
     flows.sort_unstable();
     let meter = meter?;
     warn_of_small_buckets(section, &meter, flows.iter().map(|&flow| &context.flows[flow as usize]));
-    Some(Marker { name: name.to_owned(), link: link?, flows, per_flow, meter, dscp: dscp? })
+    Some(Marker { name: name.to_owned(), link: link?, flows, per_flow, meter, dscp: dscp?, drops })
 }
 
 /// Return the groups that a marker names, and report errors in them.
@@ -245,7 +254,8 @@ fn default_burst(cir: Rate) -> u64 {
 }
 
 fn colors(section: &Section<'_>, three: bool, color_aware: bool) -> Option<[u8; 3]> {
-    let color = |key: &str, default: u8| if section.has(key) { section.dscp(key) } else { Some(default) };
+    let has_code = |key: &str| section.has(key) && section.text(key) != Some(DROP);
+    let color = |key: &str, default: u8| if has_code(key) { section.dscp(key) } else { Some(default) };
     let [af11, af12, af13] = dscp::AF1;
     let (green, red) = (color("green", af11), color("red", if three { af13 } else { dscp::BE }));
     let yellow = if three { color("yellow", af12) } else { red };

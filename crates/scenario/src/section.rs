@@ -15,7 +15,7 @@ use crate::units::{self, Amount};
 /// Check a value against the kind expected there, and everything inside it.
 pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
     match (kind, &node.value) {
-        (Kind::Any(kinds), value) => match kinds.iter().find(|k| k.fits(value)) {
+        (Kind::Any(kinds), value) => match Kind::of(kinds, value) {
             // A misspelt word may belong to another kind.
             Some(words @ (Kind::Choice(_) | Kind::Distribution(_))) => {
                 if let Some(complaint) = words.complain(value) {
@@ -229,7 +229,7 @@ impl<'a> Section<'a> {
     pub fn value(&self, key: &str) -> Option<&'a Value> {
         let (value, kind) = (&self.node(key)?.value, &self.shape.find(key)?.kind);
         let kind = match kind {
-            Kind::Any(kinds) => kinds.iter().find(|k| k.fits(value))?,
+            Kind::Any(kinds) => Kind::of(kinds, value)?,
             kind => kind,
         };
         (kind.fits(value) && kind.complain(value).is_none()).then_some(value)

@@ -1,10 +1,11 @@
-//! Quantities with their units in the type, named streams of random numbers, distributions to draw from, the description
-//! of a parameter, and a request for memory ahead.
+//! Quantities with their units in the type, named streams of random numbers, distributions to draw from, lengths on the wire,
+//! the description of a parameter, and a request for memory ahead.
 //!
 //! Time is an integer number of picoseconds, so that the order of events never depends on rounding: a `u64`
 //! spans 213 days, and one byte at 400 Gb/s still lasts 20 ps.
 
 mod cdf;
+mod framing;
 mod memory;
 mod parameter;
 mod random;
@@ -14,6 +15,7 @@ mod time;
 mod words;
 
 pub use cdf::Cdf;
+pub use framing::{Framing, LinkLayer};
 pub use memory::{are_in_successive_lines, prefetch};
 pub use parameter::{LEVELS, Parameter, ParameterValue, ValueKind};
 pub use random::Stream;

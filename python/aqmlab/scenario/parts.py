@@ -34,6 +34,10 @@ class Link:
         ``duplicate``), shares from 0 to 1, times in s; empty if nothing does.
     classes
         Effective values of every class of a queue that has classes, in their order: name, code points, curve.
+    token_bucket
+        Of a token bucket: ``burst`` and ``mtu`` in bytes, ``peakrate_bps`` in bit/s; None for other servers.
+    framing
+        Lengths on the wire: ``overhead`` and ``mpu`` in bytes, ``linklayer``; None if they are those of the packets.
     """
 
     name: str
@@ -46,6 +50,8 @@ class Link:
     parameters: dict[str, Any] = field(default_factory=dict)
     channel: dict[str, Any] = field(default_factory=dict)
     classes: tuple[dict[str, Any], ...] = ()
+    token_bucket: dict[str, Any] | None = None
+    framing: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

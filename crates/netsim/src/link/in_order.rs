@@ -162,8 +162,11 @@ impl<Q: Qdisc<i32>, const LOGS: bool> InOrder<Q, LOGS> {
         let payload = if LOGS { message.number } else { 0 };
         let mut packet = Packet { meta: Self::meta(paths, message), payload };
         if LOGS {
-            self.station.offered(now, &mut packet);
+            let is_policed = self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
+            if is_policed {
+                return false;
+            }
         }
         let (discipline, mut host) = self.station.discipline_and_host(now);
         let verdict = discipline.decide(now, &packet.meta, self.is_idle, &mut host);

@@ -1,12 +1,12 @@
 //! A link with its discipline, statistics and clock; shared by all link stations that run a discipline.
 
-use aqmlab_aqm::{Discipline, Meta, Packet, Qdisc, Verdict};
+use aqmlab_aqm::{Discipline, Host, Meta, Packet, Qdisc, Verdict};
 use aqmlab_units::{Span, Stream, Time};
 
 use super::{Serving, Wire};
 use crate::attached::Attached;
 use crate::link_stats::{LinkCounters, LinkHost, LinkStats, Numbered};
-use crate::marker::Markers;
+use crate::marker::{Markers, POLICED};
 use crate::observe::Observation;
 use crate::plan::LinkId;
 
@@ -69,7 +69,9 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     /// Enqueue a packet.
     #[inline(always)]
     pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) {
-        self.offered(now, packet);
+        if self.offered(now, packet) {
+            return;
+        }
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue_from(now, packet, &mut host);
         self.after_decision(now);
@@ -79,7 +81,9 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     /// `packet`.
     #[inline(always)]
     pub fn enqueue_dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
-        self.offered(now, packet);
+        if self.offered(now, packet) {
+            return false;
+        }
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
         self.after_decision(now);
@@ -99,13 +103,24 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         verdict.carry_out(packet, &mut LinkHost::new(&mut self.rng, &mut self.stats, now, None))
     }
 
-    /// A packet is offered to the queue: markers see it, and its arrival is counted.
+    /// A packet is offered to the queue: markers see it, and its arrival is counted. Return whether a policer drops it.
     #[inline(always)]
-    pub fn offered(&mut self, now: Time, packet: &mut Packet<P>) {
-        if let Some(markers) = &mut self.markers {
-            markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta);
-        }
+    pub fn offered(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
+        let is_policed = self.markers.as_mut().is_some_and(|markers| {
+            markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta)
+        });
         self.stats.arrived(now, packet);
+        if is_policed {
+            self.police(now, packet);
+        }
+        is_policed
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn police(&mut self, now: Time, packet: &Packet<P>) {
+        let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
+        host.dropped(*packet, POLICED);
     }
 
     /// Observe a decision, and the timer of the discipline.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aqmlab_aqm::{Ecn, LinkContext, Spec, Value};
 use aqmlab_transport::ns2::{Config, Variant};
 use aqmlab_transport::{Data, DataFlags, TcpConfig};
-use aqmlab_units::{ParameterValue, Rate, Span, Time};
+use aqmlab_units::{Framing, LinkLayer, ParameterValue, Rate, Span, Time};
 use proptest::prelude::*;
 
 use super::*;
@@ -284,18 +284,27 @@ fn generators() -> Vec<Server> {
     ]
 }
 
-/// Servers and channels: changes of rate and delay, outages, opportunities in place of a rate, losses, and changes to and from these.
+/// Servers and channels: changes of rate and delay, outages, opportunities, token buckets and generators in place of a rate,
+/// cells, losses, and changes to and from these.
 fn lines() -> impl Strategy<Value = Line> {
     let constant = || (1u64..4).prop_map(|n| Server::constant(Rate(RATE.0 * 2 / n)));
     let slots = (1u64..4, 1u32..4).prop_map(|(ticks, size)| Server::slots(Span(ticks * TICK), 50 * size));
-    let server = prop_oneof![2 => constant(), 2 => slots, 3 => prop::sample::select(generators())];
+    let bucket =
+        (1u64..4, 60u64..600, prop::option::of((60u64..300, 1u64..4))).prop_map(|(n, burst, peak)| {
+            let rate = Rate(RATE.0 / n);
+            Server::token_bucket(rate, burst, peak.map(|(mtu, times)| (Rate(RATE.0 * times + 1), mtu)))
+        });
+    let atm = Framing { overhead: 10, mpu: 140, layer: LinkLayer::Atm };
+    let framing = prop::sample::select(vec![None, Some(Framing::default()), Some(atm)]);
+    let server =
+        prop_oneof![2 => constant(), 2 => slots, 2 => bucket, 3 => prop::sample::select(generators())];
     let later = prop_oneof![2 => server.clone(), 1 => Just(Server::constant(Rate(0)))];
     let change = (0u64..1600, prop::option::of(later), prop::option::of(0u64..10));
     let reading = prop::sample::select(vec![InService::RemainingBits, InService::AsStarted]);
-    let extras = (prop::option::of(2u32..6), any::<bool>());
+    let extras = (prop::option::of(2u32..6), any::<bool>(), framing);
     let all = (server, 0u64..10, extras, prop::collection::vec(change, 0..5), reading);
-    all.prop_map(|(server, delay, (every, handovers), mut changes, reading)| {
-        let server = server.with_in_service(reading);
+    all.prop_map(|(server, delay, (every, handovers, framing), mut changes, reading)| {
+        let server = server.with_in_service(reading).framed(framing);
         let channel = Channel::constant(Span(delay * TICK));
         let channel = every.map_or(channel.clone(), |every| channel.lossy(every));
         let steps = [("handover_step", 2), ("handover", 30)];

@@ -1,12 +1,12 @@
 //! The token bucket.
 
-use aqmlab_units::{Rate, Time};
+use aqmlab_units::{Rate, Span, Time};
 
-use super::{Arithmetic, Color};
+use super::{Arithmetic, Color, Exact};
 
 /// A bucket of tokens, full at the start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket<A: Arithmetic> {
+pub(crate) struct Bucket<A: Arithmetic> {
     size: A::Tokens,
     tokens: A::Tokens,
 }
@@ -36,6 +36,20 @@ impl<A: Arithmetic> Bucket<A> {
     /// Pays for a packet that is covered.
     pub fn pay(&mut self, bytes: u32) {
         self.tokens = self.tokens - A::tokens(u64::from(bytes));
+    }
+}
+
+impl Bucket<Exact> {
+    /// Return how long it takes at a rate until the whole packet is covered, to the next picosecond.
+    pub fn wait(&self, rate: Rate, bytes: u32) -> Span {
+        let missing = Exact::tokens(bytes.into()).saturating_sub(self.tokens);
+        Span(u64::try_from(missing.div_ceil(rate.0.into())).unwrap_or(u64::MAX))
+    }
+
+    /// Pay for a packet that is covered by the tokens and those earned while it waited, of which more may be there than fit in.
+    pub fn pay_after_wait(&mut self, earned: u128, bytes: u32) {
+        let cost = Exact::tokens(bytes.into());
+        self.tokens = (self.tokens + earned).min(self.size.max(cost)).saturating_sub(cost);
     }
 }
 

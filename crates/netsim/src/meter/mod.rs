@@ -33,6 +33,7 @@ mod window;
 use aqmlab_units::Time;
 
 pub use arithmetic::{Arithmetic, Exact, Ns2};
+pub(crate) use bucket::Bucket;
 pub use bucket::TokenBucket;
 pub use tcm::{SingleRate, TwoRate};
 pub use window::SlidingWindow;

@@ -6,7 +6,7 @@ use aqmlab_netsim::plan::{
     AdaptationRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter, NodeId, Objects, Page,
     Pattern, Plan, PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
 };
-use aqmlab_units::{Parameter, ParameterValue, Rate, Span, Time, ValueKind};
+use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 
 use super::{Queue, Tcp, link};
 
@@ -160,6 +160,8 @@ fn markers(flows: u32, mbps: f64) -> Vec<Marker> {
         per_flow: i % 2 == 0,
         meter,
         dscp: [10, 12, 14],
+        // The third and the fifth are policers.
+        drops: [false, i == 4, i == 2 || i == 4],
     };
     meters.into_iter().enumerate().map(marker).collect()
 }
@@ -263,6 +265,17 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     change(1.5, 1, Some(mbps / 3.0), None);
     change(2.0, 5, None, Some(0.5));
     change(4.0, 1, Some(mbps * 2.0), Some(1.0));
+    // A token bucket that is also changed, and cells in place of packets.
+    let bucket =
+        Server::token_bucket(Rate((mbps * 6e5) as u64), 6000, Some((Rate((mbps * 3e6) as u64), 1500)));
+    let atm = Framing { overhead: 40, mpu: 64, layer: LinkLayer::Atm };
+    for (at, link) in [(0.0, 2), (3.0, 4)] {
+        Arc::make_mut(&mut links[link].line).change(s(at), Some(bucket.clone()), None);
+    }
+    for link in [2, 3] {
+        let line = Arc::make_mut(&mut links[link].line);
+        line.server = line.server.clone().framed(Some(atm));
+    }
     let probe = Probe {
         links: vec![0, 1, 2, 4, 5, 9],
         queue_interval: Some(Span::from_millis(30)),

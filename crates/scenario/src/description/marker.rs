@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::scenario::link_name;
 use crate::marker::{COLORS, SRTCM, TOKEN_BUCKET, TRTCM, TSW2, TSW3};
 
-/// A marker with what it marks and how; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers.
+/// A marker with what it marks and how; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers, none of a colour that is dropped.
 #[derive(Serialize)]
 pub(super) struct Marker<'a> {
     dscp: Json,
@@ -23,8 +23,9 @@ impl<'a> Marker<'a> {
         let (kind, parameters) = meter_json(&marker.meter);
         let [green, yellow, red] = COLORS;
         let three = !matches!(marker.meter, Meter::TokenBucket { .. } | Meter::Tsw2 { .. });
+        let code = |i: usize| Some(marker.dscp[i]).filter(|_| !marker.drops[i]);
         Self {
-            dscp: json!({ green: marker.dscp[0], yellow: three.then_some(marker.dscp[1]), red: marker.dscp[2] }),
+            dscp: json!({ green: code(0), yellow: code(1).filter(|_| three), red: code(2) }),
             flows: marker.flows.iter().map(|&i| &*plan.flows[i as usize].name).collect(),
             kind,
             link: link_name(plan, marker.link),

@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{self, Impairments, Plan};
-use aqmlab_units::{ParameterValue, Span, Time};
+use aqmlab_units::{Framing, ParameterValue, Span, Time};
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::document::Sorted;
 use super::flow::Flow;
@@ -93,6 +93,10 @@ struct Link<'a> {
     parameters: Map<String, Json>,
     #[serde(serialize_with = "tuple")]
     classes: Vec<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_bucket: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    framing: Option<Json>,
 }
 
 impl Scenario {
@@ -157,6 +161,13 @@ impl<'a> Link<'a> {
             aqm: link.aqm(),
             parameters: parameters_of(link),
             classes: classes_json(&link.queue),
+            token_bucket: link.line.server.as_token_bucket().map(|(burst, peak)| {
+                let (peakrate_bps, mtu) = peak.unzip();
+                json!({ "burst": burst, "mtu": mtu, "peakrate_bps": peakrate_bps.map(|rate| rate.0) })
+            }),
+            framing: link.line.server.framing().map(|Framing { overhead, mpu, layer }| {
+                json!({ "linklayer": layer.word(), "mpu": mpu, "overhead": overhead })
+            }),
         }
     }
 }

@@ -70,7 +70,9 @@ impl HostLink {
         let mut uplink_line = Line::clone(self.uplink_line(0));
         let in_service = section.has(InService::KEY.key).then(|| InService::read(section));
         let in_service = in_service.unwrap_or(line.server.in_service());
-        line.server = line::server(section).unwrap_or(line.server).with_in_service(in_service);
+        let framing = line.server.framing();
+        let server = line::server(section).unwrap_or(line.server).with_in_service(in_service);
+        line.server = line::framed(section, server, framing);
         uplink_line.server = line.server.clone();
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;

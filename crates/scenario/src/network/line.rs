@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::ParameterError;
 use aqmlab_netsim::plan::{Channel, ChannelChange, Impairments, InService, Keys, Line, Server};
-use aqmlab_units::{Parameter, ParameterValue};
+use aqmlab_units::{Framing, Parameter, ParameterValue};
 
 use crate::nearest::listed;
 use crate::parameter::{self, key};
@@ -99,7 +99,12 @@ pub(crate) fn keys() -> Vec<Key> {
 
 /// Return the same keys, of which none is required.
 pub(crate) fn optional_keys() -> Vec<Key> {
-    [server_key(&Server::KEY), key(&InService::KEY)].into_iter().chain(channel_keys()).collect()
+    let framing = Server::framing_parameters().iter().map(key);
+    [server_key(&Server::KEY), key(&InService::KEY)]
+        .into_iter()
+        .chain(framing)
+        .chain(channel_keys())
+        .collect()
 }
 
 /// Return the key of a server that replaces another one.
@@ -145,6 +150,11 @@ pub(crate) fn server(link: &Section<'_>) -> Option<Server> {
     }
 }
 
+/// Return the server with the length of packets on the wire that a link's keys select, or with that from before.
+pub(crate) fn framed(link: &Section<'_>, server: Server, before: Option<Framing>) -> Server {
+    server.framed(Server::read_framing(link).or(before))
+}
+
 /// Return the channel that a link's keys select, or the one from before; report errors.
 pub(crate) fn channel(link: &Section<'_>, before: Option<Channel>) -> Option<Channel> {
     reported(link, Channel::read(link, before), str::to_owned)
@@ -158,7 +168,8 @@ pub(crate) fn channel_change(change: &Section<'_>) -> Option<ChannelChange> {
 /// Read server and channel of a link.
 pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     let (server, channel) = (server(link), channel(link, None));
-    Some(Line { server: server?.with_in_service(InService::read(link)), channel: channel? })
+    let server = framed(link, server?.with_in_service(InService::read(link)), None);
+    Some(Line { server, channel: channel? })
 }
 
 /// Report an error at its key, which may be `KEY.KEY_OF_ITS_TABLE`; `name` is how the link calls a key.

@@ -234,6 +234,11 @@ impl Kind {
         }
     }
 
+    /// Return which of several kinds a value is of: one that accepts it, or the first one of its type.
+    pub fn of<'a>(kinds: &'a [Self], value: &Value) -> Option<&'a Self> {
+        kinds.iter().find(|k| k.accepts(value)).or_else(|| kinds.iter().find(|k| k.fits(value)))
+    }
+
     /// Return the error in a value that is neither a table nor a list; `None` for those.
     pub fn complain(&self, value: &Value) -> Option<Complaint> {
         let found = match self {

@@ -210,7 +210,8 @@ fn with_names(message: &str) -> String {
     let quoted =
         |kind: &PartKind| kind.parts.iter().map(|part| format!("{:?}", part.name)).collect::<Vec<_>>();
     let keys = |all: Vec<Parameter>| all.iter().map(|p| p.key).collect::<Vec<_>>().join(", ");
-    let line = [vec![Server::KEY, InService::KEY], Channel::parameters()].concat();
+    let line =
+        [&[Server::KEY, InService::KEY], Server::framing_parameters(), &Channel::parameters()].concat();
     let other_way =
         |way: &str| Impairments::KEYS.iter().map(|key| format!("{way}_{key}")).collect::<Vec<_>>().join(", ");
     let others = [

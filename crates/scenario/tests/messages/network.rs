@@ -1,6 +1,6 @@
 //! `[[link]]`, `[dumbbell]` and `[chain]`.
 
-use super::{CHAIN, DUMBBELL, VALID, refused};
+use super::{CHAIN, DUMBBELL, VALID, messages, refused};
 
 #[test]
 fn which_network() {
@@ -397,5 +397,58 @@ fn chain() {
             r#"link = { rate = "10Mbps" }"#,
             &[r#"net.toml:8:8: chain.link.delay: is missing (allowed: a time such as "10ms")"#],
         )],
+    );
+}
+
+#[test]
+fn token_buckets_and_lengths_on_the_wire() {
+    let bucket = |keys: &str| format!("{{ {keys} }}");
+    let at = "net.toml:9:8: link.a->b.rate";
+    let cases = [
+        (
+            r#"tbf = "1Mbps""#,
+            "burst: is required by a token bucket (allowed: 1 <= x <= 1000000000000, in bytes (\"1000B\"))",
+        ),
+        (r#"burst = "9KB""#, "tbf: is required by a token bucket (allowed: a rate such as \"10Mbps\")"),
+        (
+            r#"tbf = "1Mbps", burst = "9KB", mtu = "2KB""#,
+            "peakrate: is required by mtu (allowed: a rate such as \"10Mbps\")",
+        ),
+        (
+            r#"tbf = "1Mbps", burst = "9KB", peakrate = "2Mbps""#,
+            "mtu: is required by peakrate (allowed: 1 <= x <= 1000000000000, in bytes (\"1000B\"))",
+        ),
+    ];
+    for (keys, expected) in cases {
+        let text = VALID.replace(r#""10Mbps""#, &bucket(keys));
+        let found = messages(&text, &[]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("net.toml:9:") && found[0].ends_with(expected), "{}", found[0]);
+    }
+    refused(
+        VALID,
+        r#""10Mbps""#,
+        &[
+            (
+                r#"{ tbf = "1Mbps", burst = "9KB", peakrate = "1Mbps", mtu = "2KB" }"#,
+                &[&format!("{at}.peakrate: peakrate (1000000 bit/s) is not above tbf (1000000 bit/s) (allowed: tbf < peakrate)").replacen(":9:8:", ":9:51:", 1)],
+            ),
+            (
+                r#"{ tbf = "1Mbps", burst = "0B" }"#,
+                &[r#"net.toml:9:33: link.a->b.rate.burst: 0 is out of range (allowed: bytes such as "1000B", from 1 to 1000000000000)"#],
+            ),
+            (
+                "\"10Mbps\"\noverhead = 300",
+                &["net.toml:10:12: link.a->b.overhead: 300 is out of range (allowed: a whole number from -64 to 256)"],
+            ),
+            (
+                "\"10Mbps\"\nmpu = -1",
+                &["net.toml:10:7: link.a->b.mpu: -1 is out of range (allowed: a whole number from 0 to 256)"],
+            ),
+            (
+                "\"10Mbps\"\nlinklayer = \"adsl\"",
+                &[r#"net.toml:10:13: link.a->b.linklayer: "adsl" is not known (allowed: ethernet, atm, ptm)"#],
+            ),
+        ],
     );
 }

@@ -37,6 +37,10 @@ class Bottleneck:
         Of the link.
     channel
         Loss, jitter, reordering and duplication on the link, as its keys.
+    bucket
+        Keys of a token bucket that makes the rate, besides the rate.
+    framing
+        Keys of the link for lengths on the wire.
     queues
         ``[queue.NAME]`` tables; the link has the one that is called `BOTTLENECK`.
     classes
@@ -50,6 +54,8 @@ class Bottleneck:
     rate_bps: float = RATE
     delay_s: float = DELAY
     channel: Table = field(default_factory=dict)
+    bucket: Table = field(default_factory=dict)
+    framing: Table = field(default_factory=dict)
     queues: dict[str, Table] = field(default_factory=dict)
     classes: dict[str, list[Class]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -96,7 +102,9 @@ class Bottleneck:
 
 def text_of(found: Bottleneck, *, name: str, description: str, source: str = "lines of tc") -> str:
     """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC."""
-    trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": BOTTLENECK}
+    bits = rate(found.rate_bps)
+    server: Table = {"rate": {"tbf": bits, **found.bucket} if found.bucket else bits}
+    trunk: Table = {**server, "delay": time(found.delay_s), **found.framing, "queue": BOTTLENECK}
     trunk |= found.channel | {f"reverse_{key}": NOTHING[key] for key in found.channel}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]

@@ -4,6 +4,8 @@
 |---|---|
 | ``tbf``, ``htb`` and ``hfsc`` classes, ``netem rate``, RED's ``bandwidth`` | the link's rate |
 | ``netem`` | the link's delay, loss, jitter, reordering and duplication (`aqmlab.interop.importing.tc_netem`) |
+| ``tbf`` with a burst of more than a packet | a token bucket |
+| ``stab`` | the link's ``overhead``, ``mpu`` and ``linklayer`` |
 | ``prio``, ``ets``, ``pfifo_fast`` | ``priority`` and ``wfq`` with a class for each band that a code point reaches |
 | ``htb``, ``hfsc`` with filters by code point | ``wfq`` with the classes' rates as weights |
 | ``mq`` with equal disciplines | one of them |
@@ -15,6 +17,7 @@ Code points come to bands by filters, else by the priority that Linux makes of a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from aqmlab.errors import InputError
@@ -28,6 +31,7 @@ from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, QUEUE_LENGTH, leaf_
 from aqmlab.interop.importing.tc_netem import read_netem
 from aqmlab.interop.importing.tc_nodes import USUAL, Device, Node, Script, major, minor
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
+from aqmlab.interop.tc.queues import ETHERNET_HEADER
 from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
 
 PRIO_MAP = (1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -37,7 +41,12 @@ SHAPERS = ("tbf", "netem")
 CLASSFUL = ("htb", "hfsc")
 OF_HTB = {"default", "r2q", "direct_packets_stat", "direct_qlen", "offload", "ver"}
 """Words of htb and hfsc that say nothing of their classes' queues: r2q only makes quanta that are not given."""
-ATM_CELL, ATM_PAYLOAD = 53, 48
+OVERHEADS = (-64, 256)
+"""Bytes that the link's ``overhead`` may have; ``mpu`` has the same most."""
+STAB_TABLE = {"mtu": "2048", "tsize": "512"}
+"""Defaults of a size table: the longest packet, and the table's length."""
+LAYERS = {"ethernet": "ethernet", "atm": "atm", "adsl": "atm"}
+"""``linklayer`` of stab to that of the link."""
 
 
 class Reader:
@@ -130,7 +139,7 @@ class Reader:
         self.found.lines[name] = node.line
         try:
             if node.stab:
-                self._note(_of_stab(node.stab), node)
+                self._stab(node)
             self._read(node, name, depth)
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
@@ -204,10 +213,12 @@ class Reader:
             if node.kind == "tbf":
                 if "rate" not in values:
                     raise ValueError("tbf needs a rate")
-                self._set_rate(bits_of(values["rate"]))
-                known = {"rate", "limit", "latency"} if is_queue else {"rate"}
-                rest = node.words.without(known | without_effect(node))
-                self._unread(node, rest, "the link has neither bursts nor a queue above this one")
+                bucket = _bucket_of(node)
+                self._set_rate(bits_of(values["rate"]), bucket)
+                known = {"rate", *bucket, *without_effect(node), *(("limit", "latency") if is_queue else ())}
+                rest = list(node.words.without(known))
+                has_queue = any(word.split()[0] in ("limit", "latency") for word in rest)
+                self._unread(node, rest, "the link has no queue above this one" if has_queue else "")
                 return
             if "rate" in lists and not is_other:
                 self._set_rate(bits_of(lists["rate"][0]))
@@ -228,12 +239,23 @@ class Reader:
         known = {*read, "delay", *(() if is_other else ("rate",)), *(("limit",) if is_queue else ())}
         self._unread(node, [*more, *node.words.without(known)])
 
-    def _set_rate(self, bits: float) -> None:
-        """Take a rate; of several the link has the lowest."""
+    def _set_rate(self, bits: float, bucket: Table | None = None) -> None:
+        """Take a rate, perhaps of a token bucket; of several the link has the lowest."""
         if not bits > 0:
             raise ValueError("a rate is above 0")
-        self.found.rate_bps = min(bits, self.found.rate_bps) if self._has_rate else bits
+        if not self._has_rate or bits < self.found.rate_bps:
+            self.found.rate_bps, self.found.bucket = bits, bucket or {}
         self._has_rate = True
+
+    def _stab(self, node: Node) -> None:
+        """Take a size table as the link's lengths on the wire; of several, Linux uses that of the last discipline."""
+        if self.found.framing:
+            self._note("stab: replaces the one above it", node)
+        self.found.framing = _framing_of(node.stab)
+        longest, slots = (number_of(node.stab.get(word, default)) for word, default in STAB_TABLE.items())
+        if longest > slots and self.found.framing.keys() != {"overhead"}:
+            step = 2 ** math.ceil(math.log2(longest / slots))
+            self._note(f"stab: Linux rounds lengths up to {step} B (tsize {slots:g}), here they are exact", node)
 
     def _fifo_of(self, node: Node) -> Table:
         """Return the queue that a shaper without a discipline below it has."""
@@ -369,20 +391,42 @@ def _has_queue(device: Device) -> bool:
     return bool(_queues(device))
 
 
-def _of_stab(words: dict[str, str]) -> str:
-    """Name a size table, with what it makes of a full packet.
+def _bucket_of(node: Node) -> Table:
+    """Return the keys of a token bucket; none for a burst of a packet, which is as a constant rate."""
+    values = node.words.values
+    if "burst" not in values or "burst" in without_effect(node):
+        return {}
+    sizes = {word: bytes_of(values[word].partition("/")[0]) for word in ("burst", "mtu") if word in values}
+    found: Table = {"burst": size(max(1.0, round(sizes["burst"])))}
+    if "peakrate" in values:
+        peak = bits_of(values["peakrate"])
+        if peak <= bits_of(values["rate"]) or not sizes.get("mtu"):
+            raise ValueError("tbf: a peakrate is above the rate and needs an mtu")
+        found |= {"peakrate": in_rate(peak), "mtu": size(max(1.0, round(sizes["mtu"])))}
+    return found
 
-    >>> _of_stab({"overhead": "44", "linklayer": "adsl"})
-    'stab overhead 44 linklayer adsl: Linux counts 1500 B as 1749 B on the link, here they are 1500 B'
+
+def _framing_of(words: dict[str, str]) -> Table:
+    """Return the keys of a link for a size table, which counts Ethernet's header as part of a packet.
+
+    >>> _framing_of({"overhead": "30", "mpu": "84", "linklayer": "adsl"})
+    {'overhead': 44, 'mpu': 84, 'linklayer': 'atm'}
     """
     shown = " ".join(f"{word} {value}" for word, value in words.items())
     try:
-        length = max(1500 + int(words.get("overhead", "0")), int(words.get("mpu", "0")))
+        overhead, mpu = int(words.get("overhead", "0")) + ETHERNET_HEADER, int(words.get("mpu", "0"))
     except ValueError:
         raise ValueError(f"stab {shown}: overhead and mpu are whole numbers of bytes") from None
-    if words.get("linklayer", "ethernet") in ("atm", "adsl"):
-        length = ATM_CELL * -(-length // ATM_PAYLOAD)
-    return f"stab {shown}: Linux counts 1500 B as {length} B on the link, here they are 1500 B"
+    low, high = OVERHEADS
+    if not (low <= overhead <= high and 0 <= mpu <= high):
+        allowed = f"overhead {low - ETHERNET_HEADER} to {high - ETHERNET_HEADER}, mpu 0 to {high}"
+        raise ValueError(f"stab {shown}: out of range (allowed: {allowed})")
+    layer = words.get("linklayer", "ethernet")
+    if layer not in LAYERS:
+        raise ValueError(f"stab {shown}: unknown linklayer (allowed: {', '.join(LAYERS)})")
+    found: Table = {"overhead": overhead}
+    found |= {"mpu": mpu} if mpu else {}
+    return found | ({"linklayer": LAYERS[layer]} if LAYERS[layer] != "ethernet" else {})
 
 
 def _bands(node: Node) -> tuple[int, int, list[int], list[int]]:

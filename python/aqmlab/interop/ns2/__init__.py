@@ -91,6 +91,9 @@ def _network(model: Model) -> Iterator[Semantic]:
         yield Semantic("parallel links", "ns-2 has one link from a node to another.", Kind.INEXPRESSIBLE)
     for words in model.strange:
         yield Semantic("grammar", f"{words}: scripts for ns-2 cannot express it.", Kind.INEXPRESSIBLE)
+    if any(link.token_bucket or link.framing for link in model.links):
+        text = "A link of ns-2 has a constant rate, without token bucket and overhead of the wire."
+        yield Semantic("shapers", text, Kind.INEXPRESSIBLE)
     if model.scenario.markers:
         yield Semantic("markers", "The script has no DiffServ markers.", Kind.INEXPRESSIBLE)
     marking = {link.name for link in model.links if link.parameters.get("ecn")}

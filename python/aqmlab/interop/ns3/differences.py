@@ -39,6 +39,9 @@ def _network(model: Model) -> Iterator[Semantic]:
         "over the link takes the scenario's time."
     )
     yield Semantic("framing", text, Kind.DIFFERS)
+    if any(link.token_bucket or link.framing for link in model.links):
+        text = "A link of the program has a constant rate, without token bucket and overhead of the wire."
+        yield Semantic("shapers", text, Kind.INEXPRESSIBLE)
     if model.scenario.markers:
         yield Semantic("markers", "The program has no DiffServ markers.", Kind.INEXPRESSIBLE)
     yield from channel_differences(model, "ns-3")

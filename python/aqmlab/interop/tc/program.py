@@ -55,14 +55,17 @@ def differences(model: Model) -> list[Semantic]:
     except Error as error:
         return [Semantic("scenario", f"{str(error).splitlines()[0]}.", Kind.INEXPRESSIBLE)]
     link = model.scenario.link(found.plan.link)
-    made = [*_always(), *queue_differences(link, found.qdisc)]
+    made = [*_always(has_bucket=link.token_bucket is not None), *queue_differences(link, found.qdisc)]
     made += [Semantic("live run", f"{warning.message}.", Kind.LEFT_OUT) for warning in found.plan.warnings]
     others = [name for name in model.measured if name != found.plan.link]
     if others:
         text = f"Links {', '.join(others)} are delay alone: one bottleneck is Linux's, {found.plan.link}."
         made.append(Semantic("other links", text, Kind.LEFT_OUT))
     if found.policers:
-        text = "Markers are policers of tc at the senders: what exceeds their bucket gets the other code point."
+        text = (
+            "Markers are policers of tc at the senders: packets above their bucket get the other code point or are "
+            "dropped."
+        )
         made.append(Semantic("marker", text, Kind.DIFFERS))
     left_out = model.scenario.applications
     made += [
@@ -85,17 +88,18 @@ def _channels(model: Model) -> Iterator[Semantic]:
             yield Semantic("channel", text, Kind.INEXPRESSIBLE)
 
 
-def _always() -> Iterator[Semantic]:
+def _always(*, has_bucket: bool) -> Iterator[Semantic]:
     text = (
         "tc counts 14 bytes of Ethernet's header with every packet: rate and queue, in IP packets of 1500 B, are "
         "0.9 % less."
     )
     yield Semantic("framing", text, Kind.DIFFERS)
-    text = (
-        "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "
-        "transmission time."
-    )
-    yield Semantic("token bucket", text, Kind.DIFFERS)
+    if not has_bucket:
+        text = (
+            "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "
+            "transmission time."
+        )
+        yield Semantic("token bucket", text, Kind.DIFFERS)
     text = "Links before and behind the bottleneck are delay alone, and the round trip's delay is laid on the way back."
     yield Semantic("access links", text, Kind.LEFT_OUT)
     text = (

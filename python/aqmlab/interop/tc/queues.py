@@ -36,6 +36,10 @@ NOT_IDLE = (
 BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
 ONE_PACKET = 1600
 """Bytes of a token bucket (the ``burst`` of ``tbf``): one packet of 1500 with Ethernet's header fits, two do not."""
+ETHERNET_HEADER = 14
+"""Bytes of Ethernet's header, which tc counts with every packet."""
+STAB_SLOTS = 2048
+"""Bytes of the longest packet of a size table with a step for each byte."""
 HANDLE = "10:"
 """Of the bottleneck's discipline."""
 FULL_PACKET = 1500.0
@@ -148,6 +152,38 @@ def own_words(words: str) -> Qdisc:
         raise InputError(f'"{words}" is not a discipline in the words of tc, for example: pie target 15ms')
     kind, _, rest = words.partition(" ")
     return Qdisc(kind, rest)
+
+
+def shaper_of(link: Link, *, burst: int = ONE_PACKET) -> str:
+    """Write the token bucket that makes a link's rate: what follows ``tc qdisc add ... handle 1:``.
+
+    Parameters
+    ----------
+    link
+        The link.
+    burst
+        Bytes of the bucket of a link with a constant rate.
+
+    Raises
+    ------
+    InputError
+        If tc has no size table for its link layer.
+    """
+    words = ""
+    if link.framing is not None:
+        layer = link.framing["linklayer"]
+        if layer == "ptm":
+            raise InputError(f'link {link.name}: stab of tc has no linklayer "ptm" (allowed: "ethernet", "atm")')
+        # The table ends with the longest packet; each of its steps is a byte.
+        table = f"mtu {STAB_SLOTS} tsize {STAB_SLOTS}"
+        overhead = link.framing["overhead"] - ETHERNET_HEADER
+        words = f"stab overhead {overhead} mpu {link.framing['mpu']} linklayer {layer} {table} "
+    words += f"tbf rate {link.rate_bps:.0f}bit "
+    bucket = link.token_bucket or {"burst": burst, "peakrate_bps": None}
+    words += f"burst {bucket['burst']} "
+    if bucket["peakrate_bps"] is not None:
+        words += f"peakrate {bucket['peakrate_bps']}bit mtu {bucket['mtu']} "
+    return f"{words}limit 10000000"
 
 
 def drop_tail(limit: float | str) -> Qdisc:

@@ -31,9 +31,9 @@ bottleneck. Neighbours are known from the start, since questions for them (ARP) 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from aqmlab.interop.tc.queues import HANDLE, ONE_PACKET
+from aqmlab.interop.tc.queues import ETHERNET_HEADER, HANDLE, ONE_PACKET, shaper_of
 from aqmlab.live.tc.setting import IP_AND_UDP, Client, Group, Setting
 
 PORT = 5201
@@ -45,7 +45,7 @@ GATEWAYS = ("10.76.0.1", "10.76.0.2")
 """Addresses of the router."""
 MACS = {name: f"02:00:00:00:00:0{at}" for at, name in enumerate(("sa", "ra", "rb", "db", "sc", "dc"), start=1)}
 """Of the devices."""
-FULL_FRAME, ETHERNET = 1514, 14
+FULL_FRAME, ETHERNET = 1514, ETHERNET_HEADER
 """Bytes of a packet of 1500 with Ethernet's header, and of that header."""
 WAITING = 10_000
 """Packets that devices and netem hold, so that they lose nothing."""
@@ -239,8 +239,8 @@ def _router(setting: Setting, options: Options) -> list[str]:
             address = f"10.77.{group.number}.{host}"
             lines.append(f"$IP -n aql-r route add {address}/32 dev {mine}")
             lines.append(_neighbour("r", address, mine, theirs))
-    rate = f"{setting.rate_bps:.0f}bit"
-    lines.append(f"must $R tc qdisc add dev rb root handle 1: tbf rate {rate} burst {options.burst} limit 10000000")
+    link = replace(setting.plan.scenario.link(setting.plan.link), rate_bps=setting.rate_bps)
+    lines.append(f"must $R tc qdisc add dev rb root handle 1: {shaper_of(link, burst=options.burst)}")
     lines.append(f"must $R tc qdisc add dev rb parent 1:1 handle {HANDLE} {setting.qdisc.text}")
     lines += [f"must $R tc {one.replace(' dev DEV ', ' dev rb ', 1)}" for one in setting.qdisc.below]
     return lines + _delays(setting.groups)
@@ -299,10 +299,15 @@ def _markers(setting: Setting) -> list[str]:
         rate, burst = (value * FULL_FRAME // (FULL_FRAME - ETHERNET) for value in (int(one.rate_bps), one.burst_bytes))
         lines.append(
             f"must $S tc filter add dev sa egress protocol ip prio 60000 u32 match ip src 10.77.{one.group}.1/32 "
-            f"action police rate {rate}bit burst {burst} conform-exceed pipe/ok "
-            f"action pedit ex munge ip dsfield set {one.red << 2:#x} retain 0xfc pipe action csum ip4h"
+            f"action police rate {rate}bit burst {burst} conform-exceed "
+            + ("drop/ok" if one.red is None else f"pipe/ok {_rewrite(one.red)}")
         )
     return lines
+
+
+def _rewrite(code_point: int) -> str:
+    """Write the actions that give a packet a code point."""
+    return f"action pedit ex munge ip dsfield set {code_point << 2:#x} retain 0xfc pipe action csum ip4h"
 
 
 def _netem(delay_s: float) -> str:

@@ -105,14 +105,14 @@ class Policer:
     rate_bps, burst_bytes
         Of its bucket.
     green, red
-        Code points of what conforms and of what exceeds.
+        Code points of what conforms and of what exceeds; None if it is dropped.
     """
 
     group: int
     rate_bps: float
     burst_bytes: int
     green: int
-    red: int
+    red: int | None
 
 
 @dataclass(frozen=True)

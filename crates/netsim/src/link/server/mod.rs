@@ -3,7 +3,7 @@
 //! Every server is one file, and one line in the list below.
 
 use aqmlab_aqm::ParameterError;
-use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
+use aqmlab_units::{Framing, Parameter, Rate, Span, Time, ValueKind};
 
 pub(crate) use self::piecewise::FAR;
 pub use self::piecewise::InService;
@@ -97,6 +97,8 @@ parts! {
     leo: Leo,
     wifi: Wifi,
     docsis: Docsis,
+    framed: Framed,
+    tbf: Tbf,
     #[cfg(test)]
     slots: Slots,
 }
@@ -138,6 +140,11 @@ impl Server {
         each_server!(Kind, &self.0, part => part.in_service())
     }
 
+    /// Return a token bucket: burst in bytes, and perhaps a higher peak rate with the bytes of its own bucket.
+    pub fn token_bucket(rate: Rate, burst: u64, peak: Option<(Rate, u64)>) -> Self {
+        Tbf { rate, burst, peak }.into()
+    }
+
     /// Read it from the keys of a link, or of a table in place of the bit rate; `None` if they select no server.
     ///
     /// # Errors
@@ -172,7 +179,42 @@ impl Server {
     /// Return this server until a time, then another one. Changes are added in the order of their times.
     #[must_use]
     pub fn then(self, at: Time, server: Self) -> Self {
-        Changing::new(self, at, server).into()
+        let framing = self.framing();
+        Self::from(Changing::new(self.framed(None), at, server.framed(None))).framed(framing)
+    }
+
+    /// Return the keys of a link with the length of its packets on the wire, whichever the server.
+    pub fn framing_parameters() -> &'static [Parameter] {
+        &framed::PARAMETERS
+    }
+
+    /// Read the length of packets on the wire from the keys of a link; `None` if it has none of them.
+    pub fn read_framing(keys: &dyn Keys) -> Option<Framing> {
+        framed::read(keys)
+    }
+
+    /// Return the server that counts packets by their length on the wire, or as they are.
+    #[must_use]
+    pub fn framed(self, framing: Option<Framing>) -> Self {
+        let server = if let Kind::Framed(framed) = self.0 { *framed.server } else { self };
+        match framing {
+            Some(framing) => Framed { server: Box::new(server), framing }.into(),
+            None => server,
+        }
+    }
+
+    /// Return the length of packets on the wire, if it is another than that of the packets.
+    pub fn framing(&self) -> Option<Framing> {
+        if let Kind::Framed(framed) = &self.0 { Some(framed.framing) } else { None }
+    }
+
+    /// Return the token bucket, if it is one: burst in bytes, peak rate and its bucket in bytes.
+    pub fn as_token_bucket(&self) -> Option<(u64, Option<(Rate, u64)>)> {
+        match &self.0 {
+            Kind::Framed(framed) => framed.server.as_token_bucket(),
+            Kind::Tbf(tbf) => Some((tbf.burst, tbf.peak)),
+            _ => None,
+        }
     }
 
     /// Return the bit rate at the start; of one that always varies, the mean.
