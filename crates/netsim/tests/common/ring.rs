@@ -270,7 +270,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         Server::token_bucket(Rate((mbps * 6e5) as u64), 6000, Some((Rate((mbps * 3e6) as u64), 1500)));
     let atm = Framing { overhead: 40, mpu: 64, layer: LinkLayer::Atm };
     for (at, link) in [(0.0, 2), (3.0, 4)] {
-        Arc::make_mut(&mut links[link].line).change(s(at), Some(bucket.clone()), None);
+        Arc::make_mut(&mut links[link].line).change(s(at), Some(bucket.clone()), &ChannelChange::default());
     }
     for link in [2, 3] {
         let line = Arc::make_mut(&mut links[link].line);
