@@ -1,14 +1,19 @@
-//! Distributions in files beside a scenario: `cdf = "sizes.cdf"`. Their points replace the name of the file in the text of the
-//! scenario, so that the text means the same wherever it is read, and its hash depends on the points.
+//! Files beside a scenario: distributions, `cdf = "sizes.cdf"`, and traces of rates, `trace = "lte.up"`. Their contents replace the name
+//! of the file in the text of the scenario, so that the text means the same wherever it is read, and its hash depends on them.
+
+use aqmlab_netsim::plan::Server;
 
 use crate::overrides;
 use crate::problem::{Complaint, Problem, Report};
 use crate::section::{element_name, join};
 use crate::sizes;
+use crate::traces;
 use crate::tree::{self, Node, Place, Table, Value};
 
 /// The key of a distribution.
 const CDF: &str = "cdf";
+/// The key of a trace, in the table of a rate.
+const TRACE: &str = "trace";
 
 /// Return whether a text is the name of a file, not that of a distribution.
 pub(crate) fn is_file(name: &str) -> bool {
@@ -18,7 +23,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 /// The text of a scenario, and its overrides as (path, value).
 pub type TextAndOverrides = (String, Vec<(String, String)>);
 
-/// Return a scenario's text and overrides with the points of distributions in place of the files that have them. `read` returns
+/// Return a scenario's text and overrides with distributions and traces in place of the files that have them. `read` returns
 /// the text of a file by its name in the scenario, or the error.
 ///
 /// # Errors
@@ -30,15 +35,16 @@ pub fn with_files(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<TextAndOverrides, Vec<Problem>> {
     let (mut text, mut pairs) = (text.to_owned(), overrides.to_vec());
-    if !text.contains(CDF) && !pairs.iter().any(|(key, value)| key.contains(CDF) || value.contains(CDF)) {
+    let names = |text: &str| text.contains(CDF) || text.contains(TRACE);
+    if !names(&text) && !pairs.iter().any(|(key, value)| names(key) || names(value)) {
         return Ok((text, pairs));
     }
     let found = named_files(&text, file, overrides);
     let report = Report::new(file, &text);
-    let mut points = Vec::new();
+    let mut contents = Vec::new();
     for Named { name, path, place } in &found {
-        match read(name).map_err(Complaint::new).and_then(|content| sizes::points(name, &content)) {
-            Ok(found) => points.push(found),
+        match read(name).map_err(Complaint::new).and_then(|content| value(path, name, &content)) {
+            Ok(found) => contents.push(found),
             Err(complaint) => report.error(*place, path.as_str(), complaint),
         }
     }
@@ -47,11 +53,9 @@ pub fn with_files(
         return Err(errors);
     }
     // From the end of the text, so that the places before it stay.
-    let mut all: Vec<_> = found.iter().zip(points).collect();
+    let mut all: Vec<_> = found.iter().zip(contents).collect();
     all.sort_by_key(|(named, _)| core::cmp::Reverse(named.place));
-    for (Named { name, place, .. }, points) in all {
-        let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
-        let list = format!("[{}]", points.join(", "));
+    for (Named { name, place, .. }, list) in all {
         match *place {
             Place::File(start) => text.replace_range(start..end_of_string(&text, start), &list),
             Place::Set(number) => {
@@ -68,6 +72,16 @@ pub fn with_files(
     Ok((text, pairs))
 }
 
+/// Return the value that replaces the name of a file with this content.
+fn value(path: &str, name: &str, content: &str) -> Result<String, Complaint> {
+    if path.ends_with(CDF) {
+        let points = sizes::points(name, content)?;
+        let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
+        return Ok(format!("[{}]", points.join(", ")));
+    }
+    traces::read(name, content).map(|trace| format!("\"{}\"", trace.text()))
+}
+
 /// A file that a scenario names.
 struct Named {
     name: String,
@@ -76,7 +90,7 @@ struct Named {
     place: Place,
 }
 
-/// The files that the flows of a scenario name.
+/// The files that a scenario names: distributions of its flows, traces of its links.
 fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Named> {
     let unheard = Report::new(file, text);
     let Some(mut root) = tree::read(text, &unheard) else { return Vec::new() };
@@ -87,7 +101,30 @@ fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Na
         let name = element_name("flow", i, flow).unwrap_or_else(|| i.to_string());
         collect(flow, &join("flow", &name), &mut found);
     }
+    collect_traces(&root, "", "", &mut found);
     found
+}
+
+/// Collect the values of `trace` in tables in place of a rate.
+fn collect_traces(table: &Table, path: &str, of: &str, found: &mut Vec<Named>) {
+    for (key, entry) in table {
+        let path = if path.is_empty() { key.clone() } else { join(path, key) };
+        match &entry.node.value {
+            Value::Text(name) if key == TRACE && of == Server::KEY.key && is_file(name) => {
+                found.push(Named { name: name.clone(), path, place: entry.node.place });
+            }
+            Value::Table(table) => collect_traces(table, &path, key, found),
+            Value::List(list) => {
+                for (i, element) in list.iter().enumerate() {
+                    if let Some(table) = element.value.as_table() {
+                        let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
+                        collect_traces(table, &join(&path, &name), key, found);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn collect(node: &Node, path: &str, found: &mut Vec<Named>) {
