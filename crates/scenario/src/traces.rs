@@ -209,7 +209,7 @@ mod tests {
             ("0s 5Mbps\n0s 6Mbps\n", "f:2: the time 0s is not after the one before it"),
             ("0s 0bps\n1s 0bps\n2s 5Mbps\n", "f:3: the rate is 0 for ever"),
             ("0s 5Mbps\n", "f:1: the trace lasts no time: its last time is 0"),
-            ("0s 5Mbps\n40000000s 1Mbps\n", "f:2: the time 40000000s is above 30 days, the longest trace"),
+            ("0s 5Mbps\n4000000s 1Mbps\n", "f:2: the time 4000000s is above 30 days, the longest trace"),
             ("0s 999999Gbps\n1s 1Mbps", "f:1: 999999Gbps: is above 100000Gbps, the highest rate there is"),
             ("time,rate\n0,1\n", "f:1: the column \"time\" names no unit"),
             ("time_s,rate_mbps\n", "f:1: the trace is empty"),
