@@ -1,14 +1,20 @@
-//! Distributions in files beside a scenario, `cdf = "sizes.cdf"`, and lists of lost packets, `packets = "lost.txt"`. Their contents replace the name of the file in the text of the
-//! scenario, so that the text means the same wherever it is read, and its hash depends on the contents.
+//! Files beside a scenario: distributions, `cdf = "sizes.cdf"`, lists of lost packets, `packets = "lost.txt"`, and traces of rates,
+//! `trace = "lte.up"`. Their contents replace the name of the file in the text of the scenario, so that the text means the same wherever it is
+//! read, and its hash depends on them.
+
+use aqmlab_netsim::plan::Server;
 
 use crate::overrides;
 use crate::problem::{Complaint, Problem, Report};
 use crate::section::{element_name, join};
 use crate::sizes;
-use crate::tree::{self, Node, Place, Table, Value};
+use crate::traces;
+use crate::tree::{self, Place, Table, Value};
 
 /// The key of a distribution.
 const CDF: &str = "cdf";
+/// The key of a trace, in the table of a rate.
+const TRACE: &str = "trace";
 
 /// The key of a list of lost packets, in a table whose key ends in `loss`.
 const PACKETS: &str = "packets";
@@ -21,7 +27,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 /// The text of a scenario, and its overrides as (path, value).
 pub type TextAndOverrides = (String, Vec<(String, String)>);
 
-/// Return a scenario's text and overrides with the points of distributions in place of the files that have them. `read` returns
+/// Return a scenario's text and overrides with distributions and traces in place of the files that have them. `read` returns
 /// the text of a file by its name in the scenario, or the error.
 ///
 /// # Errors
@@ -33,20 +39,16 @@ pub fn with_files(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<TextAndOverrides, Vec<Problem>> {
     let (mut text, mut pairs) = (text.to_owned(), overrides.to_vec());
-    let names = |text: &str| text.contains(CDF) || text.contains(PACKETS);
+    let names = |text: &str| [CDF, PACKETS, TRACE].iter().any(|key| text.contains(key));
     if !names(&text) && !pairs.iter().any(|(key, value)| names(key) || names(value)) {
         return Ok((text, pairs));
     }
     let found = named_files(&text, file, overrides);
     let report = Report::new(file, &text);
-    let mut lists = Vec::new();
+    let mut contents = Vec::new();
     for Named { name, path, place } in &found {
-        let list = |content: String| match path.ends_with(CDF) {
-            true => sizes::points(name, &content).map(|points| points_text(&points)),
-            false => packets(name, &content),
-        };
-        match read(name).map_err(Complaint::new).and_then(list) {
-            Ok(list) => lists.push(list),
+        match read(name).map_err(Complaint::new).and_then(|content| value(path, name, &content)) {
+            Ok(found) => contents.push(found),
             Err(complaint) => report.error(*place, path.as_str(), complaint),
         }
     }
@@ -55,7 +57,7 @@ pub fn with_files(
         return Err(errors);
     }
     // From the end of the text, so that the places before it stay.
-    let mut all: Vec<_> = found.iter().zip(lists).collect();
+    let mut all: Vec<_> = found.iter().zip(contents).collect();
     all.sort_by_key(|(named, _)| core::cmp::Reverse(named.place));
     for (Named { name, place, .. }, list) in all {
         match *place {
@@ -72,6 +74,15 @@ pub fn with_files(
         }
     }
     Ok((text, pairs))
+}
+
+/// Return the value that replaces the name of a file with this content.
+fn value(path: &str, name: &str, content: &str) -> Result<String, Complaint> {
+    match path.rsplit('.').next() {
+        Some(CDF) => sizes::points(name, content).map(|points| points_text(&points)),
+        Some(PACKETS) => packets(name, content),
+        _ => traces::read(name, content).map(|trace| format!("\"{}\"", trace.text())),
+    }
 }
 
 fn points_text(points: &[(f64, f64)]) -> String {
@@ -120,40 +131,34 @@ struct Named {
     place: Place,
 }
 
-/// The files that flows and links of a scenario name.
+/// The files that a scenario names: distributions of its flows, traces and lost packets of its links.
 fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Named> {
     let unheard = Report::new(file, text);
     let Some(mut root) = tree::read(text, &unheard) else { return Vec::new() };
     overrides::apply(&mut root, overrides, &unheard);
-    let flows = root.get("flow").and_then(|entry| entry.node.value.as_list()).unwrap_or_default();
     let mut found = Vec::new();
-    for (i, flow) in flows.iter().enumerate() {
-        let name = element_name("flow", i, flow).unwrap_or_else(|| i.to_string());
-        collect(flow, &join("flow", &name), &mut found);
-    }
-    for (key, entry) in root.iter().filter(|(key, _)| *key != "flow") {
-        match entry.node.value.as_list() {
-            None => collect(&entry.node, key, &mut found),
-            Some(list) => {
-                for (i, element) in list.iter().enumerate() {
-                    let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
-                    collect(element, &join(key, &name), &mut found);
-                }
-            }
-        }
-    }
+    collect(&root, "", &mut found);
     found
 }
 
-fn collect(node: &Node, path: &str, found: &mut Vec<Named>) {
-    let Some(table): Option<&Table> = node.value.as_table() else { return };
+/// Collect the names of files in a table and those below it.
+fn collect(table: &Table, path: &str, found: &mut Vec<Named>) {
     for (key, entry) in table {
-        let path = join(path, key);
+        let path = if path.is_empty() { key.clone() } else { join(path, key) };
         match &entry.node.value {
             Value::Text(name) if is_file(name) && names_file(&path) => {
                 found.push(Named { name: name.clone(), path, place: entry.node.place });
             }
-            _ => collect(&entry.node, &path, found),
+            Value::Table(table) => collect(table, &path, found),
+            Value::List(list) => {
+                for (i, element) in list.iter().enumerate() {
+                    if let Some(table) = element.value.as_table() {
+                        let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
+                        collect(table, &join(&path, &name), found);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -164,6 +169,7 @@ fn names_file(path: &str) -> bool {
     let (key, table) = (keys.next(), keys.next());
     match key {
         Some(CDF) => path.starts_with("flow."),
+        Some(TRACE) => table == Some(Server::KEY.key),
         Some(PACKETS) => table.is_some_and(|table| table.ends_with("loss")),
         _ => false,
     }

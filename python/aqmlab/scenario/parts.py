@@ -20,7 +20,7 @@ class Link:
     name, from_, to
         Its name and the nodes it joins.
     rate_bps
-        Rate in bit/s.
+        Rate in bit/s at the start; of a trace, the mean.
     delay_s
         Propagation delay in s.
     queue
@@ -38,6 +38,11 @@ class Link:
         Of a token bucket: ``burst`` and ``mtu`` in bytes, ``peakrate_bps`` in bit/s; None for other servers.
     framing
         Lengths on the wire: ``overhead`` and ``mpu`` in bytes, ``linklayer``; None if they are those of the packets.
+    in_service
+        What happens to the packet in service when the rate changes: ``remaining-bits`` or ``as-started``.
+    trace
+        The trace that the rate follows: ``reading`` (``opportunities``, ``hold`` or ``interpolate``), ``period_s``,
+        ``mean_bps``, ``longest_outage_s`` and ``bins_bps``, the means of equal parts of a period; None without.
     """
 
     name: str
@@ -52,6 +57,8 @@ class Link:
     classes: tuple[dict[str, Any], ...] = ()
     token_bucket: dict[str, Any] | None = None
     framing: dict[str, Any] | None = None
+    in_service: str = "remaining-bits"
+    trace: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
