@@ -54,7 +54,7 @@ class Quantity:
     is_felt
         Whether users of an application perceive it.
     of_groups
-        Its ``title``, ``head`` (first line) and ``doc`` for one group of flows; None if it is not of groups.
+        Its ``title``, ``head`` (first line), ``doc`` and ``compared`` for a group of flows; None if not of groups.
     places
         The views that show it, with its place in their order.
     """
@@ -120,7 +120,7 @@ def quantity(key: str) -> Quantity:
         title=f"{of_groups['title']} of {group}",
         doc=f"{of_groups['doc']}; group {group}",
         head=(of_groups["head"], group),
-        compared="tested" if what.compared == "main" else what.compared,
+        compared=of_groups["compared"],
     )
 
 

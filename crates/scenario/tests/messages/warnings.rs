@@ -55,7 +55,8 @@ fn a_curve_beyond_the_limit() {
     accepted(&beyond("gentle-red", "\"60p\""), &[]);
     accepted(&beyond("red", "\"50p\""), &[]);
     accepted(&beyond("exred", "\"50p\""), &[]);
-    let late = "net.toml:13:1: queue.main: min_th (10p) is above limit/4 (9.75p): ExRED's paper requires k_l <= K/4";
+    let late =
+        "net.toml:13:1: queue.main: min_th (10p) is above limit/4 (9.75p): ExRED's paper requires k_l <= K/4";
     accepted(&beyond("exred", "\"39p\""), &[late]);
 }
 

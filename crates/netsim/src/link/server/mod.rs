@@ -27,6 +27,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         self.rate()
     }
 
+    /// Return the mean bit rate between two times, in bit/s.
+    fn mean_rate(&self, _from: Time, _to: Time) -> f64 {
+        self.rate().bps()
+    }
+
     /// Return the longest time that the services of packets of so many bytes in all may take.
     fn longest(&self, bytes: u64) -> Span {
         self.rate().time_of(bytes)
@@ -105,6 +110,11 @@ impl Server {
     /// Return the highest bit rate of all times.
     pub fn fastest(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.fastest())
+    }
+
+    /// Return the mean bit rate between two times, in bit/s.
+    pub(crate) fn mean_rate(&self, from: Time, to: Time) -> f64 {
+        each_server!(Kind, &self.0, part => part.mean_rate(from, to))
     }
 
     /// Return the longest time that the services of packets of so many bytes in all may take.
