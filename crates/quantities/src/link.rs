@@ -30,8 +30,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     Quantity::new("capacity_used", "Capacity used", "1", 4, 25, |run| {
         Some(ratio(run.of_link("throughput_bps")?, run.of_link("capacity_bps")?))
     })
-    .doc("bits that left the link / bits that its server could send: utilization where the rate varies in time")
-    .bounds(0.0, 1.0)
+    .doc("bits that left the link / bits that its server could send; above 1 by a packet at most, which ends after the run")
     .head("capacity", "used")
     .percent()
     .better(Higher)
