@@ -12,11 +12,13 @@ INTRODUCTION = """\
 
 A quantity is one number per run, link and seed. `aqmlab run` shows all of them, `result.metrics()` has them in Python,
 and their keys are the metrics of `--until`, of `aqmlab tune` and of exports. A run lacks those whose
-[tables](tables.md) it did not record. Quantities of calls, pages and video cover the whole run; all others begin at
-the end of the warm-up.
+[tables](tables.md) it did not record. Quantities of calls, pages, video, completion and responsiveness cover the whole
+run; all others begin at the end of the warm-up. `aqmlab list quantities` prints this list.
 
 Goodput, Jain's index and the quantities of calls, pages and video also exist for each group of flows, with the key
-`KEY.GROUP`, where several groups have them. In the column "unit", "-" is a number without unit."""
+`KEY.GROUP`, where several groups have them. Those of completion exist for each class of sizes (`KEY.short`,
+`KEY.medium`, `KEY.long`), the percentiles of the queueing delay for both queues of DualPI2 (`KEY.L`, `KEY.C`). In
+the column "unit", "-" is a number without unit."""
 COLUMNS = ["key", "quantity", "unit", "allowed", "better", "definition"]
 
 

@@ -15,6 +15,7 @@ import aqmlab
 from aqmlab.cli import app, main
 from aqmlab.cli.manual import roff_text, walk
 from aqmlab.cli.output import warn
+from aqmlab.results.quantities import QUANTITIES
 from aqmlab.runs.progress import Talk, talking
 from aqmlab.scenario.registry import discipline
 
@@ -166,6 +167,10 @@ def test_list(shell):
     assert "ared_alpha" in shell("list", "pc-red", "--all").out
     assert "BBRv3, draft-ietf-ccwg-bbr-06" in answer.out
     assert "TCP by the RFCs" in answer.out
+    quantities = json.loads(shell("list", "quantities", "--json").out)
+    assert [one["key"] for one in quantities] == list(QUANTITIES)
+    assert all(key in shell("list", "quantities").out for key in QUANTITIES)
+    assert "99th percentile" in shell("list", "fct_p99_ms.short").out
     shown = shell("list", "tcp").out
     assert "congestion_control" in shown
     assert "RFC 6928" in shown

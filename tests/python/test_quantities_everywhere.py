@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -27,8 +28,8 @@ from conftest import Shell
 from test_live_statistics import snapshot
 
 pytestmark = pytest.mark.slow
-FILE = "example:applications"
-"""A scenario that has all quantities: greedy TCP flows, calls, pages and videos at a RED queue."""
+FILE = str(Path(__file__).parents[1] / "data/everywhere.toml")
+"""A scenario that has all quantities: greedy TCP flows, transfers, calls, pages and videos at a RED queue."""
 SHORT = {"run.duration": "14s", "run.warmup": "1s"}
 COMMANDS = {
     "run": [FILE, "--seeds", "2"],

@@ -87,6 +87,10 @@ struct Watching<'a, H> {
 }
 
 impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
+    fn left(&mut self, packet: &Packet<u32>, queue: &'static str) {
+        self.host.left(packet, queue);
+    }
+
     fn uniform(&mut self) -> f64 {
         self.host.uniform()
     }

@@ -64,6 +64,8 @@ pub trait Host<P> {
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
     /// Note that the ECN field of a packet was set to CE in place of a drop for `reason`; the packet is not dropped.
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason);
+    /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
+    fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}
 }
 
 /// Packets and bytes waiting, without the packet in transmission.

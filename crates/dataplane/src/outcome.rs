@@ -178,12 +178,14 @@ impl Ended<'_> {
             ("from", text("", &|label| label.a.to_string())),
             ("to", text("", &|label| label.b.to_string())),
             ("size_packets", Column::Integer(vec![-1; rows.len()])),
+            ("size_bytes", Column::Integer(vec![-1; rows.len()])),
             ("sent", whole(&|c| c.arrivals)),
             ("sent_bytes", whole(&|c| c.arrived_bytes)),
             ("retransmissions", whole(&|_| 0)),
             ("received", whole(&|c| c.departures)),
             ("goodput_bytes", whole(&|c| c.departed_bytes)),
             ("goodput_bps", real(&|c| c.departed_bytes as f64 * 8.0 / t)),
+            ("payload_bps", nothing()),
             ("acked", whole(&|_| 0)),
             ("timeouts", whole(&|_| 0)),
             ("fast_retransmits", whole(&|_| 0)),
@@ -195,6 +197,7 @@ impl Ended<'_> {
             ("finish_s", nothing()),
             ("first_sent_s", real(&|c| c.first.secs())),
             ("last_received_s", real(&|c| c.last.secs())),
+            ("ideal_s", nothing()),
         ]
     }
 }

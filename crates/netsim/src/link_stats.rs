@@ -364,4 +364,10 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason) {
         self.stats.marked(self.now, packet, reason);
     }
+
+    fn left(&mut self, packet: &Packet<P>, queue: &'static str) {
+        if let Some(observation) = &mut self.stats.observation {
+            observation.left(queue, self.now.since(packet.meta.arrival));
+        }
+    }
 }

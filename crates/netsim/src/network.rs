@@ -46,6 +46,7 @@ pub(crate) trait Scheduler {
 #[derive(Debug)]
 pub(crate) struct Network {
     pub plan: Plan,
+    pub seed: u64,
     pub sources: Vec<Source>,
     pub sinks: Vec<Sink>,
     pub fabric: Fabric,
@@ -96,6 +97,7 @@ impl Network {
                 shortcuts,
             },
             numbering: Numbering { links: plan.links.len() as u32, flows: plan.flows.len() as u32 },
+            seed,
             plan,
         };
         if shortcuts {

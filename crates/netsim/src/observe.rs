@@ -117,6 +117,8 @@ pub struct Observation {
     most_channel_losses: usize,
     packets: Option<PacketLog>,
     delays: Option<Histogram<BINS_LOG2>>,
+    /// The delays in each queue with a name, in the order of their first packets.
+    queue_delays: Vec<(&'static str, Histogram<BINS_LOG2>)>,
     /// Whether the discipline has a gauge `average`.
     has_average: bool,
     averages: Moments,
@@ -139,6 +141,7 @@ impl Observation {
             most_channel_losses: probe.most_records(),
             packets: probe.packets.then(PacketLog::default),
             delays: probe.delay_histogram.then(Histogram::default),
+            queue_delays: Vec::new(),
             has_average: false,
             averages: Moments::default(),
             code_points: CodePoints::default(),
@@ -225,6 +228,11 @@ impl Observation {
         self.delays.iter().flat_map(Histogram::bins)
     }
 
+    /// The distribution of the delay in each queue with a name: name, from, to (both in seconds), packets. Empty bins are left out.
+    pub fn queue_delays(&self) -> impl Iterator<Item = (&'static str, (f64, f64, u64))> {
+        self.queue_delays.iter().flat_map(|(queue, delays)| delays.bins().map(move |bin| (*queue, bin)))
+    }
+
     #[inline(always)]
     pub(crate) fn arrived<P: Numbered>(&mut self, time: Time, packet: &Packet<P>) {
         self.event(time, EventKind::Enqueue, packet);
@@ -242,6 +250,20 @@ impl Observation {
         }
         self.code_points.at(packet.meta.header.dscp()).departed(packet.meta.bytes);
         self.delay(delay);
+    }
+
+    /// A packet leaves the queue of this name after this delay.
+    pub(crate) fn left(&mut self, queue: &'static str, delay: Span) {
+        if self.delays.is_none() {
+            return;
+        }
+        let place = self.queue_delays.iter().position(|(name, _)| *name == queue).unwrap_or_else(|| {
+            let mut delays = Histogram::default();
+            delays.reserve(BINS);
+            self.queue_delays.push((queue, delays));
+            self.queue_delays.len() - 1
+        });
+        self.queue_delays[place].1.add(delay);
     }
 
     /// A packet was judged by this average, and is accepted if it has a delay; no events are logged.
@@ -381,5 +403,6 @@ impl Observation {
         if let Some(delays) = &mut self.delays {
             delays.clear();
         }
+        self.queue_delays.iter_mut().for_each(|(_, delays)| delays.clear());
     }
 }

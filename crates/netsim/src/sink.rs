@@ -28,6 +28,8 @@ pub struct SinkCounters {
     pub received: u64,
     /// Their bytes, headers included.
     pub bytes: u64,
+    /// Their bytes without headers; 0 of UDP, whose headers are not known.
+    pub payload_bytes: u64,
     /// Data packets that arrived, duplicates included.
     pub arrived: u64,
     /// Their bytes, headers included.
@@ -196,6 +198,7 @@ impl Sink {
         SinkCounters {
             received: all.received - before.received,
             bytes: all.bytes - before.bytes,
+            payload_bytes: all.payload_bytes - before.payload_bytes,
             arrived: all.arrived - before.arrived,
             arrived_bytes: all.arrived_bytes - before.arrived_bytes,
         }
@@ -203,11 +206,14 @@ impl Sink {
 
     fn totals(&self) -> SinkCounters {
         let Self { arrived, arrived_bytes, .. } = *self;
-        let (received, bytes) = match &self.receiver {
-            Some(receiver) => (receiver.counters().delivered_packets, receiver.counters().delivered_bytes),
-            None => (arrived, arrived_bytes),
+        let (received, bytes, payload_bytes) = match &self.receiver {
+            Some(receiver) => {
+                let counters = receiver.counters();
+                (counters.delivered_packets, counters.delivered_bytes, counters.delivered_payload)
+            }
+            None => (arrived, arrived_bytes, 0),
         };
-        SinkCounters { received, bytes, arrived, arrived_bytes }
+        SinkCounters { received, bytes, payload_bytes, arrived, arrived_bytes }
     }
 
     /// Handle the own events up to `now`, before any input at `now`: the end of the warm-up and samples.

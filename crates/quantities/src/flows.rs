@@ -30,6 +30,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         title: "Goodput",
         head: "goodput of",
         doc: concat!(in_order!(), " (UDP: received), all flows of the group"),
+        is_tested: true,
         values: |run| {
             let goodput = run.numbers("flows", "goodput_bps").unwrap_or_default();
             run.by_group("flows", |rows| Some(in_turn(&goodput, rows) / 1e6))
@@ -42,6 +43,15 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .at(Finding, 2)
     .at(Until, 1)
     .hidden(&[Spread, Agreement, Rfc7928]),
+    Quantity::new("payload_mbps", "Application goodput", "Mb/s", 3, 115, |run| {
+        let payload = run.numbers("flows", "payload_bps")?;
+        Some(in_turn(&payload, &tcp_flows(run)?) / 1e6)
+    })
+    .doc("bytes of payload delivered in order after the warm-up, without headers, all TCP flows")
+    .head("payload", "goodput")
+    .better(Higher)
+    // It is nearly in proportion to the goodput with headers.
+    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("mean_rtt_ms", "Mean RTT", "ms", 2, 130, |run| {
         Some(mean_known(&of_tcp(run, "mean_rtt_s")?) * 1e3)
     })

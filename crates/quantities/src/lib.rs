@@ -1,19 +1,21 @@
 //! Quantities: the numbers that a run is judged by, one per run and link.
 //!
-//! A quantity is one entry in the file of its group: [`link`], [`delay`], [`flows`], [`fairness`], [`calls`], [`pages`] or
-//! [`video`]. The entry has its key, title, unit, digits and definition, its bounds, which direction is better, the views that
+//! A quantity is one entry in the file of its group: [`link`], [`delay`], [`flows`], [`fairness`], [`completion`],
+//! [`responsiveness`], [`calls`], [`pages`] or [`video`]. The entry has its key, title, unit, digits and definition, its bounds, which direction is better, the views that
 //! leave it out, and the function of a run's tables that computes it. Everything that shows or compares quantities reads
 //! [`all`]: the command line, reports, notebooks, the laboratory, exports and the documentation.
 //!
 //! Results are functions of the tables alone. Sums are made in the order of NumPy ([`sum`]), whose numbers earlier results hold.
 
 pub mod calls;
+pub mod completion;
 pub mod delay;
 pub mod fairness;
 pub mod flows;
 pub mod link;
 pub mod pages;
 mod quantity;
+pub mod responsiveness;
 mod run;
 pub mod sum;
 mod tables;
@@ -45,11 +47,13 @@ const fn application(name: &'static str, quantities: &'static [Quantity]) -> Gro
     Group { name, is_felt: true, quantities }
 }
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 9] = [
     network("link", link::QUANTITIES),
     network("delay", delay::QUANTITIES),
     network("flows", flows::QUANTITIES),
     network("fairness", fairness::QUANTITIES),
+    network("completion", completion::QUANTITIES),
+    network("responsiveness", responsiveness::QUANTITIES),
     application("calls", calls::QUANTITIES),
     application("pages", pages::QUANTITIES),
     application("video", video::QUANTITIES),

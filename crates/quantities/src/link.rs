@@ -27,6 +27,15 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .bounds(0.0, 1.0)
         .better(Higher)
         .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
+    Quantity::new("capacity_used", "Capacity used", "1", 4, 25, |run| {
+        Some(ratio(run.of_link("throughput_bps")?, run.of_link("capacity_bps")?))
+    })
+    .doc("bits that left the link / bits that its server could send; above 1 by a packet at most, which ends after the run")
+    .head("capacity", "used")
+    .percent()
+    .better(Higher)
+    // Of a constant rate it is the utilization.
+    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("loss", "Loss", "1", 5, 30, |run| {
         Some(ratio(run.of_link("drops")?, run.of_link("arrivals")?))
     })

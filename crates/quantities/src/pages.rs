@@ -18,7 +18,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .notable(NOTABLE_S)
         .compared(Tested)
         .seldom()
-        .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, mean_load) })
+        .by_group(Groups {
+            title: "",
+            head: "",
+            doc: "",
+            is_tested: true,
+            values: |run| of_groups(run, mean_load),
+        })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("pages_unfinished", "Pages not loaded", "1", 3, 190, |run| of_all(run, unfinished))
         .doc("web pages not complete at the end / pages")
@@ -27,7 +33,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .percent()
         .better(Lower)
         .compared(Tested)
-        .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, unfinished) })
+        .by_group(Groups {
+            title: "",
+            head: "",
+            doc: "",
+            is_tested: true,
+            values: |run| of_groups(run, unfinished),
+        })
         .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 

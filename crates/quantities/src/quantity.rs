@@ -104,7 +104,7 @@ pub enum Compared {
     Described,
 }
 
-/// A quantity of each group of flows, where there are several.
+/// A quantity of each group of flows, class of sizes or queue, where there are several.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups {
     /// The title before "of GROUP"; "": that of the quantity.
@@ -113,6 +113,8 @@ pub struct Groups {
     pub head: &'static str,
     /// The definition; "": that of the quantity.
     pub doc: &'static str,
+    /// Whether `compare` tests the differences of groups where it tests those of the quantity.
+    pub is_tested: bool,
     /// Computes the number of each group, in the order of the groups.
     pub values: fn(&Run<'_>) -> Vec<(String, f64)>,
 }
@@ -297,6 +299,11 @@ impl Quantity {
                 title: or(groups.title, self.title),
                 head: if groups.head.is_empty() { plain_head } else { groups.head.to_owned() },
                 doc: or(groups.doc, self.doc),
+                compared: match self.compared {
+                    Compared::Described => Compared::Described,
+                    Compared::Main | Compared::Tested if groups.is_tested => Compared::Tested,
+                    Compared::Main | Compared::Tested => Compared::Described,
+                },
             }
         });
         let places = View::ALL.iter().filter_map(|&view| Some((view.name(), self.place(view)?))).collect();
@@ -353,6 +360,7 @@ pub struct GroupDescription {
     pub title: &'static str,
     pub head: String,
     pub doc: &'static str,
+    pub compared: Compared,
 }
 
 #[cfg(test)]
@@ -377,7 +385,7 @@ mod tests {
     #[test]
     fn heads_are_given_or_halves_of_the_title() {
         assert_eq!(PLAIN.describe(LINK).head, ["One two", "three"]);
-        let groups = Groups { title: "", head: "", doc: "", values: |_| Vec::new() };
+        let groups = Groups { title: "", head: "", doc: "", is_tested: true, values: |_| Vec::new() };
         let described = PLAIN.head("", "loss").by_group(groups).describe(LINK);
         assert_eq!(described.head, ["", "loss"]);
         assert_eq!(

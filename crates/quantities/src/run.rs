@@ -44,6 +44,13 @@ impl<'t> Run<'t> {
         self.numbers("channels", column)?.get(row).copied()
     }
 
+    /// Return the end of the warm-up of a run that ends at a time, in s: bytes over throughput of the link is the measured time.
+    pub(crate) fn measured_from(&self, end_s: f64) -> Option<f64> {
+        let measured = self.of_link("departed_bytes")? * 8.0 / self.of_link("throughput_bps")?;
+        // A sample at the end of the warm-up counts, whatever rounding did.
+        Some(end_s - measured - 1e-9).filter(|from| !from.is_nan())
+    }
+
     /// Return a column of numbers.
     pub fn numbers(&self, table: &'static str, column: &'static str) -> Option<Cow<'_, [f64]>> {
         self.tables.numbers(table, column)

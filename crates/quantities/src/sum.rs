@@ -34,6 +34,21 @@ pub fn mean(numbers: &[f64]) -> f64 {
     pairwise(numbers) / numbers.len() as f64
 }
 
+/// Return a quantile of numbers, linear between the two nearest in their order (as NumPy's); NaN without numbers.
+///
+/// ```
+/// use aqmlab_quantities::sum::quantile;
+/// assert_eq!((quantile(&[4.0, 1.0, 2.0], 0.5), quantile(&[4.0, 1.0, 2.0], 0.75)), (2.0, 3.0));
+/// ```
+pub fn quantile(numbers: &[f64], share: f64) -> f64 {
+    let Some(last) = numbers.len().checked_sub(1) else { return f64::NAN };
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * last as f64;
+    let (below, above) = (sorted[place as usize], sorted[(place as usize + 1).min(last)]);
+    below + place.fract() * (above - below)
+}
+
 /// Return part / whole, or NaN if the whole is 0.
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { f64::NAN } else { part / whole }

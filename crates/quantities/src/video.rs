@@ -16,7 +16,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .better(Lower)
         .compared(Tested)
         .seldom()
-        .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, Segments::stalled) })
+        .by_group(Groups {
+            title: "",
+            head: "",
+            doc: "",
+            is_tested: true,
+            values: |run| of_groups(run, Segments::stalled),
+        })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("video_mbps", "Video bit rate", "Mb/s", 3, 210, |run| {
         Segments::of(run)?.all(Segments::mean_mbps)
@@ -25,7 +31,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .head("video", "bit rate")
     .better(Higher)
     .compared(Tested)
-    .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, Segments::mean_mbps) })
+    .by_group(Groups {
+        title: "",
+        head: "",
+        doc: "",
+        is_tested: true,
+        values: |run| of_groups(run, Segments::mean_mbps),
+    })
     .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 

@@ -55,6 +55,7 @@ fn the_examples_are_these() {
         "flower.toml",
         "lte.toml",
         "mred-paper.toml",
+        "rrul.toml",
         "schedulers.toml",
         "starlink.toml",
         "torus.toml",
@@ -109,6 +110,19 @@ fn dumbbell_red() {
         panic!("{:?}", plan.flows[0].transport)
     };
     assert_eq!((config.window, config.packet_size), (200.0, 1000));
+}
+
+#[test]
+fn rrul() {
+    let s = scenario("rrul.toml");
+    let classes = |way: &str| {
+        let flows = s.plan.flows.iter().filter(|flow| flow.name.starts_with(way));
+        flows.map(|flow| flow.dscp).collect::<Vec<_>>()
+    };
+    assert_eq!(classes("down-"), [0, 8, 40, 46]);
+    assert_eq!(classes("up-"), [0, 8, 40, 46]);
+    assert_eq!(classes("ping-"), [46, 46, 8, 8, 0, 0, 0, 0]);
+    assert!(s.plan.probe.flow_delay);
 }
 
 #[test]

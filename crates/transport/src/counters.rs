@@ -45,6 +45,8 @@ pub struct ReceiverCounters {
     pub delivered_packets: u64,
     /// Bytes delivered in order, headers included.
     pub delivered_bytes: u64,
+    /// Of them bytes of payload.
+    pub delivered_payload: u64,
     /// Packets that arrived although they had arrived before.
     pub duplicates: u64,
     /// Acknowledgements sent.

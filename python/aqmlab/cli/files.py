@@ -18,19 +18,30 @@ if TYPE_CHECKING:
     from aqmlab.scenario.registry import Transport
 
 
-@command("aqmlab list", "aqmlab list fq-codel", name="list")
+QUANTITIES = "quantities"
+"""The name by which quantities are listed."""
+
+
+@command("aqmlab list", "aqmlab list fq-codel", "aqmlab list quantities", name="list")
 def list_(
-    name: Annotated[str | None, typer.Argument(help="One discipline or transport, or traces; default: all.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help='One discipline, transport or quantity, "quantities" or "traces"; default: all disciplines and transports.'),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also parameters that need another part of RED than the discipline has.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List disciplines and transports, the parameters of one, or traces here. Python: aqmlab.disciplines."""
+    """List disciplines and transports, the parameters of one, quantities, or traces here. Python: aqmlab.disciplines."""
+    from aqmlab.results.quantities import is_quantity
     from aqmlab.scenario import registry
 
     if name == "traces":
         _list_traces(as_json=as_json)
+        return
+    if name is not None and (name == QUANTITIES or is_quantity(name)):
+        _list_quantities(name, as_json=as_json)
         return
     transports = registry.transports()
     if as_json:
@@ -43,7 +54,7 @@ def list_(
         print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
         rows = [[c.name, c.doc, c.source] for c in registry.controllers().values()]
         print_rows(["congestion control of tcp", "responds to", "source"], rows)
-        print("aqmlab list NAME shows the parameters of one.")
+        print(f"aqmlab list NAME shows the parameters of one, aqmlab list {QUANTITIES} the quantities of runs.")
         return
     if name in transports:
         _list_transport(transports[name])
@@ -122,6 +133,33 @@ def init(
 
 def _description_of(text: str) -> str:
     return str(read_toml(text).get("description", ""))
+
+
+def _list_quantities(name: str, *, as_json: bool) -> None:
+    """Print all quantities, or the details of one."""
+    from dataclasses import asdict
+
+    from aqmlab.results import quantities
+
+    shown = list(quantities.QUANTITIES.values()) if name == QUANTITIES else [quantities.quantity(name)]
+    if as_json:
+        print_json([asdict(one) for one in shown] if name == QUANTITIES else asdict(shown[0]))
+        return
+    print_rows(["quantity", "unit", "definition"], [[one.key, one.unit, one.doc] for one in shown])
+    if name == QUANTITIES:
+        print("aqmlab list NAME shows the details of one.")
+        return
+    one = shown[0]
+    rows = [
+        ["title", one.title],
+        ["group", one.group],
+        ["allowed", f"{one.bounds[0]:g} to {one.bounds[1]:g}"],
+        ["better", one.better or "-"],
+        ["in compare", one.compared],
+        ["by group", "yes" if one.of_groups else "no"],
+        ["views", ", ".join(one.places)],
+    ]
+    print_rows(["detail", "value"], rows)
 
 
 def _list_transport(transport: Transport) -> None:

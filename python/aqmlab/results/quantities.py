@@ -54,7 +54,7 @@ class Quantity:
     is_felt
         Whether users of an application perceive it.
     of_groups
-        Its ``title``, ``head`` (first line) and ``doc`` for one group of flows; None if it is not of groups.
+        Its ``title``, ``head`` (first line), ``doc`` and ``compared`` for a group of flows; None if not of groups.
     places
         The views that show it, with its place in their order.
     """
@@ -127,7 +127,7 @@ def _found(key: str) -> Quantity | None:
         title=f"{of_all.of_groups['title']} of {group}",
         doc=f"{of_all.of_groups['doc']}; group {group}",
         head=(of_all.of_groups["head"], group),
-        compared="tested" if of_all.compared == "main" else of_all.compared,
+        compared=of_all.of_groups["compared"],
     )
 
 

@@ -15,7 +15,11 @@ pub fn tables<P: PartialEq + Numbered>(
     links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
-    let link = |i: usize| SeenLink { name: &links[i].name, aqm: links[i].aqm, station: links[i] };
+    let line = |name: &str| plan.links.iter().find(|link| link.name == name).map(|link| &*link.line);
+    let link = |i: usize| {
+        let own = links[i];
+        SeenLink { name: &own.name, aqm: own.aqm, line: line(&own.name), seed: own.seed, station: own }
+    };
     Seen { plan, count: links.len(), link: &link }.tables(measured.secs()).into()
 }
 

@@ -1,5 +1,7 @@
 //! Tables of flows: counters, times and samples.
 
+use aqmlab_aqm::Kind;
+use aqmlab_transport::TcpConfig;
 use aqmlab_units::Time;
 
 use super::Number::{Integer, Real};
@@ -27,6 +29,7 @@ impl Network {
             ("from", text(|row| row.from)),
             ("to", text(|row| row.to)),
             ("size_packets", Column::Integer(rows().map(|row| size_packets(row.plan)).collect())),
+            ("size_bytes", Column::Integer(rows().map(|row| size_bytes(row.plan)).collect())),
         ];
         let of_counters = numbers(
             rows(),
@@ -38,6 +41,7 @@ impl Network {
                 ("received", Integer(&|(_, sink, _)| sink.received)),
                 ("goodput_bytes", Integer(&|(_, sink, _)| sink.bytes)),
                 ("goodput_bps", Real(&|(_, sink, _)| sink.bytes as f64 * 8.0 / t)),
+                ("payload_bps", Real(&|(_, sink, row)| row.payload_bps(sink, t))),
                 ("acked", Integer(&|(source, ..)| source.acked)),
                 ("timeouts", Integer(&|(source, ..)| source.timeouts)),
                 ("fast_retransmits", Integer(&|(source, ..)| source.fast_retransmits)),
@@ -51,7 +55,37 @@ impl Network {
                 ("last_received_s", Real(&|(.., row)| secs(row.sink.last_received()))),
             ],
         );
-        plain.into_iter().chain(of_counters).collect()
+        let ideals = (0..self.plan.flows.len()).map(|flow| self.ideal_s(flow)).collect();
+        plain.into_iter().chain(of_counters).chain([("ideal_s", Column::Real(ideals))]).collect()
+    }
+
+    /// Return the least time from the first packet of a transfer to the acknowledgement of its last one, without a handshake, on its path
+    /// without other traffic; NaN without a size. Every link stores a packet and forwards it, and the slowest one never idles:
+    ///
+    /// ```text
+    /// sum (d + P/C) + (W - P)/min C + sum (d + A/C)         d delay, C rate at the start, of the links there and back
+    /// ```
+    ///
+    /// P is the length of the first packet, W that of all packets, A that of an acknowledgement.
+    fn ideal_s(&self, flow: usize) -> f64 {
+        let plan = &self.plan.flows[flow];
+        let (Transport::Tcp { config, .. }, size) = (&*plan.transport, size_bytes(plan)) else {
+            return f64::NAN;
+        };
+        if size < 0 {
+            return f64::NAN;
+        }
+        let full = f64::from(config.full_length());
+        let header = full - f64::from(config.payload());
+        let all = size as f64 + header * size_packets(plan) as f64;
+        let first = full.min(all);
+        let links = |kind| self.fabric.paths.links(flow, kind).map(|link| &self.plan.links[link as usize]);
+        let through = |kind, bytes: f64| {
+            links(kind).fold(0.0, |sum, link| sum + link.delay().secs() + bytes * 8.0 / link.rate().bps())
+        };
+        let slowest = links(Kind::Data).map(|link| link.rate().bps()).fold(f64::INFINITY, f64::min);
+        let back = through(Kind::Ack, f64::from(ack_size(config)));
+        through(Kind::Data, first) + (all - first) * 8.0 / slowest + back
     }
 
     fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {
@@ -95,6 +129,23 @@ fn size_packets(flow: &Flow) -> i64 {
     }
 }
 
+/// Bytes of payload that a flow has to send; -1 without end, or where an application says.
+fn size_bytes(flow: &Flow) -> i64 {
+    match &*flow.transport {
+        Transport::Tcp { size: Size::Packets(n), config, .. } => (n * u64::from(config.payload())) as i64,
+        Transport::Tcp { size: Size::Bytes(n), .. } => *n as i64,
+        Transport::Tcp { .. } | Transport::Udp { .. } => -1,
+    }
+}
+
+/// Length of an acknowledgement in bytes, without SACK blocks.
+fn ack_size(config: &TcpConfig) -> u32 {
+    match config {
+        TcpConfig::Ns2(config) => config.ack_size,
+        TcpConfig::Rfc(config) => config.ack_size,
+    }
+}
+
 /// A row of the table of flows.
 struct FlowRow<'a> {
     plan: &'a Flow,
@@ -117,6 +168,14 @@ impl<'a> FlowRow<'a> {
     fn start_s(&self) -> f64 {
         let start = self.source.start_time();
         if start == Time::NEVER { f64::NAN } else { start.secs() }
+    }
+
+    /// Over `t` seconds; NaN of UDP.
+    fn payload_bps(&self, counters: &SinkCounters, t: f64) -> f64 {
+        match &*self.plan.transport {
+            Transport::Tcp { .. } => counters.payload_bytes as f64 * 8.0 / t,
+            Transport::Udp { .. } => f64::NAN,
+        }
     }
 
     /// Return the counters of both ends, and the row.

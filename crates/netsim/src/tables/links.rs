@@ -7,6 +7,7 @@ use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
 use crate::link_stats::{LinkCounters, ReasonCount};
 use crate::moments::Moments;
 use crate::observe::Observation;
+use aqmlab_units::{Span, Time};
 
 /// The statistics of a link: its counters, RED's average, and the packets waiting.
 type LinkStatistics = (LinkCounters, Moments, u32);
@@ -56,7 +57,12 @@ impl Seen<'_> {
             (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
         };
         let of_counters = link_columns(self.links(), row, t);
-        names.into_iter().chain(of_counters).collect()
+        let from = Time::ZERO + self.plan.warmup;
+        let to = from + Span((t * PS_PER_S) as u64);
+        let capacity =
+            |l: SeenLink<'_>| l.line.map_or(f64::NAN, |line| line.server.mean_rate(l.seed, l.name, from, to));
+        let capacity = ("capacity_bps", Column::Real(self.links().map(capacity).collect()));
+        names.into_iter().chain(of_counters).chain([capacity]).collect()
     }
 
     pub fn drop_distances_table(&self) -> Table {

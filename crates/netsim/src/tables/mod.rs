@@ -100,9 +100,12 @@ impl Simulation {
         let Self { engine, network, .. } = self;
         drop(engine);
         let of_flows = network.tables_of_flows();
+        let seed = network.seed;
         let (plan, links) = network.into_links();
-        let link =
-            |i: usize| SeenLink { name: &plan.links[i].name, aqm: plan.links[i].aqm(), station: &links[i] };
+        let link = |i: usize| {
+            let own = &plan.links[i];
+            SeenLink { name: &own.name, aqm: own.aqm(), line: Some(&own.line), seed, station: &links[i] }
+        };
         let seen = Seen { plan: &plan, count: links.len(), link: &link };
         seen.tables((plan.duration - plan.warmup).secs()).into_iter().chain(of_flows).collect()
     }
@@ -131,11 +134,12 @@ impl Network {
 
 impl Seen<'_> {
     /// The tables of links, over `measured_s` seconds.
-    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 12] {
+    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 13] {
         [
             ("links", self.links_table(measured_s)),
             ("queue_samples", self.queue_samples_table()),
             ("delay_histogram", self.delay_histogram_table()),
+            ("queue_delay_histogram", self.queue_delay_histogram_table()),
             ("events", self.events_table()),
             ("discipline_samples", self.discipline_samples_table()),
             ("drop_distances", self.drop_distances_table()),

@@ -54,6 +54,17 @@ impl<'s> Seen<'s> {
         ]
     }
 
+    pub fn queue_delay_histogram_table(&self) -> Table {
+        let rows = self.observed(|o| o.queue_delays().collect());
+        vec![
+            ("link", texts(&rows, |(name, _)| *name)),
+            ("queue", texts(&rows, |(_, (queue, _))| *queue)),
+            ("low_s", reals(&rows, |(_, (_, (low, _, _)))| *low)),
+            ("high_s", reals(&rows, |(_, (_, (_, high, _)))| *high)),
+            ("count", integers(&rows, |(_, (_, (_, _, n)))| *n)),
+        ]
+    }
+
     pub fn losses_table(&self) -> Table {
         let rows = self.observed(Observation::losses);
         let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| &*flow.name);

@@ -5,7 +5,7 @@ use aqmlab_aqm::Backlog;
 use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
 use crate::observe::Observation;
-use crate::plan::Plan;
+use crate::plan::{Line, Plan};
 
 /// Links to show, in the order of the plan. They are looked up one by one: with many links, a list of them would be as large as some
 /// columns.
@@ -19,6 +19,10 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct SeenLink<'a> {
     pub name: &'a str,
     pub aqm: &'a str,
+    /// Its server and channel; `None` if the plan does not have it.
+    pub line: Option<&'a Line>,
+    /// The seed of the run, for what its server draws.
+    pub seed: u64,
     /// Its counters, computed on request: with many links, copies of all counters are larger than the tables.
     pub station: &'a dyn Counting,
 }

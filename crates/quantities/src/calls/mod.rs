@@ -29,7 +29,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .notable(NOTABLE)
         .compared(Tested)
         .seldom()
-        .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, mean_opinion) })
+        .by_group(Groups {
+            title: "",
+            head: "",
+            doc: "",
+            is_tested: true,
+            values: |run| of_groups(run, mean_opinion),
+        })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("mos_worse", "MOS of calls, worse way", "1", 2, 170, |run| of_all(run, mean_of_worse))
         .doc("mean over all calls of their worse direction's MOS")
@@ -38,9 +44,45 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .better(Higher)
         .notable(NOTABLE)
         .compared(Tested)
-        .by_group(Groups { title: "", head: "", doc: "", values: |run| of_groups(run, mean_of_worse) })
+        .by_group(Groups {
+            title: "",
+            head: "",
+            doc: "",
+            is_tested: true,
+            values: |run| of_groups(run, mean_of_worse),
+        })
         .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    direction("mos_there", "MOS of calls, there", 171, |run| {
+        of_all(run, |scores| of_direction(scores, "there"))
+    })
+    .doc("mean over all calls of the MOS of the direction NAME.there, from `from` to `to` of the flow")
+    .head("MOS of", "way there"),
+    direction("mos_back", "MOS of calls, back", 172, |run| {
+        of_all(run, |scores| of_direction(scores, "back"))
+    })
+    .doc("mean over all calls of the MOS of the direction NAME.back")
+    .head("MOS of", "way back"),
 ];
+
+/// Return a quantity of one direction of calls. The two means tell less than the worse one; they are for details.
+const fn direction(
+    key: &'static str,
+    title: &'static str,
+    rank: u16,
+    value: fn(&Run<'_>) -> Option<f64>,
+) -> Quantity {
+    Quantity::new(key, title, "1", 2, rank, value)
+        .bounds(e_model::WORST, e_model::BEST)
+        .better(Higher)
+        .notable(NOTABLE)
+        .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928])
+}
+
+/// Return the mean over the directions of one name; NaN without such directions.
+fn of_direction(scores: &[&DirectionScore], name: &str) -> f64 {
+    let is_own = |one: &&&DirectionScore| one.flow.rsplit_once('.').is_some_and(|(_, own)| own == name);
+    mean(&scores.iter().filter(is_own).map(|one| one.score.mos).collect::<Vec<_>>())
+}
 
 fn of_all(run: &Run<'_>, measure: fn(&[&DirectionScore]) -> f64) -> Option<f64> {
     let scores: Vec<_> = run.scores().iter().collect();
@@ -88,4 +130,22 @@ pub(crate) fn scores_of(run: &Run<'_>) -> Vec<DirectionScore> {
         return Vec::new();
     };
     Packets { flows: &flows, numbers: &packets, sent_s: &sent, delays_s: &delays }.scores(&Judging::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_direction_has_its_mean() {
+        let score = |flow: &str, mos| DirectionScore {
+            flow: flow.to_owned(),
+            score: Score { mos, ..Judging::default().score(&[], &[], 0) },
+        };
+        let scores = [score("a.0.there", 4.0), score("a.0.back", 2.0), score("a.1.there", 3.0)];
+        let scores: Vec<_> = scores.iter().collect();
+        assert_eq!((of_direction(&scores, "there"), of_direction(&scores, "back")), (3.5, 2.0));
+        assert_eq!(mean_of_worse(&scores), 2.5);
+        assert!(of_direction(&scores, "up").is_nan());
+    }
 }

@@ -44,6 +44,23 @@ fn a_threshold_that_cannot_be_reached() {
 }
 
 #[test]
+fn a_curve_beyond_the_limit() {
+    let beyond = |aqm: &str, limit: &str| {
+        exchange(&exchange(VALID, "\"100p\"", limit), "aqm = \"red\"", &format!("aqm = \"{aqm}\""))
+    };
+    let expected = "net.toml:13:1: queue.main: the curve ends at an average of 60p, above the limit (50p): the average \
+                    cannot reach its last part";
+    accepted(&beyond("gentle-red", "\"50p\""), &[expected]);
+    accepted(&beyond("mred", "\"50p\""), &[expected]);
+    accepted(&beyond("gentle-red", "\"60p\""), &[]);
+    accepted(&beyond("red", "\"50p\""), &[]);
+    accepted(&beyond("exred", "\"50p\""), &[]);
+    let late =
+        "net.toml:13:1: queue.main: min_th (10p) is above limit/4 (9.75p): ExRED's paper requires k_l <= K/4";
+    accepted(&beyond("exred", "\"39p\""), &[late]);
+}
+
+#[test]
 fn udp_needs_no_way_back() {
     let text = exchange(VALID, "queue = \"main\"", "queue = \"main\"\nduplex = false");
     let text = exchange(&text, "count = 2", "transport = \"udp\"\nrate = \"1Mbps\"");

@@ -229,6 +229,7 @@ def links_of(run: PeerRun) -> dict[str, list[Any]]:
         "utilization": (count.departed_bytes + ETHERNET * count.departures) * 8 / count.t_s / setting.rate_bps,
         "throughput_bps": count.departed_bytes * 8 / count.t_s,
         "packets_at_end": run.counts[-1].packets,
+        "capacity_bps": setting.rate_bps,
     }
     return {name: [value] for name, value in row.items()}
 

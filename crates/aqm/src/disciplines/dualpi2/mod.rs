@@ -194,6 +194,7 @@ impl<P: Copy> Qdisc<P> for DualPi2<P> {
             };
             if let Some(packet) = left {
                 self.credit.sent(queue, packet.meta.bytes, self.l.backlog(), self.c.backlog());
+                host.left(&packet, queue.name());
                 return Dequeue::Packet(packet);
             }
         }

@@ -11,6 +11,16 @@ pub(super) enum Queue {
     C,
 }
 
+impl Queue {
+    /// Return the name, as in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::L => "L",
+            Self::C => "C",
+        }
+    }
+}
+
 /// How the queues share the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scheduler {

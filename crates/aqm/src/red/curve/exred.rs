@@ -63,11 +63,25 @@ impl CurvePart for Exred {
         Ok(Self::new(min_th, max_th, limit, max_p))
     }
 
-    fn warning(numbers: &CurveNumbers) -> Option<String> {
-        let largest = Self::largest_max_p(numbers.min_th, numbers.max_th, numbers.limit);
-        (numbers.max_p > largest).then(|| {
+    fn warnings(numbers: &CurveNumbers) -> Vec<String> {
+        let &CurveNumbers { min_th, max_th, max_p, limit } = numbers;
+        let largest = Self::largest_max_p(min_th, max_th, limit);
+        let falls = (max_p > largest).then(|| {
             format!("max_p is above {largest:.4}: ExRED's slope falls towards the end of the buffer")
-        })
+        });
+        let late = (min_th > limit / 4.0).then(|| {
+            format!(
+                "min_th ({min_th}p) is above limit/4 ({}p): ExRED's paper requires k_l <= K/4",
+                limit / 4.0
+            )
+        });
+        let steep = (max_th < 2.0 * min_th).then(|| {
+            format!(
+                "max_th ({max_th}p) is below 2 min_th ({}p): ExRED's paper requires k_h >= 2 k_l",
+                2.0 * min_th
+            )
+        });
+        falls.into_iter().chain(late).chain(steep).collect()
     }
 
     #[inline]
@@ -144,5 +158,21 @@ mod tests {
     #[test]
     fn condition_on_max_p() {
         assert!((Exred::largest_max_p(10.0, 30.0, 100.0) - 0.222_222_222_222).abs() < 1e-9);
+    }
+
+    #[test]
+    fn conditions_of_the_paper() {
+        let warnings =
+            |min_th, max_th, max_p| Exred::warnings(&CurveNumbers { min_th, max_th, max_p, limit: 100.0 });
+        assert_eq!(warnings(10.0, 30.0, 0.1), [""; 0]);
+        assert_eq!(warnings(25.0, 50.0, 0.1), [""; 0], "at the bounds");
+        assert_eq!(
+            warnings(26.0, 51.0, 0.4),
+            [
+                "max_p is above 0.3378: ExRED's slope falls towards the end of the buffer",
+                "min_th (26p) is above limit/4 (25p): ExRED's paper requires k_l <= K/4",
+                "max_th (51p) is below 2 min_th (52p): ExRED's paper requires k_h >= 2 k_l",
+            ]
+        );
     }
 }

@@ -22,9 +22,9 @@ pub(crate) trait CurvePart: Part {
     /// Read it. The thresholds are in order if it has some; `numbers` are those of the class.
     fn read(reader: &mut ParameterReader<'_>, numbers: &CurveNumbers) -> Result<Self, ParameterError>;
 
-    /// Return a warning about valid but probably mistaken settings.
-    fn warning(_: &CurveNumbers) -> Option<String> {
-        None
+    /// Return warnings about valid but probably mistaken settings.
+    fn warnings(_: &CurveNumbers) -> Vec<String> {
+        Vec::new()
     }
 
     /// p_b for an average of `avg` packets, in [0, 1].
@@ -135,9 +135,9 @@ impl CurveKind {
         of_curve_kind!(self, T => T::read(reader, numbers).map(Curve::from))
     }
 
-    /// Return a warning about valid but probably mistaken settings.
-    pub(crate) fn warning(self, numbers: &CurveNumbers) -> Option<String> {
-        of_curve_kind!(self, T => T::warning(numbers))
+    /// Return warnings about valid but probably mistaken settings.
+    pub(crate) fn warnings(self, numbers: &CurveNumbers) -> Vec<String> {
+        of_curve_kind!(self, T => T::warnings(numbers))
     }
 
     /// Whether it lies between min_th and max_th with max_p, which an adaptation can move.

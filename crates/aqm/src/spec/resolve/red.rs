@@ -74,6 +74,7 @@ impl ParameterReader<'_> {
                 self.effective.truncate(known.0);
                 self.warnings.truncate(known.1);
             }
+            self.warnings.extend(numbers.beyond_limit(name, curve.end()));
             let table = arithmetic.table(&curve);
             class_states.push(ClassState::new(curve, table, spacing.clone()));
         }
@@ -208,6 +209,17 @@ impl Numbers {
         CurveNumbers { min_th, max_th, max_p, limit: self.limit_packets() }
     }
 
+    /// Return a warning if the limit cuts off the part of a class's curve above max_th, which ends at this average.
+    fn beyond_limit(&self, class: &str, end: f64) -> Option<String> {
+        let limit = self.limit_packets();
+        let class = if class.is_empty() { String::new() } else { format!("class {class}: ") };
+        (self.max_th <= limit && end > limit).then(|| {
+            format!(
+                "{class}the curve ends at an average of {end}p, above the limit ({limit}p): the average cannot reach its last part"
+            )
+        })
+    }
+
     fn warnings(&self, curve: Option<CurveKind>, in_bytes: bool) -> Vec<String> {
         let mut warnings = Vec::new();
         let limit = self.limit_packets();
@@ -217,7 +229,7 @@ impl Numbers {
                 self.max_th
             ));
         }
-        warnings.extend(curve.and_then(|curve| curve.warning(&self.of_curve())));
+        warnings.extend(curve.into_iter().flat_map(|curve| curve.warnings(&self.of_curve())));
         if in_bytes && self.mean_packet < 100.0 {
             warnings.push(format!("mean_packet is only {} bytes", self.mean_packet));
         }

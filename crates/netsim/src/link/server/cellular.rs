@@ -86,6 +86,7 @@ impl Cellular {
 }
 
 impl ServerPart for Cellular {
+    const IS_RATE_OVER_TIME: bool = true;
     const PARAMETERS: &'static [Parameter] = &[HIGHEST, VOLATILITY, OUTAGE, STEP];
     type State = Piecewise<Walk>;
 

@@ -43,6 +43,18 @@ impl ServerPart for Changing {
         self.all().map(Server::fastest).fold(Rate(0), Rate::max)
     }
 
+    fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
+        let starts = [(Time::ZERO, &*self.first)]
+            .into_iter()
+            .chain(self.later.iter().map(|(at, server)| (*at, server)));
+        let ends = self.later.iter().map(|(at, _)| *at).chain([Time::NEVER]);
+        let bits = starts.zip(ends).map(|((start, server), end)| {
+            let (start, end) = (start.clamp(from, to), end.clamp(from, to));
+            if start < end { server.mean_rate(seed, link, start, end) * end.since(start).secs() } else { 0.0 }
+        });
+        bits.sum::<f64>() / to.since(from).secs()
+    }
+
     fn longest(&self, bytes: u64) -> Span {
         let starts = [Time::ZERO].into_iter().chain(self.later.iter().map(|(at, _)| *at));
         let ends = self.later.iter().map(|(at, _)| *at).chain([Time::NEVER]);
@@ -111,5 +123,23 @@ impl Serve for State {
 
     fn rate_at(&self, time: Time) -> Rate {
         self.0.rate_at(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_rate_by_hand() {
+        let at = |seconds: u64| Time(seconds * 1_000_000_000_000);
+        let server = Server::constant(Rate(10))
+            .then(at(2), Server::constant(Rate(40)))
+            .then(at(5), Server::constant(Rate(1)));
+        let mean = |from, to| server.mean_rate(1, "a", at(from), at(to));
+        assert_eq!((mean(0, 2), mean(2, 4), mean(6, 9)), (10.0, 40.0, 1.0));
+        // 1 s at 10 bit/s, 3 s at 40 bit/s, 2 s at 1 bit/s.
+        assert_eq!(mean(1, 7), 132.0 / 6.0);
+        assert_eq!(Server::constant(Rate(7)).mean_rate(1, "a", at(1), at(3)), 7.0);
     }
 }

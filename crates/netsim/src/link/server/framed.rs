@@ -77,6 +77,10 @@ impl ServerPart for Framed {
         self.server.fastest()
     }
 
+    fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
+        self.server.mean_rate(seed, link, from, to)
+    }
+
     fn longest(&self, bytes: u64) -> Span {
         // The shortest packets grow the most.
         self.server.longest(bytes.saturating_mul(u64::from(self.framing.on_wire(1))))

@@ -56,6 +56,7 @@ impl Leo {
 }
 
 impl ServerPart for Leo {
+    const IS_RATE_OVER_TIME: bool = true;
     const PARAMETERS: &'static [Parameter] = &[HIGHEST, LOWEST, HANDOVER, GAP];
     type State = Piecewise<Handovers>;
 
@@ -153,6 +154,20 @@ mod tests {
             gap,
             in_service: InService::default(),
         }
+    }
+
+    #[test]
+    fn the_mean_rate_is_that_of_the_run() {
+        let mut handovers = leo().handovers(3, "a->b");
+        let mut now = (Time::ZERO, handovers.draw());
+        let (from, to) = (Time(7_000_000_000_000), Time(100_000_000_000_000));
+        let mut bits = 0.0;
+        for next in handovers.take_while(|(at, _)| *at < to).chain([(to, Rate(0))]).collect::<Vec<_>>() {
+            bits += now.1.bps() * next.0.max(from).since(now.0.max(from)).secs();
+            now = next;
+        }
+        let mean = Server::from(leo()).mean_rate(3, "a->b", from, to);
+        assert!((mean - bits / 93.0).abs() < 1e-6 * mean, "{mean} {bits}");
     }
 
     #[test]

@@ -33,6 +33,21 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         self.rate()
     }
 
+    /// Whether its rate is a function of time, whatever the packets: then [`ServerPart::mean_rate`] is that of the run.
+    const IS_RATE_OVER_TIME: bool = false;
+
+    /// Return the mean bit rate between two times of a run, in bit/s; [`ServerPart::rate`] where the rate depends on the packets.
+    fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
+        if !Self::IS_RATE_OVER_TIME || from >= to {
+            return self.rate().bps();
+        }
+        let mut server = self.clone().with_in_service(InService::RemainingBits).start(seed, link);
+        match server.serve_until(from, Work::ENDLESS, to) {
+            Err(left) => Work::ENDLESS.without(left).bits() / to.since(from).secs(),
+            Ok(_) => self.rate().bps(),
+        }
+    }
+
     /// Return the longest time that the services of packets of so many bytes in all may take.
     fn longest(&self, bytes: u64) -> Span {
         self.rate().time_of(bytes)
@@ -230,6 +245,11 @@ impl Server {
     /// Return the trace that its rate follows from the start, and whether that is interpolated.
     pub fn trace(&self) -> Option<(&TraceData, bool)> {
         each_server!(Kind, &self.0, part => part.trace())
+    }
+
+    /// Return the mean bit rate between two times, in bit/s.
+    pub(crate) fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
+        each_server!(Kind, &self.0, part => part.mean_rate(seed, link, from, to))
     }
 
     /// Return the longest time that the services of packets of so many bytes in all may take.

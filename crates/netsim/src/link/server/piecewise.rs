@@ -69,6 +69,19 @@ impl Work {
         Self(u128::from(bytes) * Self::PER_BYTE)
     }
 
+    /// More than a server does in any run.
+    pub const ENDLESS: Self = Self((1 << 60) * Self::PER_BYTE);
+
+    /// Return the bits, of which the last may be a part.
+    pub fn bits(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// Return what is done of it where so much is left.
+    pub fn without(self, left: Self) -> Self {
+        Self(self.0 - left.0)
+    }
+
     /// Return the bytes, of which the last may be a part.
     pub fn bytes(self) -> u64 {
         self.0.div_ceil(Self::PER_BYTE) as u64

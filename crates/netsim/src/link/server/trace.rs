@@ -203,6 +203,7 @@ impl TraceData {
 }
 
 impl ServerPart for Trace {
+    const IS_RATE_OVER_TIME: bool = true;
     const PARAMETERS: &'static [Parameter] = &[TRACE, BETWEEN];
     type State = State;
 
@@ -403,7 +404,7 @@ impl Opportunities {
         while missing > self.left {
             let at = self.at();
             if at > until {
-                return Err(missing);
+                return Err(missing - self.left);
             }
             missing -= self.left;
             self.left = OPPORTUNITY;

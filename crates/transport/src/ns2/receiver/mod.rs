@@ -253,6 +253,9 @@ impl Receiver {
             delivered_packets,
             delivered_bytes: u64::from(self.config.data_length(0)) * (delivered_packets - after_the_first)
                 + u64::from(self.config.data_length(1)) * after_the_first,
+            delivered_payload: u64::from(self.config.data_length(0).saturating_sub(self.config.header))
+                * (delivered_packets - after_the_first)
+                + u64::from(self.config.packet_size) * after_the_first,
             duplicates: self.duplicates,
             acks_sent: self.acks_sent,
         }

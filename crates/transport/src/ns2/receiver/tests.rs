@@ -63,6 +63,7 @@ fn every_packet_is_answered() {
     let counters = b.receiver.counters();
     assert_eq!((counters.received_packets, counters.delivered_packets, counters.duplicates), (7, 6, 1));
     assert_eq!((counters.delivered_bytes, counters.acks_sent), (40 + 5 * 1040, 7));
+    assert_eq!(counters.delivered_payload, 5 * 1000);
 }
 
 #[test]

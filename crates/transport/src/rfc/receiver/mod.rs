@@ -161,6 +161,7 @@ impl Receiver {
             delivered_bytes: payload
                 + segments * u64::from(self.config.header)
                 + syn * u64::from(self.config.syn_length()),
+            delivered_payload: payload,
             duplicates: self.duplicates,
             acks_sent: self.acks_sent,
         }

@@ -184,6 +184,7 @@ fn counters_are_of_packets_and_wire_bytes() {
     }
     let counters = b.receiver.counters();
     assert_eq!((counters.delivered_packets, counters.delivered_bytes), (4, 60 + 3 * 1052));
+    assert_eq!(counters.delivered_payload, 3 * 1000);
     assert_eq!((counters.received_packets, counters.duplicates), (4, 0));
 }
 
