@@ -268,7 +268,11 @@ class Draft:
         found = self.some("channel", CHANNELS, most=2)
         if "reorder" in found and CHANNELS["jitter in order"]["jitter"] == found.get("jitter"):
             del found["reorder"]
-        return {f"{way_back}_{key}": value for key, value in found.items()} if self.maybe(3) and "handover" not in found else found
+        return (
+            {f"{way_back}_{key}": value for key, value in found.items()}
+            if self.maybe(3) and "handover" not in found
+            else found
+        )
 
     def host(self) -> Table:
         found = self.line(HOST_RATES)

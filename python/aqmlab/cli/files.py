@@ -26,7 +26,9 @@ QUANTITIES = "quantities"
 def list_(
     name: Annotated[
         str | None,
-        typer.Argument(help='One discipline, transport or quantity, "quantities" or "traces"; default: all disciplines and transports.'),
+        typer.Argument(
+            help='One discipline, transport or quantity, "quantities" or "traces"; default: all disciplines and transports.'
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also parameters that need another part of RED than the discipline has.")
