@@ -7,7 +7,7 @@ use crate::{Backlog, Meta, Packet};
 pub struct Tag {
     /// The packet with the least of it goes first (DDRED).
     pub key: u32,
-    /// Whether the packet may be picked at all (PC-RED).
+    /// Whether a search for open packets finds it (PC-RED: without QOSA).
     pub open: bool,
 }
 

@@ -107,20 +107,27 @@ def quantity(key: str) -> Quantity:
     >>> quantity("goodput_mbps.web").label, quantity("jain.web").head
     ('Goodput of web, Mb/s', ('Jain of', 'web'))
     """
+    found = _found(key)
+    if found is None:
+        raise InputError(unknown("metric", key, list(QUANTITIES)))
+    return found
+
+
+def _found(key: str) -> Quantity | None:
+    """Return the description of a quantity by its key; None for a key of no quantity."""
     if key in QUANTITIES:
         return QUANTITIES[key]
     whole, _, group = key.partition(".")
-    of_groups = QUANTITIES[whole].of_groups if whole in QUANTITIES else None
-    if of_groups is None or not group:
-        raise InputError(unknown("metric", key, list(QUANTITIES)))
-    what = QUANTITIES[whole]
+    of_all = QUANTITIES.get(whole)
+    if of_all is None or of_all.of_groups is None or not group:
+        return None
     return replace(
-        what,
+        of_all,
         key=key,
-        title=f"{of_groups['title']} of {group}",
-        doc=f"{of_groups['doc']}; group {group}",
-        head=(of_groups["head"], group),
-        compared="tested" if what.compared == "main" else what.compared,
+        title=f"{of_all.of_groups['title']} of {group}",
+        doc=f"{of_all.of_groups['doc']}; group {group}",
+        head=(of_all.of_groups["head"], group),
+        compared="tested" if of_all.compared == "main" else of_all.compared,
     )
 
 
@@ -130,11 +137,7 @@ def is_quantity(key: str) -> bool:
     >>> is_quantity("loss"), is_quantity("jain.web"), is_quantity("loss.web")
     (True, True, False)
     """
-    try:
-        quantity(key)
-    except InputError:
-        return False
-    return True
+    return _found(key) is not None
 
 
 def in_order(keys: Iterable[str]) -> list[str]:

@@ -124,7 +124,7 @@ def called(function: Callable[..., object], runs: Runs, baseline: str) -> Any:  
 
 
 @dataclass
-class Finding:
+class PaperIdea:
     """A paper's idea and its one finding.
 
     Attributes
@@ -175,7 +175,7 @@ class Claims:
     ) -> None:
         self.words = Vocabulary(columns, quantities, compared=compared)
         self.all: list[Claim[...]] = []
-        self.found: Finding | None = None
+        self.found: PaperIdea | None = None
 
     def __iter__(self) -> Iterator[Claim[...]]:
         """Iterate over the claims."""
@@ -215,11 +215,11 @@ class Claims:
 
     def finding(
         self, idea: str, *, holds: str, fails: str, undecided: str
-    ) -> Callable[[Callable[[Runs], Tests]], Finding]:
+    ) -> Callable[[Callable[[Runs], Tests]], PaperIdea]:
         """Declare the paper's one finding: the function yields its tests, whose verdict selects the sentence."""
 
-        def add(function: Callable[[Runs], Tests]) -> Finding:
-            self.found = Finding(idea, {"holds": holds, "fails": fails, "undecided": undecided}, function)
+        def add(function: Callable[[Runs], Tests]) -> PaperIdea:
+            self.found = PaperIdea(idea, {"holds": holds, "fails": fails, "undecided": undecided}, function)
             return self.found
 
         return add

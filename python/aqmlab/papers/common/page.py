@@ -40,7 +40,7 @@ def command(files: PaperFiles, effort: Effort) -> str:
     return f"aqmlab reproduce {name}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
 
 
-def write(
+def fill(
     page: Page,
     files: PaperFiles,
     *,

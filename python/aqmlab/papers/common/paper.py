@@ -26,8 +26,7 @@ from aqmlab.papers.common.gaps import GAPS, gaps
 from aqmlab.papers.common.page import Built
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
-from aqmlab.papers.common.runs import BASE, Effort, Reader, Setup, batches, chosen, pick
-from aqmlab.papers.common.runs import Runs as Points
+from aqmlab.papers.common.runs import BASE, Effort, Point, Reader, Setup, batches, chosen, pick
 from aqmlab.papers.common.vocabulary import SEED, Choice, Value, Where
 from aqmlab.reporting.intervals import intervals_table
 from aqmlab.reporting.page import Page
@@ -397,7 +396,7 @@ class Paper:
     measure: Callable[[Setup, Path], Mapping[str, float]]
     page: Callable[[Study], Iterable[Section]]
     rows: Callable[[Study], pd.DataFrame] = _same
-    others: Callable[[Any], Sequence[Points]] = field(default=lambda _: [])
+    others: Callable[[Any], Sequence[Point]] = field(default=lambda _: [])
     lead: str = LEAD
     quick_note: str = ""
     seeds: str = ""
@@ -480,7 +479,7 @@ class Paper:
         gap = gaps(self.claims.words, self.files, study.base)
         found |= {GAPS: gap} if len(gap) else {}
         view = Page(f"{self.name} reproduced: published beside measured", f"{self.citation}. {filled(self.lead)}")
-        page.write(
+        page.fill(
             view,
             self.files,
             card=own,

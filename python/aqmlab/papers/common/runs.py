@@ -92,7 +92,7 @@ class Batch:
             folders.prepare(self.folder, scenario=self.text)
 
 
-class Runs(Protocol):
+class Point(Protocol):
     """One point of a reproduction, run over its seeds: a `Setup` or a `Computation`."""
 
     @property
@@ -199,7 +199,7 @@ class Computation:
         return called(self.name, call, range(1, self.seeds + 1), store=answers, cost=self.cost)
 
 
-def batches(points: Iterable[Runs], root: Path) -> list[Batch]:
+def batches(points: Iterable[Point], root: Path) -> list[Batch]:
     """Return the jobs of many points; two that mean the same runs are run once, over the larger number of seeds."""
     answers = answers_of(root)
     found: dict[tuple[str, ...], Batch] = {}
@@ -215,7 +215,7 @@ def answers_of(root: Path) -> ResultStore:
     return ResultStore(store_root(root), create=True)
 
 
-def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mapping[str, Any]]) -> pd.DataFrame:
+def measure(points: Iterable[Point], root: Path, read: Callable[[Any, Any], Mapping[str, Any]]) -> pd.DataFrame:
     """Read all runs of a reproduction into one table.
 
     Parameters
@@ -225,7 +225,7 @@ def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mappi
     root
         The folder of the reproduction.
     read
-        Gives the numbers of one run: called with the point and what its `Runs.read` returns for one seed, which is
+        Gives the numbers of one run: called with the point and what its `Point.read` returns for one seed, which is
         the folder of a run, or the answer of a computation.
 
     Returns
@@ -240,7 +240,7 @@ def measure(points: Iterable[Runs], root: Path, read: Callable[[Any, Any], Mappi
     return pd.DataFrame(rows)
 
 
-def _row(point: Runs, seed: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
+def _row(point: Point, seed: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {**point.key, "reading": point.reading, "seed": seed, **numbers}
 
 
