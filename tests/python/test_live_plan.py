@@ -180,13 +180,14 @@ def test_a_row_of_flows_counts_from_the_warmup_on():
     assert (first["sent"], first["retransmissions"], first["received"], first["timeouts"]) == (400, 2, 400, 1)
     assert first["goodput_bytes"] == 400 * 1052
     assert first["goodput_bps"] == 400 * 1052 * 8 / 8.0
+    assert first["payload_bps"] == 400 * 1000 * 8 / 8.0
     assert (first["drops"], first["mean_rtt_s"], first["transport"]) == (2, 0.04, "tcp")
     assert second["goodput_bytes"] == 0
     assert third["transport"] == "udp"
-    simulated = ["seed", "flow", "group", "transport", "from", "to", "size_packets", "sent", "sent_bytes",
-                 "retransmissions", "received", "goodput_bytes", "goodput_bps", "acked", "timeouts",
+    simulated = ["seed", "flow", "group", "transport", "from", "to", "size_packets", "size_bytes", "sent", "sent_bytes",
+                 "retransmissions", "received", "goodput_bytes", "goodput_bps", "payload_bps", "acked", "timeouts",
                  "fast_retransmits", "drops", "mean_rtt_s", "arrived", "arrived_bytes", "start_s", "finish_s",
-                 "first_sent_s", "last_received_s"]  # fmt: skip
+                 "first_sent_s", "last_received_s", "ideal_s"]  # fmt: skip
     assert table.column_names == simulated
 
 
