@@ -8,7 +8,7 @@ pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
-pub use crate::link::{Channel, Keys, Server};
+pub use crate::link::{Channel, InService, Keys, LONGEST_TRACE, Server, TraceData};
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
 pub type Name = compact_str::CompactString;
@@ -76,8 +76,8 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or propagation delay from a time on, not before earlier changes. The packet in service keeps those with which
-    /// its service started, and no packet overtakes another.
+    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] tells how the packet in
+    /// service ends; it keeps the delay with which its service started, and no packet overtakes another.
     pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
         if let Some(server) = server {
             self.server = self.server.clone().then(at, server);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{
-    Ends, Flow, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL, Transport,
+    Ends, Flow, InService, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL, Transport,
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
@@ -85,12 +85,48 @@ fn change(plan: &mut Plan, at: f64, rate: Option<u64>, delay_ms: Option<u64>) {
     plan.links = links.into();
 }
 
+/// Select the reading of the packet in service at the first link.
+fn read_as(plan: &mut Plan, in_service: InService) {
+    let mut links = plan.links.to_vec();
+    let line = Arc::make_mut(&mut links[0].line);
+    line.server = line.server.clone().with_in_service(in_service);
+    plan.links = links.into();
+}
+
 #[test]
-fn a_change_of_rate_spares_the_packet_in_service_and_nothing_overtakes() {
+fn the_remaining_bits_leave_at_the_new_rate() {
+    // 1 ms a packet until 2.5 ms, then 2 ms; nothing from 4.5 ms to 20 ms, and then 0.5 ms.
+    let links = vec![link("a", (0, 1), 8.0, 0.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
+    let mut plan = row(links, vec![udp("f", (0, 2), 6.0)], 100);
+    change(&mut plan, 2.5, Some(4_000_000), None);
+    change(&mut plan, 4.5, Some(0), None);
+    change(&mut plan, 20.0, Some(16_000_000), None);
+    let tables = results(&plan);
+    // The third packet has a half left at 2.5 ms, the fourth another at 4.5 ms.
+    let quarters = [4, 8, 14, 81, 83, 85].map(|t| t * MS / 4);
+    assert_eq!(times(&tables, "b", "+"), quarters);
+}
+
+#[test]
+fn a_rate_of_0_to_the_end_of_the_run_lets_nothing_leave() {
+    let links = vec![link("a", (0, 1), 8.0, 0.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
+    for in_service in [InService::RemainingBits, InService::AsStarted] {
+        let mut plan = row(links.clone(), vec![udp("f", (0, 2), 6.0)], 100);
+        change(&mut plan, 2.5, Some(0), None);
+        read_as(&mut plan, in_service);
+        let arrivals = times(&results(&plan), "b", "+");
+        let started = if in_service == InService::AsStarted { 3 } else { 2 };
+        assert_eq!(arrivals, (1..=started).map(|t| t * MS).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn as_started_a_change_of_rate_spares_the_packet_in_service_and_nothing_overtakes() {
     // 1 ms a packet and 10 ms on the way until 2.5 ms, then 2 ms a packet and 1 ms on the way.
     let links = vec![link("a", (0, 1), 8.0, 10.0, PLAIN), link("b", (1, 2), 800.0, 0.0, PLAIN)];
     let mut plan = row(links, vec![udp("f", (0, 2), 10.0)], 100);
     change(&mut plan, 2.5, Some(4_000_000), Some(1));
+    read_as(&mut plan, InService::AsStarted);
     let tables = results(&plan);
     let starts = [0, 1, 2, 3, 5, 7, 9, 11, 13, 15].map(|t| t * MS);
     assert_eq!(times(&tables, "a", "-"), starts);

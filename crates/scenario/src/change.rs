@@ -32,8 +32,8 @@ pub(crate) fn shape() -> Shape {
         Key::new("at", Kind::ANY_TIME, "When; before the end of the run.").required(),
         Key::new("link", Kind::Label, "The link, one direction of it.").required(),
     ];
-    let of_line = line::optional_keys().into_iter().filter(|key| KEYS.contains(&key.name));
-    keys.extend(of_line.map(|key| {
+    let delay = line::optional_keys().into_iter().filter(|key| key.name == Channel::KEY.key);
+    keys.extend([line::changed_server()].into_iter().chain(delay).map(|key| {
         let doc = format!("{} from then on.", key.doc.trim_end_matches('.'));
         Key { doc, ..key }
     }));

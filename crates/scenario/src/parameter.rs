@@ -30,12 +30,14 @@ fn kind(p: &Parameter) -> Kind {
     let value = match p.kind {
         ValueKind::Flag => Kind::Flag,
         ValueKind::Time => Kind::Time { min: Span::from_secs(min).0, max: Span::from_secs(max).0 },
+        ValueKind::Rate if p.min.is_some() => Kind::RateOrZero,
         ValueKind::Rate => Kind::Rate,
         ValueKind::Bytes | ValueKind::BytesByLevel => Kind::Bytes { min: min as u64, max: max as u64 },
         ValueKind::Packets => Kind::Packets { min, max, whole: p.is_whole },
         ValueKind::Number if p.is_whole => Kind::Integer { min: min as i64, max: max as i64 },
         ValueKind::Number => Kind::Number { min, max },
         ValueKind::Choice => return Kind::Choice(p.choices.to_vec()),
+        ValueKind::Text => Kind::Text,
         ValueKind::PacketsOrBytes => Kind::Size,
         ValueKind::Points => Kind::list(Kind::list(Kind::Number { min, max })),
     };
@@ -83,7 +85,7 @@ pub(crate) fn of_discipline(value: ParameterValue<'_>) -> Option<aqmlab_aqm::Val
         ParameterValue::Time(span) => Value::Seconds(span.secs()),
         ParameterValue::Points(points) => Value::Points(points),
         ParameterValue::BytesByLevel(levels) => Value::BytesByLevel(levels),
-        ParameterValue::Rate(_) => return None,
+        ParameterValue::Rate(_) | ParameterValue::Text(_) => return None,
     })
 }
 
@@ -98,12 +100,18 @@ pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Se
             Some(Setting::Whole(x as u32))
         }
         ParameterValue::Number(x) | ParameterValue::Packets(x) => Some(Setting::Real(x)),
-        ParameterValue::Rate(_) | ParameterValue::Points(_) | ParameterValue::BytesByLevel(_) => None,
+        ParameterValue::Rate(_)
+        | ParameterValue::Text(_)
+        | ParameterValue::Points(_)
+        | ParameterValue::BytesByLevel(_) => None,
     }
 }
 
 /// Read the value of a parameter. Unit and word are checked here, the range is not.
 pub(crate) fn read<'a>(value: &'a Value, p: &Parameter) -> Result<ParameterValue<'a>, Complaint> {
+    if let (ValueKind::Text, Some(text)) = (p.kind, value.as_text()) {
+        return Ok(ParameterValue::Text(text));
+    }
     if let Some(word) = value.as_text().filter(|w| w.starts_with(|c: char| c.is_alphabetic())) {
         if p.choices.contains(&word) {
             return Ok(ParameterValue::Word(word));
@@ -135,8 +143,11 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
         ValueKind::Bytes | ValueKind::BytesByLevel => units::bytes(value, true).map(ParameterValue::Bytes),
         ValueKind::Number if !p.is_whole => units::number(value).map(ParameterValue::Number),
         ValueKind::Time => units::time(value).map(|ps| ParameterValue::Time(Span(ps))),
-        ValueKind::Rate => units::rate(value).map(|bps| ParameterValue::Rate(Rate(bps))),
-        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => {
+        ValueKind::Rate => {
+            let rate = if p.min.is_some() { units::rate_or_zero(value) } else { units::rate(value) };
+            rate.map(|bps| ParameterValue::Rate(Rate(bps)))
+        }
+        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Text => {
             Err(units::wrong_type(value))
         }
     }

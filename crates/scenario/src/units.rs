@@ -64,14 +64,19 @@ pub(crate) fn names(units: &[Unit]) -> impl Iterator<Item = &'static str> {
 
 /// A bit rate in bit/s, above 0.
 pub(crate) fn rate(value: &Value) -> Result<u64, Complaint> {
-    let (bps, _) = quantity(value, RATE)?;
-    match bps {
+    match rate_or_zero(value)? {
         0 => Err(Complaint::new("must be above 0")),
-        _ if bps > u128::from(MAX_RATE) => {
-            Err(Complaint::new("is above 100000Gbps, the highest rate there is"))
-        }
-        _ => Ok(bps as u64),
+        bps => Ok(bps),
     }
+}
+
+/// A bit rate in bit/s; 0 where nothing leaves.
+pub(crate) fn rate_or_zero(value: &Value) -> Result<u64, Complaint> {
+    let (bps, _) = quantity(value, RATE)?;
+    if bps > u128::from(MAX_RATE) {
+        return Err(Complaint::new("is above 100000Gbps, the highest rate there is"));
+    }
+    Ok(bps as u64)
 }
 
 /// Events per second, above 0.

@@ -28,6 +28,8 @@ pub enum ValueKind {
     Choice,
     /// A list of [average in packets, p_b] pairs.
     Points,
+    /// Any text.
+    Text,
 }
 
 /// The value of a parameter in its unit.
@@ -37,6 +39,8 @@ pub enum ParameterValue<'a> {
     Flag(bool),
     /// One of [`Parameter::choices`].
     Word(&'a str),
+    /// Any text.
+    Text(&'a str),
     /// A number without a unit.
     Number(f64),
     /// Packets.
@@ -168,7 +172,9 @@ impl Parameter {
             ValueKind::Bytes | ValueKind::BytesByLevel => "B",
             ValueKind::Time => "s",
             ValueKind::Rate => "bit/s",
-            ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points => "",
+            ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Text => {
+                ""
+            }
         }
     }
 
@@ -218,6 +224,7 @@ impl Parameter {
             ValueKind::Number if self.is_whole => "a whole number",
             ValueKind::Flag => "true or false",
             ValueKind::Points => "a list of [average, p_b] pairs, both not falling, p_b in [0, 1]",
+            ValueKind::Text => "text in quotes",
             ValueKind::Number | ValueKind::Choice => return None,
         };
         Some(text.to_owned())

@@ -2,7 +2,7 @@ use crate::Span;
 
 const PS_PER_S: u128 = 1_000_000_000_000;
 
-/// A bit rate in bits per second; never zero in a checked scenario.
+/// A bit rate in bits per second; in a checked scenario 0 only where a link lets nothing leave for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
@@ -12,11 +12,11 @@ impl Rate {
         self.0 as f64
     }
 
-    /// How long `bytes` last at this rate, to the nearest picosecond; at most the longest span.
+    /// How long `bytes` last at this rate, to the nearest picosecond; at most the longest span, also at a rate of 0.
     pub fn time_of(self, bytes: u64) -> Span {
         let rate = u128::from(self.0);
-        let ps = (u128::from(bytes) * 8 * PS_PER_S + rate / 2) / rate;
-        Span(u64::try_from(ps).unwrap_or(u64::MAX))
+        let ps = (u128::from(bytes) * 8 * PS_PER_S + rate / 2).checked_div(rate);
+        Span(ps.and_then(|ps| u64::try_from(ps).ok()).unwrap_or(u64::MAX))
     }
 }
 
@@ -34,9 +34,8 @@ pub struct Serializer {
 }
 
 impl Serializer {
-    /// For a rate above 0.
+    /// For this rate.
     pub fn new(rate: Rate) -> Self {
-        debug_assert!(rate.0 > 0);
         Self { rate, memo: [(0, Span::ZERO); 2] }
     }
 
@@ -71,6 +70,7 @@ mod tests {
         assert_eq!(Rate(10_000_000).time_of(1040), Span(832_000_000));
         assert_eq!(Rate(3_000_000).time_of(1000), Span(2_666_666_667));
         assert_eq!(Rate(400_000_000_000).time_of(64), Span(1280));
+        assert_eq!(Rate(0).time_of(1), Span(u64::MAX));
     }
 
     proptest! {

@@ -60,7 +60,7 @@ fn kind_json(kind: &Kind) -> Json {
         Kind::Above { min, max } => {
             any(&[json!({ "type": "number", "exclusiveMinimum": min, "maximum": max }), quantity(&["%"])])
         }
-        Kind::Rate => quantity(&names(RATE)),
+        Kind::Rate | Kind::RateOrZero => quantity(&names(RATE)),
         Kind::Frequency => quantity(&names(FREQUENCY)),
         Kind::Distribution(known) => any(&[
             json!({ "enum": known.iter().map(|(name, _)| name).collect::<Vec<_>>() }),
@@ -143,6 +143,7 @@ fn parameter_json(p: &Parameter) -> Json {
         ValueKind::Number => vec![range(number, p), quantity(&["%"])],
         ValueKind::Flag => vec![json!({ "type": "boolean" })],
         ValueKind::Choice => Vec::new(),
+        ValueKind::Text => vec![json!({ "type": "string" })],
         ValueKind::Points => {
             let pair =
                 json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });

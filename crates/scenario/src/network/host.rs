@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::{Channel, Line};
+use aqmlab_netsim::plan::{Channel, InService, Line};
 use aqmlab_units::Span;
 
 use super::{line, one_way_shape};
@@ -60,9 +60,9 @@ impl HostLink {
     pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
         let mut link = self.clone();
         let mut line = Line::clone(self.line(0));
-        if let Some(server) = line::server(section) {
-            line.server = server;
-        }
+        let in_service = section.has(InService::KEY.key).then(|| InService::read(section));
+        let in_service = in_service.unwrap_or(line.server.in_service());
+        line.server = line::server(section).unwrap_or(line.server).with_in_service(in_service);
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;
         }

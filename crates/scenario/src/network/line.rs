@@ -1,7 +1,7 @@
 //! The keys of a link's server and channel, as these describe them (`netsim/src/link/server`, `netsim/src/link/channel`).
 
 use aqmlab_aqm::ParameterError;
-use aqmlab_netsim::plan::{Channel, Keys, Line, Server};
+use aqmlab_netsim::plan::{Channel, InService, Keys, Line, Server};
 use aqmlab_units::{Parameter, ParameterValue};
 
 use crate::nearest::listed;
@@ -25,16 +25,26 @@ pub(crate) fn keys() -> Vec<Key> {
 
 /// Return the same keys, of which none is required.
 pub(crate) fn optional_keys() -> Vec<Key> {
-    let mut server = key(&Server::KEY);
+    let of_channels = Channel::parameters();
+    [server_key(&Server::KEY), key(&InService::KEY)].into_iter().chain(of_channels.iter().map(key)).collect()
+}
+
+/// Return the key of a server that replaces another one.
+pub(crate) fn changed_server() -> Key {
+    server_key(&Server::CHANGED)
+}
+
+fn server_key(parameter: &Parameter) -> Key {
+    let mut server = key(parameter);
     let of_servers: Vec<_> = Server::parameters().iter().map(key).collect();
     if !of_servers.is_empty() {
         let table = Shape::new("A server other than that of a constant bit rate.", of_servers);
         server.kind = Kind::Any(vec![server.kind, Kind::Table(table)]);
     }
-    [server].into_iter().chain(Channel::parameters().iter().map(key)).collect()
+    server
 }
 
-/// Return the server that a link's keys select, if they do; report errors.
+/// Return the server that the keys of a link or a change select, if they do; report errors.
 pub(crate) fn server(link: &Section<'_>) -> Option<Server> {
     let table = link.section(Server::KEY.key);
     if table.as_ref().is_some_and(|table| table.len() == 0) {
@@ -54,7 +64,7 @@ pub(crate) fn channel(link: &Section<'_>, before: Option<Channel>) -> Option<Cha
 /// Read server and channel of a link.
 pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     let (server, channel) = (server(link), channel(link, None));
-    Some(Line { server: server?, channel: channel? })
+    Some(Line { server: server?.with_in_service(InService::read(link)), channel: channel? })
 }
 
 fn reported<T>(keys: &Section<'_>, read: Result<Option<T>, ParameterError>) -> Option<T> {

@@ -59,6 +59,8 @@ pub(crate) enum Kind {
     Above { min: f64, max: f64 },
     /// A bit rate above 0.
     Rate,
+    /// A bit rate, or 0 bit/s.
+    RateOrZero,
     /// Events per second, above 0.
     Frequency,
     /// A time in picoseconds.
@@ -165,6 +167,7 @@ impl Kind {
             Self::Aqm(_) => !matches!(value, Value::Table(_)),
             // Numbers fit too: a missing unit is a better complaint than a wrong type.
             Self::Rate
+            | Self::RateOrZero
             | Self::Frequency
             | Self::Time { .. }
             | Self::Seconds { .. }
@@ -190,6 +193,7 @@ impl Kind {
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Above { min, max } => format!("a number above {min}, at most {max}"),
             Self::Rate => "a rate above 0 such as \"10Mbps\"".into(),
+            Self::RateOrZero => "a rate such as \"10Mbps\", or \"0bps\"".into(),
             Self::Frequency => "a rate of events above 0 such as \"50/s\"".into(),
             Self::Time { min, max } => expected_time(*min, *max),
             Self::Seconds { max } => {
@@ -258,6 +262,7 @@ impl Kind {
                 number => out_of_range(number, *min, *max),
             },
             Self::Rate => units::rate(value).err(),
+            Self::RateOrZero => units::rate_or_zero(value).err(),
             Self::Frequency => units::frequency(value).err(),
             Self::Distribution(names) => bad_distribution(value, names),
             Self::Time { min, max } => bad_time(value, *min, *max),

@@ -147,7 +147,11 @@ mod tests {
             }
             ValueKind::Packets => format!("\"{}p\"", floor_if_whole(between(packets(&default)))),
             ValueKind::Number => floor_if_whole(between(units::number(&default).ok())).to_string(),
-            ValueKind::PacketsOrBytes | ValueKind::Rate | ValueKind::Points | ValueKind::BytesByLevel => {
+            ValueKind::PacketsOrBytes
+            | ValueKind::Rate
+            | ValueKind::Points
+            | ValueKind::BytesByLevel
+            | ValueKind::Text => {
                 unreachable!("no parameter of a connection")
             }
         }

@@ -1,10 +1,12 @@
-//! A server that is replaced at known times, by `[[change]]` with `rate`. A service ends as it started.
+//! A server that is replaced at known times, by `[[change]]` with `rate`. Two readings of the packet in service: see
+//! [`piecewise`](super::piecewise).
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use aqmlab_units::{Rate, Span, Time};
 
-use super::{Kind, Serve, Server, ServerPart, Serving};
+use super::piecewise::{Piecewise, Work};
+use super::{InService, Kind, Serve, Server, ServerPart, Serving, TraceData};
 
 /// A server, and those that replace it.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +44,28 @@ impl ServerPart for Changing {
     }
 
     fn longest(&self, bytes: u64) -> Span {
-        self.all().map(|server| server.longest(bytes)).fold(Span::ZERO, Span::max)
+        let starts = [Time::ZERO].into_iter().chain(self.later.iter().map(|(at, _)| *at));
+        let ends = self.later.iter().map(|(at, _)| *at).chain([Time::NEVER]);
+        let servers = [&*self.first].into_iter().chain(self.later.iter().map(|(_, server)| server));
+        let each = starts.zip(ends).zip(servers);
+        // A server of rate 0 delays a service until the next one.
+        each.map(|((from, to), server)| match server.longest(bytes) {
+            Span(u64::MAX) => to.since(from),
+            longest => longest,
+        })
+        .fold(Span::ZERO, |sum, one| Span(sum.0.saturating_add(one.0)))
+    }
+
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        self.first.trace()
+    }
+
+    fn with_in_service(self, in_service: InService) -> Server {
+        Self { first: Box::new(self.first.with_in_service(in_service)), ..self }.into()
+    }
+
+    fn in_service(&self) -> InService {
+        self.first.in_service()
     }
 
     fn since(&self, now: Time) -> Self {
@@ -51,30 +74,38 @@ impl ServerPart for Changing {
     }
 
     fn start(&self, seed: u64, link: &str) -> State {
-        let later = self.later.iter().map(|(at, server)| (*at, server.start(seed, link)));
-        State { now: Box::new(self.first.start(seed, link)), later: later.collect() }
+        let later = self.later.iter().map(|(at, server)| (*at, server.start(seed, link))).collect();
+        let steps = Later { all: later, next: 0 };
+        State(Box::new(Piecewise::new(self.first.start(seed, link), steps, self.in_service())))
     }
 }
 
 /// The server at present, and those that replace it.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
-    now: Box<Serving>,
-    later: VecDeque<(Time, Serving)>,
+pub(crate) struct State(Box<Piecewise<Later, Serving>>);
+
+/// The servers that replace the first one, in order.
+#[derive(Clone, Debug)]
+struct Later {
+    all: Arc<[(Time, Serving)]>,
+    next: usize,
+}
+
+impl Iterator for Later {
+    type Item = (Time, Serving);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next += 1;
+        self.all.get(self.next - 1).cloned()
+    }
 }
 
 impl Serve for State {
-    fn serve(&mut self, start: Time, bytes: u32) -> Span {
-        while self.later.front().is_some_and(|(at, _)| *at <= start)
-            && let Some((_, server)) = self.later.pop_front()
-        {
-            *self.now = server;
-        }
-        self.now.serve(start, bytes)
+    fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
+        self.0.serve_until(start, work, until)
     }
 
     fn rate_at(&self, time: Time) -> Rate {
-        let due = self.later.iter().rev().find(|(from, _)| *from <= time);
-        due.map_or(&*self.now, |(_, server)| server).rate_at(time)
+        self.0.rate_at(time)
     }
 }

@@ -5,7 +5,12 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
+pub use self::piecewise::InService;
+use self::piecewise::{FAR, Work};
+pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
+
+mod piecewise;
 
 /// A server in a plan.
 pub(crate) trait ServerPart: Clone + Into<Server> {
@@ -32,6 +37,21 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         self.rate().time_of(bytes)
     }
 
+    /// Return it with the reading of the packet in service when the rate changes; without effect if its rate never does.
+    fn with_in_service(self, _in_service: InService) -> Server {
+        self.into()
+    }
+
+    /// Return the reading of the packet in service when the rate changes.
+    fn in_service(&self) -> InService {
+        InService::RemainingBits
+    }
+
+    /// Return the trace that its rate follows, and whether that is interpolated.
+    fn trace(&self) -> Option<(&TraceData, bool)> {
+        None
+    }
+
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
     fn since(&self, _now: Time) -> Self {
         self.clone()
@@ -45,7 +65,16 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
 pub(crate) trait Serve {
     /// Return how long the service of a packet of this length takes that starts at `start`. Called once for each service, in their order;
     /// before the start, if it is known before.
-    fn serve(&mut self, start: Time, bytes: u32) -> Span;
+    fn serve(&mut self, start: Time, bytes: u32) -> Span {
+        let end = self.serve_until(start, Work::of(bytes), Time::NEVER);
+        end.map_or(FAR, |end| end.min(FAR)).since(start)
+    }
+
+    /// Return the end of a service of so much work that starts at `start`, or the work that is left at `until` if it ends later.
+    ///
+    /// # Errors
+    /// If the service does not end until then.
+    fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work>;
 
     /// Return the bit rate at a time, which is not before the last start.
     fn rate_at(&self, time: Time) -> Rate;
@@ -59,6 +88,7 @@ parts! {
     ServerPart, each_server, every_server;
     constant: Constant,
     changing: Changing,
+    trace: Trace,
     #[cfg(test)]
     slots: Slots,
 }
@@ -75,9 +105,23 @@ impl Server {
     /// The key of a link that selects its server: a bit rate, or a table of [`Server::parameters`].
     pub const KEY: Parameter = Parameter::new("rate", "C", ValueKind::Rate, "bit rate");
 
-    /// Return the server of a constant bit rate, above 0.
+    /// The same key where a server replaces another one: nothing leaves at a rate of 0.
+    pub const CHANGED: Parameter = Self::KEY.from(0.0);
+
+    /// Return the server of a constant bit rate; 0 only for a server that replaces another one.
     pub fn constant(rate: Rate) -> Self {
-        Constant { rate }.into()
+        Constant { rate, in_service: InService::default() }.into()
+    }
+
+    /// Return it with the reading of the packet in service when the rate changes.
+    #[must_use]
+    pub fn with_in_service(self, in_service: InService) -> Self {
+        each_server!(Kind, self.0, part => part.with_in_service(in_service))
+    }
+
+    /// Return the reading of the packet in service when the rate changes.
+    pub fn in_service(&self) -> InService {
+        each_server!(Kind, &self.0, part => part.in_service())
     }
 
     /// Read it from the keys of a link, or of a table in place of the bit rate; `None` if they select no server.
@@ -107,6 +151,11 @@ impl Server {
         each_server!(Kind, &self.0, part => part.fastest())
     }
 
+    /// Return the trace that its rate follows from the start, and whether that is interpolated.
+    pub fn trace(&self) -> Option<(&TraceData, bool)> {
+        each_server!(Kind, &self.0, part => part.trace())
+    }
+
     /// Return the longest time that the services of packets of so many bytes in all may take.
     pub(crate) fn longest(&self, bytes: u64) -> Span {
         each_server!(Kind, &self.0, part => part.longest(bytes))
@@ -114,7 +163,7 @@ impl Server {
 
     /// Return the bit rate, if it never changes.
     pub(crate) fn as_constant(&self) -> Option<Rate> {
-        if let Kind::Constant(Constant { rate }) = self.0 { Some(rate) } else { None }
+        if let Kind::Constant(Constant { rate, .. }) = self.0 { Some(rate) } else { None }
     }
 
     /// Return the server for a link that starts at `now`, where earlier changes do not count.
@@ -143,6 +192,16 @@ impl Serving {
 
     /// See [`Serve::rate_at`].
     pub fn rate_at(&self, time: Time) -> Rate {
+        Serve::rate_at(self, time)
+    }
+}
+
+impl Serve for Serving {
+    fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
+        each_server!(Self, self, server => server.serve_until(start, work, until))
+    }
+
+    fn rate_at(&self, time: Time) -> Rate {
         each_server!(Self, self, server => server.rate_at(time))
     }
 }

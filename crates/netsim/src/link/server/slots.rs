@@ -3,6 +3,7 @@
 
 use aqmlab_units::{Rate, Span, Time};
 
+use super::piecewise::Work;
 use super::{Serve, ServerPart};
 
 /// A server of opportunities.
@@ -37,16 +38,23 @@ pub(crate) struct State {
 }
 
 impl Serve for State {
-    fn serve(&mut self, start: Time, bytes: u32) -> Span {
+    fn serve_until(&mut self, start: Time, mut work: Work, until: Time) -> Result<Time, Work> {
         let Slots { period: Span(period), bytes: size } = self.slots;
         if self.last * period < start.0 {
             (self.last, self.left) = (start.0 / period, 0);
         }
-        let missing = bytes.saturating_sub(self.left);
-        let more = missing.div_ceil(size);
-        self.left = more * size + self.left - bytes;
-        self.last += u64::from(more);
-        Time(self.last * period).since(start)
+        loop {
+            let taken = u64::from(self.left).min(work.bytes());
+            self.left -= taken as u32;
+            work = work.after(taken);
+            if work.bytes() == 0 {
+                return Ok(Time(self.last * period).max(start));
+            }
+            if Time((self.last + 1) * period) > until {
+                return Err(work);
+            }
+            (self.last, self.left) = (self.last + 1, size);
+        }
     }
 
     fn rate_at(&self, _time: Time) -> Rate {
