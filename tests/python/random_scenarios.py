@@ -139,6 +139,19 @@ APPLICATIONS: dict[str, dict[str, Value]] = {
     },
     "video that ends": {"video": {"segment": "100ms", "length": "600ms", "buffer": "1s", "startup": "200ms"}},
 }
+CHANNELS: dict[str, dict[str, Value]] = {
+    "loss": {"loss": "1%"},
+    "correlated loss": {"loss": {"probability": 0.05, "correlation": 0.3}},
+    "bursts of losses": {"loss": {"p": 0.01, "r": 0.3, "bad_loss": 0.8, "good_loss": 0.001}},
+    "listed losses": {"loss": {"packets": [3, 4, 11, 40], "period": 90}},
+    "jitter": {"jitter": "2ms"},
+    "normal jitter": {"jitter": {"deviation": "300us", "distribution": "normal", "correlation": 0.25}},
+    "jitter in order": {"jitter": {"deviation": "1ms", "distribution": "paretonormal", "order": "kept"}},
+    "reordering": {"reorder": 0.02},
+    "reordering with a gap": {"reorder": {"probability": 0.5, "gap": 7, "correlation": 0.1}},
+    "duplication": {"duplicate": 0.02},
+}
+"""Keys of links for their channels."""
 INTERVALS = ("queue_interval", "cwnd_interval", "flow_interval", "discipline_interval")
 
 ALL_KINDS = frozenset(
@@ -157,7 +170,8 @@ ALL_KINDS = frozenset(
         "udp length": LENGTHS,
         "application": (*APPLICATIONS, "call"),
         "marker": MARKERS,
-        "change": ("rate", "delay"),
+        "channel": CHANNELS,
+        "change": ("rate", "delay", "channel"),
         "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
     }.items()
     for name in names
@@ -214,13 +228,24 @@ class Draft:
 
     def trunk(self) -> Table:
         found: Table = {"rate": self.one(RATES), "delay": self.one(self.delays), "queue": self.queue()}
-        return found | ({"reverse_queue": self.queue()} if self.maybe(2) else {})
+        found |= {"reverse_queue": self.queue()} if self.maybe(2) else {}
+        return found | self.channel("reverse")
+
+    def channel(self, way_back: str) -> Table:
+        """Keys of a link's channel, mostly none; for one direction or both."""
+        if not self.maybe(6):
+            return {}
+        found = self.some("channel", CHANNELS, most=2)
+        if "reorder" in found and CHANNELS["jitter in order"]["jitter"] == found.get("jitter"):
+            del found["reorder"]
+        return {f"{way_back}_{key}": value for key, value in found.items()} if self.maybe(3) else found
 
     def host(self) -> Table:
         found: Table = {"rate": self.one(HOST_RATES), "delay": self.one(self.delays)}
         if self.maybe(3):
             found["queue"] = self.queue()
-        return found | ({"uplink_queue": "access"} if self.maybe(3) else {})
+        found |= {"uplink_queue": "access"} if self.maybe(3) else {}
+        return found | self.channel("uplink")
 
 
 Ends = Callable[[], Table]
@@ -289,7 +314,7 @@ def explicit(draft: Draft) -> tuple[dict[str, object], Ends]:
             draft.kind("network", "one-way links")
             for start, end in ((a, b), (b, a)):
                 trunk = draft.trunk()
-                trunk.pop("reverse_queue", None)
+                trunk = {key: value for key, value in trunk.items() if not key.startswith("reverse_")}
                 links.append({"from": start, "to": end, **trunk, "duplex": False})
         else:
             links.append({"from": a, "to": b, **draft.trunk()})
@@ -522,6 +547,9 @@ def changes(draft: Draft, milliseconds: int) -> list[Table]:
         if both != 2:
             change["delay"] = draft.one(draft.delays)
             draft.kind("change", "delay")
+        if draft.maybe(4):
+            draft.kind("change", "channel")
+            change |= draft.one([CHANNELS[kind] for kind in ("loss", "bursts of losses", "jitter", "duplication")])
         found.append(change)
     return found
 

@@ -71,6 +71,10 @@ WHOLE = [
     "netem rate 20000",
     "netem limit 200",
     "netem",
+    "netem delay 100ms 10ms distribution normal duplicate 1%",
+    "netem delay 100ms 10ms distribution pareto loss 1%",
+    "netem loss gemodel 1%",
+    "netem delay 100ms 10ms reorder 2% gap 100",
     "tbf limit 1000 burst 1500 rate 10000",
     "tbf limit 1000 burst 1500 rate 20000 linklayer ethernet",
     "tbf burst 1500 rate 20000 latency 100ms",
@@ -107,16 +111,8 @@ NAMED = {
     "tbf limit 1000 burst 1500 rate 20000 mtu 1510 peakrate 30000": "tbf mtu 1510, peakrate 30000",
     "tbf limit 1000 burst 1500 rate 20000 overhead 300": "tbf overhead 300",
     "tbf limit 1000 burst 1500 rate 20000 linklayer atm": "tbf linklayer atm",
-    "netem delay 100ms 10ms distribution normal corrupt 1%": "netem delay ... 10ms, distribution normal, corrupt 1%",
-    "netem delay 100ms 10ms distribution normal duplicate 1%": (
-        "netem delay ... 10ms, distribution normal, duplicate 1%"
-    ),
-    "netem delay 100ms 10ms distribution pareto loss 1%": "netem delay ... 10ms, distribution pareto, loss 1%",
-    "netem delay 100ms 10ms distribution paretonormal loss state 1": (
-        "netem delay ... 10ms, distribution paretonormal, loss state 1"
-    ),
-    "netem loss gemodel 1%": "netem loss gemodel 1%",
-    "netem delay 100ms 10ms reorder 2% gap 100": "netem delay ... 10ms, gap 100, reorder 2%",
+    "netem delay 100ms 10ms distribution normal corrupt 1%": "netem corrupt 1%",
+    "netem delay 100ms 10ms distribution paretonormal loss state 1": "netem loss state 1",
     "netem slot 10 200 packets 2000 bytes 9000": "netem slot 10 200 packets 2000 bytes 9000",
     "netem slot distribution pareto 1ms 0.1ms": "netem slot distribution pareto 1ms 0.1ms",
 }

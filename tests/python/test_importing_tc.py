@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import import_tc
 from aqmlab.errors import InputError
 from aqmlab.interop.importing.bottleneck import Bottleneck, text_of
 from aqmlab.interop.importing.tc_words import read_tc
+from aqmlab.interop.tc.netem import netem_words
 from aqmlab.interop.tc.queues import qdisc_of
 from aqmlab.scenario.parts import Link
 from tc_cases import ABSENT, ASSUMED, CHANGED, CLASSES, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE
@@ -251,11 +253,52 @@ def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
         "tc qdisc add dev eth1 root fq",
     )
     assert (found.rate_bps, found.delay_s, found.queue["target"]) == (10e6, 0.02, "10ms")
+    assert found.channel == {"loss": "1%", "jitter": {"deviation": "5ms", "distribution": "normal"}}
     assert found.notes == [
-        "line 1: netem delay ... 5ms, distribution normal, loss 1%",
         "line 2: tbf burst 5k, latency 50ms (the link has neither bursts nor a queue above this one)",
         "line 4: fq on eth1: the queue of one device, eth0, is read",
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "netem delay 20ms loss random 1%",
+        "netem delay 20ms loss random 1.5% 25%",
+        "netem delay 20ms loss gemodel 1% 25% 90% 0.1%",
+        "netem delay 20ms 2ms",
+        "netem delay 20ms 2ms 25% distribution pareto",
+        "netem delay 20ms 5ms distribution paretonormal loss random 0.1% duplicate 1% reorder 25% 50% gap 5",
+        "netem delay 1.5ms duplicate 2% 10% reorder 100% gap 4",
+    ],
+)
+def test_words_of_netem_come_back(words: str) -> None:
+    found = found_in(f"tc qdisc add dev eth0 root handle 1: {words}", "tc qdisc add dev eth0 parent 1: pfifo limit 30")
+    forth, back = (own for own in scenario(found).links if own.name.startswith("bottleneck"))
+    assert netem_words(forth.delay_s, forth.channel) == words
+    assert not any(back.channel.values())
+
+
+def test_netem_with_a_rate_keeps_the_order_of_packets() -> None:
+    found = found_in("tc qdisc add dev eth0 root netem rate 10mbit delay 20ms 5ms")
+    assert found.channel == {"jitter": {"deviation": "5ms", "order": "kept"}}
+    forth = next(own for own in scenario(found).links if own.name == "bottleneck")
+    with pytest.raises(ValueError, match="without its own rate"):
+        netem_words(forth.delay_s, forth.channel)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("loss 120%", '"120%" is not a percentage from 0% to 100%'),
+        ("loss gemodel", "loss gemodel needs a probability"),
+        ("delay 10ms 1ms distribution gauss", 'unknown distribution "gauss" (allowed: uniform, normal'),
+        ("duplicate much", '"much" is not a number for tc'),
+    ],
+)
+def test_wrong_words_of_netem_are_named(words: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        found_in(f"tc qdisc add dev eth0 root netem {words}")
 
 
 def test_ewma_is_the_weight() -> None:

@@ -12,7 +12,7 @@ use aqmlab_dataplane::classify::{Classifier, Distance, Group};
 use aqmlab_dataplane::replay::{
     Recording, Tables, differences, standalone_plan, through_data_plane, through_simulator,
 };
-use aqmlab_netsim::plan::{Line, Link, Plan, Probe, Server};
+use aqmlab_netsim::plan::{ChannelChange, Line, Link, Plan, Probe, Server};
 use aqmlab_netsim::{Column, Recorded};
 use aqmlab_units::{Rate, Span, Stream, Time};
 use common::{ACK, Ip, PSH, SYN};
@@ -198,7 +198,8 @@ fn changes_of_the_link_during_the_run() {
     let change = |line: &mut Line| {
         let mut at = |s: f64, mbps: Option<u64>, ms: Option<u64>| {
             let server = mbps.map(|mbps| Server::constant(Rate(mbps * 1_000_000)));
-            line.change(Time::from_secs(s), server, ms.map(Span::from_millis));
+            let delay = ms.map(Span::from_millis);
+            line.change(Time::from_secs(s), server, &ChannelChange { delay, ..Default::default() });
         };
         at(0.5, Some(5), None);
         at(1.0, None, Some(1));

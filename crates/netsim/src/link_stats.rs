@@ -99,8 +99,20 @@ pub(crate) struct Drops {
     data_by_distance: Vec<u64>,
     /// By reason; not those that are named as their class, which [`LinkCounters`] counts.
     by_reason: Vec<ReasonCount>,
-    /// Packets that the channel lost after the warm-up, which a link may count ahead; all others are the discipline's.
-    pub lost: u64,
+    /// Counts of the channel; all others are the discipline's.
+    pub channel: ChannelCounters,
+}
+
+/// Counts of packets that a channel lost, duplicated or reordered, of those whose service started after the warm-up. A link may
+/// count ahead. The packets that arrive at the far end are the departures, less the losses, plus the copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ChannelCounters {
+    /// Packets of which nothing arrives.
+    pub losses: u64,
+    /// Packets that arrive twice.
+    pub copies: u64,
+    /// Packets that arrive, or of which the copy arrives, before one that left earlier.
+    pub overtaking: u64,
 }
 
 impl Drops {
@@ -271,7 +283,7 @@ impl LinkStats {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
         self.enters(now, waiting.packets, waiting.bytes);
-        self.drops = Drops { lost: self.drops.lost, ..Drops::default() };
+        self.drops = Drops { channel: self.drops.channel, ..Drops::default() };
         if let Some(observation) = &mut self.observation {
             observation.reset_stats();
         }

@@ -395,18 +395,18 @@ impl Fabric {
         Some(step.next())
     }
 
-    /// A packet leaves a link: it does not arrive at the far end during the run, or not in order. If it is lost, release what it holds
-    /// and count it.
+    /// A packet leaves a link: it does not arrive at the far end during the run, or not in order. If it is lost, release what it holds;
+    /// count what the channel did to it.
     #[cold]
     #[inline(never)]
     fn ends<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
         let is_unordered = message.time == Wire::UNORDERED;
-        if is_unordered && self.send_unordered(scheduler, message) {
-            return;
-        }
-        if (is_unordered || message.time == Time::NEVER) && message.cause < self.end {
-            self.sacks.release(&message.rest());
-            self.links[message.source as usize].lost(message.cause);
+        let is_sent = is_unordered && self.send_unordered(scheduler, message);
+        if message.cause < self.end && (is_unordered || message.time == Time::NEVER) {
+            if !is_sent {
+                self.sacks.release(&message.rest());
+            }
+            self.links[message.source as usize].count_arrivals(message.cause, &self.paths.meta(message));
         }
     }
 

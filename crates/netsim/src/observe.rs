@@ -86,8 +86,8 @@ pub struct Loss {
     pub flow: u32,
     /// Data, acknowledgement or connection set-up.
     pub packet: Kind,
-    /// Why.
-    pub reason: DropReason,
+    /// Why; `None` if the channel lost it.
+    pub reason: Option<DropReason>,
 }
 
 /// The delay histogram has eight bins an octave: each is 9 % wide.
@@ -112,6 +112,9 @@ pub struct Observation {
     /// An entry found no room.
     is_full: bool,
     losses: Option<Vec<Loss>>,
+    /// Losses of the channel, which a link may know ahead of others.
+    channel_losses: Vec<Loss>,
+    most_channel_losses: usize,
     packets: Option<PacketLog>,
     delays: Option<Histogram<BINS_LOG2>>,
     /// Whether the discipline has a gauge `average`.
@@ -132,6 +135,8 @@ impl Observation {
             room: probe.most_records(),
             is_full: false,
             losses: probe.losses.then(Vec::new),
+            channel_losses: Vec::new(),
+            most_channel_losses: probe.most_records(),
             packets: probe.packets.then(PacketLog::default),
             delays: probe.delay_histogram.then(Histogram::default),
             has_average: false,
@@ -182,7 +187,8 @@ impl Observation {
 
     /// The number of entries of the logs; one more than there may be if one found no room.
     pub fn records(&self) -> usize {
-        self.events().len() + self.losses().len() + self.packets().len() + usize::from(self.is_full)
+        let losses = self.losses.as_ref().map_or(0, Vec::len) + self.channel_losses.len();
+        self.events().len() + losses + self.packets().len() + usize::from(self.is_full)
     }
 
     /// Take room for an entry of a log. Return whether there is some.
@@ -198,9 +204,20 @@ impl Observation {
         self.averages
     }
 
-    /// The packets that were dropped, where it was asked for; from the start of the run, warm-up included.
-    pub fn losses(&self) -> &[Loss] {
-        self.losses.as_deref().unwrap_or_default()
+    /// The packets that were dropped or lost in the channel, where it was asked for; from the start of the run, warm-up included.
+    pub fn losses(&self) -> Vec<Loss> {
+        let mut all = self.losses.clone().unwrap_or_default();
+        all.extend_from_slice(&self.channel_losses);
+        all.sort_by_key(|loss| loss.time);
+        all
+    }
+
+    /// The channel lost a packet whose service starts at a time.
+    pub(crate) fn lost(&mut self, starts: Time, meta: &Meta) {
+        if self.losses.is_some() && self.channel_losses.len() < self.most_channel_losses {
+            let (flow, packet) = (flow_of(meta) as u32, meta.header.kind());
+            self.channel_losses.push(Loss { time: starts, flow, packet, reason: None });
+        }
     }
 
     /// The distribution of the queueing delay: from, to (both in seconds), packets. Empty bins are left out.
@@ -265,7 +282,7 @@ impl Observation {
             && let Some(losses) = &mut self.losses
         {
             let (flow, packet) = (flow_of(&packet.meta) as u32, packet.meta.header.kind());
-            losses.push(Loss { time, flow, packet, reason });
+            losses.push(Loss { time, flow, packet, reason: Some(reason) });
         }
         self.code_points.at(packet.meta.header.dscp()).drops += 1;
     }

@@ -8,7 +8,9 @@ pub use aqmlab_transport::{Arrival, Length, Pattern};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
-pub use crate::link::{Channel, InService, Keys, LONGEST_TRACE, Server, TraceData};
+pub use crate::link::{
+    Channel, ChannelChange, Impairments, InService, Keys, LONGEST_TRACE, Server, Settings, TraceData,
+};
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
 pub type Name = compact_str::CompactString;
@@ -76,14 +78,14 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] tells how the packet in
-    /// service ends; it keeps the delay with which its service started, and no packet overtakes another.
-    pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
+    /// Change server or channel from a time on, not before earlier changes. [`Server::in_service`] tells how the packet in
+    /// service ends; it keeps the channel with which its service started, and no packet overtakes another.
+    pub fn change(&mut self, at: Time, server: Option<Server>, channel: &ChannelChange) {
         if let Some(server) = server {
             self.server = self.server.clone().then(at, server);
         }
-        if let Some(delay) = delay {
-            self.channel = self.channel.clone().then(at, delay);
+        if *channel != ChannelChange::default() {
+            self.channel = self.channel.clone().then(at, channel);
         }
     }
 }

@@ -12,7 +12,7 @@ use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
 use aqmlab_units::{Span, Time};
-use common::ring::{Kind, ring};
+use common::ring::{Kind, impair, ring};
 use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
 
@@ -168,14 +168,41 @@ fn check_applications(tables: &[(&'static str, aqmlab_netsim::Table)]) {
     }
 }
 
+#[test]
+fn packets_that_leave_a_link_arrive_unless_its_channel_loses_them() {
+    for seed in 0..4 {
+        let kinds = [Kind::Constant, Kind::Poisson, Kind::OnOff, Kind::Lengths, Kind::Poisson];
+        let mut plan = ring(&kinds, 3.0, ("red", &[]), 8.0);
+        impair(&mut plan);
+        plan.warmup = Span::ZERO;
+        for flow in Arc::make_mut(&mut plan.flows) {
+            (flow.stop, flow.again) = (Some(Time::from_secs(4.0)), Vec::new());
+        }
+        let tables = run(&plan, seed, Options::default());
+        let sum = |table, name| column(&tables, table, name).iter().sum::<i64>();
+        let [losses, copies, overtaking] =
+            ["losses", "copies", "overtaking"].map(|name| sum("channels", name));
+        assert!(losses > 20 && copies > 3 && overtaking > 3, "{losses} {copies} {overtaking}");
+        assert_eq!(sum("links", "packets_at_end"), 0);
+        assert_eq!(sum("links", "arrivals"), sum("links", "departures") + sum("links", "drops"));
+        // Each packet that arrives is offered to the next link, or is at its receiver.
+        let forwarded = sum("links", "arrivals") - sum("flows", "sent");
+        assert_eq!(sum("links", "departures") - losses + copies, forwarded + sum("flows", "arrived"));
+        assert_eq!(sum("flows", "drops"), sum("links", "drops"), "losses are not the discipline's");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn all_that_a_plan_can_name_gives_the_same_results_in_every_order_of_evaluation(
-        kinds in kinds(), (aqm, set) in any_queue(), mbps in 0.5f64..8.0, seed in 0u64..1000,
+        kinds in kinds(), (aqm, set) in any_queue(), mbps in 0.5f64..8.0, seed in 0u64..1000, impaired in any::<bool>(),
     ) {
         let mut plan = ring(&kinds, mbps, (aqm, &set), 8.0);
+        if impaired {
+            impair(&mut plan);
+        }
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, BY_EVENTS)));

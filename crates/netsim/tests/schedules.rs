@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{
-    Ends, Flow, InService, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start, TTL, Transport,
+    ChannelChange, Ends, Flow, InService, Length, Link, Marker, Meter, Pattern, Plan, Probe, Server, Start,
+    TTL, Transport,
 };
 use aqmlab_netsim::{Options, Table};
 use aqmlab_units::{Rate, Span, Time};
@@ -81,7 +82,8 @@ fn times(tables: &Tables, at: &str, kind: &str) -> Vec<u64> {
 fn change(plan: &mut Plan, at: f64, rate: Option<u64>, delay_ms: Option<u64>) {
     let mut links = plan.links.to_vec();
     let server = rate.map(|rate| Server::constant(Rate(rate)));
-    Arc::make_mut(&mut links[0].line).change(ms(at), server, delay_ms.map(Span::from_millis));
+    let change = ChannelChange { delay: delay_ms.map(Span::from_millis), ..Default::default() };
+    Arc::make_mut(&mut links[0].line).change(ms(at), server, &change);
     plan.links = links.into();
 }
 

@@ -70,4 +70,29 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     })
     .doc("standard deviation of RED's average as each arrival found it")
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    Quantity::new("channel_losses", "Losses in the channel", "packets", 0, 80, |run| {
+        run.of_channel("losses")
+    })
+    .doc("packets that left the link and were lost in its channel; none without such a channel")
+    .head("channel", "losses")
+    .better(Lower)
+    .seldom(),
+    Quantity::new("channel_loss_rate", "Loss in the channel", "1", 5, 81, |run| {
+        Some(ratio(run.of_channel("losses")?, run.of_link("departures")?))
+    })
+    .doc("packets lost in the link's channel / packets that left the link; none without such a channel")
+    .bounds(0.0, 1.0)
+    .head("channel", "loss")
+    .percent()
+    .better(Lower)
+    .seldom(),
+    Quantity::new("channel_overtaking_rate", "Overtaking in the channel", "1", 5, 82, |run| {
+        Some(ratio(run.of_channel("overtaking")?, run.of_link("departures")?))
+    })
+    .doc("packets that overtook an earlier one in the link's channel / packets that left the link")
+    .bounds(0.0, 1.0)
+    .head("over-", "taking")
+    .percent()
+    .better(Lower)
+    .seldom(),
 ];

@@ -38,6 +38,12 @@ impl<'t> Run<'t> {
         self.numbers("links", column)?.get(self.link.0).copied()
     }
 
+    /// Return a number of the link's channel, from the table `channels`.
+    pub fn of_channel(&self, column: &'static str) -> Option<f64> {
+        let row = self.words("channels", "link")?.iter().position(|name| name == self.link())?;
+        self.numbers("channels", column)?.get(row).copied()
+    }
+
     /// Return a column of numbers.
     pub fn numbers(&self, table: &'static str, column: &'static str) -> Option<Cow<'_, [f64]>> {
         self.tables.numbers(table, column)

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::{Channel, LinkId, Server};
+use aqmlab_netsim::plan::{Channel, ChannelChange, Impairments, LinkId, Server};
 use aqmlab_units::{Span, Time};
 
+use crate::nearest::listed;
 use crate::network::{Builder, LinkNames, line};
 use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
 /// The keys of a link that may change.
-const KEYS: [&str; 2] = [Server::KEY.key, Channel::KEY.key];
+fn changing_keys() -> impl Iterator<Item = &'static str> {
+    [Server::KEY.key, Channel::KEY.key].into_iter().chain(Impairments::KEYS)
+}
 
 /// A change of a link during the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +26,8 @@ pub struct Change {
     pub link: LinkId,
     /// Its server from then on, if that changes.
     pub server: Option<Server>,
-    /// Its propagation delay from then on, if that changes.
-    pub delay: Option<Span>,
+    /// What changes of its channel.
+    pub channel: ChannelChange,
 }
 
 pub(crate) fn shape() -> Shape {
@@ -32,12 +35,16 @@ pub(crate) fn shape() -> Shape {
         Key::new("at", Kind::ANY_TIME, "When; before the end of the run.").required(),
         Key::new("link", Kind::Label, "The link, one direction of it.").required(),
     ];
-    let delay = line::optional_keys().into_iter().filter(|key| key.name == Channel::KEY.key);
-    keys.extend([line::changed_server()].into_iter().chain(delay).map(|key| {
+    let of_line =
+        line::optional_keys().into_iter().filter(|key| changing_keys().any(|known| known == key.name));
+    keys.extend([line::changed_server()].into_iter().chain(of_line).map(|key| {
         let doc = format!("{} from then on.", key.doc.trim_end_matches('.'));
         Key { doc, ..key }
     }));
-    Shape::new("A change of a link during the run: of its rate, its delay, or both.", keys)
+    Shape::new(
+        "A change of a link during the run: of its rate, its delay, or what its channel does to packets.",
+        keys,
+    )
 }
 
 /// Reads all changes, in order of time. Those that are not valid are reported and left out.
@@ -51,34 +58,34 @@ pub(crate) fn read(file: &Section<'_>, links: &LinkNames<'_>, duration: Option<S
 
 /// Change the links, in order of time.
 pub(crate) fn apply(changes: &[Change], builder: &mut Builder<'_>) {
-    for Change { at, link, server, delay } in changes {
+    for Change { at, link, server, channel } in changes {
         let line = &mut builder.links[*link as usize].line;
-        Arc::make_mut(line).change(*at, server.clone(), *delay);
+        Arc::make_mut(line).change(*at, server.clone(), channel);
     }
 }
 
 fn change(section: &Section<'_>, links: &LinkNames<'_>, duration: Option<Span>) -> Option<Change> {
-    let (at, server, delay) = (section.time("at"), line::server(section), section.span(Channel::KEY.key));
+    let (at, server, channel) = (section.time("at"), line::server(section), line::channel_change(section));
     if let (Some(at), Some(duration)) = (at, duration)
         && at.0 >= duration.0
     {
         let complaint = Complaint::new("is not before the end of the run");
         section.error("at", complaint.allowed(format!("below duration ({} s)", duration.secs())));
     }
-    if KEYS.iter().all(|key| !section.has(key) && !section.is_misspelt(key)) {
-        let complaint = Complaint::new("says neither rate nor delay").allowed("rate, delay, or both");
+    if changing_keys().all(|key| !section.has(key) && !section.is_misspelt(key)) {
+        let complaint = Complaint::new("changes nothing of the link").allowed(listed(changing_keys()));
         section.report.error(section.place, section.path.as_str(), complaint);
     }
     let link = links.named_by(section, "link");
-    Some(Change { at: at?, link: link?, server, delay })
+    Some(Change { at: at?, link: link?, server, channel: channel? })
 }
 
-/// A rate, or a delay, of a link is set at most once at a time.
+/// A key of a link is set at most once at a time.
 fn check_duplicates(sections: &[Section<'_>]) {
     let mut seen = BTreeMap::new();
     for section in sections {
         let (Some(at), Some(link)) = (section.time("at"), section.text("link")) else { continue };
-        for key in KEYS.into_iter().filter(|key| section.has(key)) {
+        for key in changing_keys().filter(|key| section.has(key)) {
             if let Some(first) = seen.insert((at, link, key), section.place) {
                 let line = section.report.line_of(first);
                 let message = format!("the {key} of {link} changes at {} s already, on {line}", at.secs());

@@ -1,5 +1,5 @@
-//! Distributions in files beside a scenario: `cdf = "sizes.cdf"`. Their points replace the name of the file in the text of the
-//! scenario, so that the text means the same wherever it is read, and its hash depends on the points.
+//! Distributions in files beside a scenario, `cdf = "sizes.cdf"`, and lists of lost packets, `packets = "lost.txt"`. Their contents replace the name of the file in the text of the
+//! scenario, so that the text means the same wherever it is read, and its hash depends on the contents.
 
 use crate::overrides;
 use crate::problem::{Complaint, Problem, Report};
@@ -9,6 +9,9 @@ use crate::tree::{self, Node, Place, Table, Value};
 
 /// The key of a distribution.
 const CDF: &str = "cdf";
+
+/// The key of a list of lost packets, in a table whose key ends in `loss`.
+const PACKETS: &str = "packets";
 
 /// Return whether a text is the name of a file, not that of a distribution.
 pub(crate) fn is_file(name: &str) -> bool {
@@ -30,15 +33,20 @@ pub fn with_files(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<TextAndOverrides, Vec<Problem>> {
     let (mut text, mut pairs) = (text.to_owned(), overrides.to_vec());
-    if !text.contains(CDF) && !pairs.iter().any(|(key, value)| key.contains(CDF) || value.contains(CDF)) {
+    let names = |text: &str| text.contains(CDF) || text.contains(PACKETS);
+    if !names(&text) && !pairs.iter().any(|(key, value)| names(key) || names(value)) {
         return Ok((text, pairs));
     }
     let found = named_files(&text, file, overrides);
     let report = Report::new(file, &text);
-    let mut points = Vec::new();
+    let mut lists = Vec::new();
     for Named { name, path, place } in &found {
-        match read(name).map_err(Complaint::new).and_then(|content| sizes::points(name, &content)) {
-            Ok(found) => points.push(found),
+        let list = |content: String| match path.ends_with(CDF) {
+            true => sizes::points(name, &content).map(|points| points_text(&points)),
+            false => packets(name, &content),
+        };
+        match read(name).map_err(Complaint::new).and_then(list) {
+            Ok(list) => lists.push(list),
             Err(complaint) => report.error(*place, path.as_str(), complaint),
         }
     }
@@ -47,11 +55,9 @@ pub fn with_files(
         return Err(errors);
     }
     // From the end of the text, so that the places before it stay.
-    let mut all: Vec<_> = found.iter().zip(points).collect();
+    let mut all: Vec<_> = found.iter().zip(lists).collect();
     all.sort_by_key(|(named, _)| core::cmp::Reverse(named.place));
-    for (Named { name, place, .. }, points) in all {
-        let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
-        let list = format!("[{}]", points.join(", "));
+    for (Named { name, place, .. }, list) in all {
         match *place {
             Place::File(start) => text.replace_range(start..end_of_string(&text, start), &list),
             Place::Set(number) => {
@@ -68,6 +74,44 @@ pub fn with_files(
     Ok((text, pairs))
 }
 
+fn points_text(points: &[(f64, f64)]) -> String {
+    let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
+    format!("[{}]", points.join(", "))
+}
+
+/// Most packets of a list in a file.
+const MOST_PACKETS: usize = 100_000;
+
+/// Return the numbers of lost packets in a text as a list of TOML; report the first line that is wrong.
+fn packets(file: &str, text: &str) -> Result<String, Complaint> {
+    let allowed = "a line for each lost packet with its number, from 1, rising, # before a comment";
+    let wrong =
+        |line: usize, what: String| Err(Complaint::new(format!("{file}:{line}: {what}")).allowed(allowed));
+    let (mut numbers, mut last) = (Vec::new(), 0);
+    for (line, content) in (1..).zip(text.lines()) {
+        let content = content.split('#').next().unwrap_or_default().trim();
+        if content.is_empty() {
+            continue;
+        }
+        let Ok(number) = content.parse::<u64>() else {
+            return wrong(line, format!("{content:?} is not a whole number"));
+        };
+        if number <= last {
+            let what = if last == 0 { "is below 1".to_owned() } else { format!("does not rise from {last}") };
+            return wrong(line, format!("the packet {number} {what}"));
+        }
+        if numbers.len() == MOST_PACKETS {
+            return wrong(line, format!("there are more than {MOST_PACKETS} packets"));
+        }
+        last = number;
+        numbers.push(number.to_string());
+    }
+    if numbers.is_empty() {
+        return wrong(1, "the list is empty".to_owned());
+    }
+    Ok(format!("[{}]", numbers.join(", ")))
+}
+
 /// A file that a scenario names.
 struct Named {
     name: String,
@@ -76,7 +120,7 @@ struct Named {
     place: Place,
 }
 
-/// The files that the flows of a scenario name.
+/// The files that flows and links of a scenario name.
 fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Named> {
     let unheard = Report::new(file, text);
     let Some(mut root) = tree::read(text, &unheard) else { return Vec::new() };
@@ -87,6 +131,17 @@ fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Na
         let name = element_name("flow", i, flow).unwrap_or_else(|| i.to_string());
         collect(flow, &join("flow", &name), &mut found);
     }
+    for (key, entry) in root.iter().filter(|(key, _)| *key != "flow") {
+        match entry.node.value.as_list() {
+            None => collect(&entry.node, key, &mut found),
+            Some(list) => {
+                for (i, element) in list.iter().enumerate() {
+                    let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
+                    collect(element, &join(key, &name), &mut found);
+                }
+            }
+        }
+    }
     found
 }
 
@@ -95,11 +150,22 @@ fn collect(node: &Node, path: &str, found: &mut Vec<Named>) {
     for (key, entry) in table {
         let path = join(path, key);
         match &entry.node.value {
-            Value::Text(name) if key == CDF && is_file(name) => {
+            Value::Text(name) if is_file(name) && names_file(&path) => {
                 found.push(Named { name: name.clone(), path, place: entry.node.place });
             }
             _ => collect(&entry.node, &path, found),
         }
+    }
+}
+
+/// Return whether the text under a path of keys may name a file.
+fn names_file(path: &str) -> bool {
+    let mut keys = path.rsplit('.');
+    let (key, table) = (keys.next(), keys.next());
+    match key {
+        Some(CDF) => path.starts_with("flow."),
+        Some(PACKETS) => table.is_some_and(|table| table.ends_with("loss")),
+        _ => false,
     }
 }
 

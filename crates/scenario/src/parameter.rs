@@ -39,6 +39,7 @@ fn kind(p: &Parameter) -> Kind {
         ValueKind::Choice => return Kind::Choice(p.choices.to_vec()),
         ValueKind::Text => Kind::Text,
         ValueKind::PacketsOrBytes => Kind::Size,
+        ValueKind::Numbers => Kind::list(Kind::Integer { min: 0, max: 1 << 50 }),
         ValueKind::Points => Kind::list(Kind::list(Kind::Number { min, max })),
     };
     match (p.can_be_off, p.choices) {
@@ -85,7 +86,7 @@ pub(crate) fn of_discipline(value: ParameterValue<'_>) -> Option<aqmlab_aqm::Val
         ParameterValue::Time(span) => Value::Seconds(span.secs()),
         ParameterValue::Points(points) => Value::Points(points),
         ParameterValue::BytesByLevel(levels) => Value::BytesByLevel(levels),
-        ParameterValue::Rate(_) | ParameterValue::Text(_) => return None,
+        ParameterValue::Rate(_) | ParameterValue::Text(_) | ParameterValue::Numbers(_) => return None,
     })
 }
 
@@ -103,6 +104,7 @@ pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Se
         ParameterValue::Rate(_)
         | ParameterValue::Text(_)
         | ParameterValue::Points(_)
+        | ParameterValue::Numbers(_)
         | ParameterValue::BytesByLevel(_) => None,
     }
 }
@@ -123,12 +125,13 @@ pub(crate) fn read<'a>(value: &'a Value, p: &Parameter) -> Result<ParameterValue
         (_, Value::Flag(false)) if p.can_be_off => Ok(ParameterValue::Flag(false)),
         (ValueKind::Flag, Value::Flag(on)) => Ok(ParameterValue::Flag(*on)),
         (ValueKind::Number, Value::Integer(n)) if p.is_whole => Ok(ParameterValue::Number(*n as f64)),
+        (ValueKind::Numbers, Value::List(list)) => whole_numbers(list).map(ParameterValue::Numbers),
         (ValueKind::Points, Value::List(list)) => points(list).map(ParameterValue::Points),
         (ValueKind::BytesByLevel, Value::List(list)) => {
             let levels = list.iter().map(|node| units::bytes(&node.value, true));
             levels.collect::<Result<_, _>>().map(ParameterValue::BytesByLevel)
         }
-        (ValueKind::Flag | ValueKind::Choice | ValueKind::Points, Value::Text(word)) => {
+        (ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Numbers, Value::Text(word)) => {
             Err(Complaint::new(format!("{word:?} is not known")))
         }
         (_, Value::Text(_) | Value::Integer(_) | Value::Real(_)) => quantity(value, p),
@@ -147,9 +150,12 @@ fn quantity<'a>(value: &Value, p: &Parameter) -> Result<ParameterValue<'a>, Comp
             let rate = if p.min.is_some() { units::rate_or_zero(value) } else { units::rate(value) };
             rate.map(|bps| ParameterValue::Rate(Rate(bps)))
         }
-        ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Text => {
-            Err(units::wrong_type(value))
-        }
+        ValueKind::Number
+        | ValueKind::Flag
+        | ValueKind::Choice
+        | ValueKind::Points
+        | ValueKind::Text
+        | ValueKind::Numbers => Err(units::wrong_type(value)),
     }
 }
 
@@ -165,6 +171,14 @@ fn amount<'a>(amount: Amount, p: &Parameter) -> Result<ParameterValue<'a>, Compl
         Amount::Bytes(_) if p.kind == ValueKind::Packets => Err(Complaint::new("is in bytes")),
         Amount::Bytes(b) => Ok(ParameterValue::Bytes(b)),
     }
+}
+
+fn whole_numbers(list: &[Node]) -> Result<Vec<u64>, Complaint> {
+    let number = |node: &Node| match node.value {
+        Value::Integer(n) => u64::try_from(n).map_err(|_| Complaint::new(format!("{n} is negative"))),
+        ref other => Err(units::wrong_type(other)),
+    };
+    list.iter().map(number).collect()
 }
 
 fn points(list: &[Node]) -> Result<Vec<(f64, f64)>, Complaint> {

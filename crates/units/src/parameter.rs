@@ -30,6 +30,8 @@ pub enum ValueKind {
     Points,
     /// Any text.
     Text,
+    /// A list of whole numbers, or the name of a file with them.
+    Numbers,
 }
 
 /// The value of a parameter in its unit.
@@ -55,6 +57,8 @@ pub enum ParameterValue<'a> {
     Rate(Rate),
     /// Pairs of numbers.
     Points(Vec<(f64, f64)>),
+    /// Whole numbers.
+    Numbers(Vec<u64>),
 }
 
 /// A parameter of a queue discipline, of a connection or of a link.
@@ -172,9 +176,12 @@ impl Parameter {
             ValueKind::Bytes | ValueKind::BytesByLevel => "B",
             ValueKind::Time => "s",
             ValueKind::Rate => "bit/s",
-            ValueKind::Number | ValueKind::Flag | ValueKind::Choice | ValueKind::Points | ValueKind::Text => {
-                ""
-            }
+            ValueKind::Number
+            | ValueKind::Flag
+            | ValueKind::Choice
+            | ValueKind::Points
+            | ValueKind::Text
+            | ValueKind::Numbers => "",
         }
     }
 
@@ -225,6 +232,7 @@ impl Parameter {
             ValueKind::Flag => "true or false",
             ValueKind::Points => "a list of [average, p_b] pairs, both not falling, p_b in [0, 1]",
             ValueKind::Text => "text in quotes",
+            ValueKind::Numbers => "a list of whole numbers, or the name of a file with them",
             ValueKind::Number | ValueKind::Choice => return None,
         };
         Some(text.to_owned())

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aqmlab.interop.model import Model
 
 
 class Kind(StrEnum):
@@ -40,6 +44,16 @@ class Semantic:
     def sentence(self) -> str:
         """Name, kind and text in one line."""
         return f"{self.name} ({self.kind}): {self.text}"
+
+
+def channel_differences(model: Model, tool: str) -> Iterator[Semantic]:
+    """Name links whose channel does more than delay packets, which no script here expresses."""
+    names = [link.name for link in model.links if any(link.channel.values())]
+    names += [str(change["link"]) for change in model.scenario.changes if change.get("channel")]
+    if names:
+        listed = ", ".join(dict.fromkeys(names[:3])) + (", ..." if len(names) > 3 else "")
+        text = f"{tool}'s error models are not written: loss, jitter, reorder and duplicate of {listed}."
+        yield Semantic("channel", text, Kind.INEXPRESSIBLE)
 
 
 def inexpressible(differences: Sequence[Semantic]) -> list[Semantic]:

@@ -47,6 +47,7 @@ OVER = {
     "delay_histogram": ("seed", "link", "high_s"),
     "code_points": ("seed", "link", "dscp"),
     "drop_distances": ("seed", "link", "distance"),
+    "channels": ("seed", "link"),
     "drop_reasons": ("seed", "link", "reason"),
     "flow_delays": ("seed", "flow"),
     "flow_delay_histogram": ("seed", "flow", "high_s"),

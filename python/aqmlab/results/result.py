@@ -141,6 +141,11 @@ class Result(Shown):
         return self._optional("drop_distances")
 
     @property
+    def channels(self) -> pd.DataFrame:
+        """Losses, copies and overtaking packets of each link whose channel has such; empty without one."""
+        return self._optional("channels")
+
+    @property
     def drop_reasons(self) -> pd.DataFrame:
         """Drops and marks by the discipline's own reason; empty if all reasons are named as their class, as RED's.
 

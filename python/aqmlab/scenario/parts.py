@@ -29,6 +29,9 @@ class Link:
         The discipline.
     parameters
         Effective values of every parameter and switch of the discipline.
+    channel
+        What happens to packets on the way in addition to the delay: settings by key (``loss``, ``jitter``, ``reorder``,
+        ``duplicate``), shares from 0 to 1, times in s; empty if nothing does.
     classes
         Effective values of every class of a queue that has classes, in their order: name, code points, curve.
     """
@@ -41,6 +44,7 @@ class Link:
     queue: str
     aqm: str
     parameters: dict[str, Any] = field(default_factory=dict)
+    channel: dict[str, Any] = field(default_factory=dict)
     classes: tuple[dict[str, Any], ...] = ()
 
 

@@ -68,8 +68,8 @@ pub(crate) trait Deciding: Counting + Send + Sync {
     /// Handle an arriving packet. Return whether it is accepted; its key is then that of its arrival at the far end.
     fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool;
 
-    /// See [`Station::lost`].
-    fn lost(&mut self, starts: Time);
+    /// See [`Station::count_arrivals`].
+    fn count_arrivals(&mut self, starts: Time, meta: &Meta);
 
     /// See [`Wire::arrivals`](super::Wire::arrivals).
     fn arrivals(&self) -> [Time; 2];
@@ -304,8 +304,8 @@ impl<Q: Qdisc<i32> + Clone + Send + Sync + 'static, const LOGS: bool> Deciding f
         self.pass(paths, message)
     }
 
-    fn lost(&mut self, starts: Time) {
-        self.station.lost(starts);
+    fn count_arrivals(&mut self, starts: Time, meta: &Meta) {
+        self.station.count_arrivals(starts, meta);
     }
 
     fn arrivals(&self) -> [Time; 2] {

@@ -9,11 +9,11 @@ mod server;
 mod station;
 mod unobserved_drop_tail;
 
-use aqmlab_aqm::{Backlog, Discipline, Qdisc};
+use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc};
 use aqmlab_units::Time;
 
-pub use self::channel::Channel;
 pub(crate) use self::channel::Wire;
+pub use self::channel::{Channel, ChannelChange, Impairments, Settings};
 pub(crate) use self::in_order::Deciding;
 pub use self::part::Keys;
 pub(crate) use self::queue::Queue;
@@ -67,12 +67,12 @@ impl Link {
         !matches!(self, Self::Queue(_))
     }
 
-    /// See [`Station::lost`].
-    pub fn lost(&mut self, starts: Time) {
+    /// See [`Station::count_arrivals`].
+    pub fn count_arrivals(&mut self, starts: Time, meta: &Meta) {
         match self {
             Self::UnobservedDropTail(_) => {}
-            Self::InOrder(link) => link.lost(starts),
-            Self::Queue(link) => link.station.lost(starts),
+            Self::InOrder(link) => link.count_arrivals(starts, meta),
+            Self::Queue(link) => link.station.count_arrivals(starts, meta),
         }
     }
 

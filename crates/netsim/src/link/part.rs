@@ -10,6 +10,12 @@ use aqmlab_units::{Parameter, ParameterValue};
 pub trait Keys {
     /// Return the value of a key; `None` if it is absent or not valid, which is reported elsewhere.
     fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>>;
+
+    /// Return whether a key is there, valid or not.
+    fn has(&self, key: &str) -> bool;
+
+    /// Return the keys of the table that stands in place of the value of a key.
+    fn table(&self, key: &str) -> Option<Box<dyn Keys + '_>>;
 }
 
 /// Declare the parts of a kind from the list of their files: the modules, a type for plans that holds any of them, an enum of their

@@ -159,10 +159,23 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         self.stats.departed(now, packet, end.since(now));
     }
 
-    /// A packet whose service starts at a time never arrives at the far end: count it, if the channel lost it after the warm-up.
-    pub fn lost(&mut self, starts: Time) {
-        if starts >= self.warmup && !self.channel.is_constant() {
-            self.stats.drops.lost += 1;
+    /// The channel has lost the last packet, or does not keep the order: count how often it arrives at the far end, if its service
+    /// starts after the warm-up.
+    pub fn count_arrivals(&mut self, starts: Time, meta: &Meta) {
+        if self.channel.is_constant() {
+            return;
+        }
+        let arrivals = self.channel.arrivals().into_iter().filter(|time| *time != Time::NEVER).count();
+        if arrivals == 0
+            && let Some(observation) = &mut self.stats.observation
+        {
+            observation.lost(starts, meta);
+        }
+        if starts >= self.warmup {
+            let counters = &mut self.stats.drops.channel;
+            counters.losses += u64::from(arrivals == 0);
+            counters.copies += u64::from(arrivals == 2);
+            counters.overtaking += u64::from(self.channel.overtakes());
         }
     }
 

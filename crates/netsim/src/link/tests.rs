@@ -138,7 +138,7 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
     link.finish(2, end);
     out.retain(|message| message.cause < end);
     for message in out.iter().filter(|message| message.time == Time::NEVER) {
-        link.lost(message.cause);
+        link.count_arrivals(message.cause, &paths.meta(message));
     }
     out
 }
@@ -156,9 +156,9 @@ fn books(link: &Link) -> String {
         )
     });
     let drops = link.drops().map(|d| {
-        (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>(), d.lost)
+        (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>(), d.channel)
     });
-    let drops = drops.filter(|d| !d.0.is_empty() || d.2 > 0);
+    let drops = drops.filter(|d| !d.0.is_empty() || d.2 != Default::default());
     format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
 }
 
@@ -276,7 +276,9 @@ fn lines() -> impl Strategy<Value = Line> {
         let mut line = Line { server, channel };
         changes.sort_by_key(|change| change.0);
         for (at, server, delay) in changes {
-            line.change(Time(at * TICK / 8), server, delay.map(|delay| Span(delay * TICK)));
+            let delay = delay.map(|delay| Span(delay * TICK));
+            let change = plan::ChannelChange { delay, ..Default::default() };
+            line.change(Time(at * TICK / 8), server, &change);
         }
         line
     })

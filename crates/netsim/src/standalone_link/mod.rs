@@ -240,7 +240,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             arrival = self.station.channel.arrivals().into_iter().min().unwrap_or(Time::NEVER);
         }
         if arrival == Time::NEVER {
-            self.station.lost(start);
+            self.station.count_arrivals(start, &packet.meta);
             self.station.dropped.iter_mut().for_each(|dropped| dropped.push(packet.payload));
             return;
         }

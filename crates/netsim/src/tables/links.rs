@@ -2,13 +2,11 @@
 
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
+use super::words::CHANNEL;
 use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
 use crate::link_stats::{LinkCounters, ReasonCount};
 use crate::moments::Moments;
 use crate::observe::Observation;
-
-/// The reason of losses that are not the discipline's, and their class.
-const CHANNEL: &str = "channel";
 
 /// The statistics of a link: its counters, RED's average, and the packets waiting.
 type LinkStatistics = (LinkCounters, Moments, u32);
@@ -77,7 +75,8 @@ impl Seen<'_> {
         let rows = self.drops().flat_map(|(link, drops)| {
             let row =
                 move |r: &ReasonCount| (link, r.reason.name(), r.reason.class().name(), r.drops, r.marks);
-            let lost = (drops.lost > 0).then_some((link, CHANNEL, CHANNEL, drops.lost, 0));
+            let losses = drops.channel.losses;
+            let lost = (losses > 0).then_some((link, CHANNEL, CHANNEL, losses, 0));
             drops.by_reason().iter().map(row).chain(lost)
         });
         let rows: Vec<_> = rows.collect();
@@ -87,6 +86,21 @@ impl Seen<'_> {
             ("class", texts(&rows, |row| row.2)),
             ("drops", integers(&rows, |row| row.3)),
             ("marks", integers(&rows, |row| row.4)),
+        ]
+    }
+
+    /// Links whose channel may do more to packets than delay them.
+    pub fn channels_table(&self) -> Table {
+        let is_impaired =
+            |i: &usize| self.plan.links.get(*i).is_some_and(|link| link.line.channel.is_impaired());
+        let impaired = (0..self.count).filter(is_impaired).map(self.link);
+        let rows: Vec<_> =
+            impaired.map(|l| (l.name, l.station.drops().map(|d| d.channel).unwrap_or_default())).collect();
+        vec![
+            ("link", texts(&rows, |row| row.0)),
+            ("losses", integers(&rows, |row| row.1.losses)),
+            ("copies", integers(&rows, |row| row.1.copies)),
+            ("overtaking", integers(&rows, |row| row.1.overtaking)),
         ]
     }
 

@@ -131,7 +131,7 @@ impl Network {
 
 impl Seen<'_> {
     /// The tables of links, over `measured_s` seconds.
-    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 11] {
+    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 12] {
         [
             ("links", self.links_table(measured_s)),
             ("queue_samples", self.queue_samples_table()),
@@ -140,6 +140,7 @@ impl Seen<'_> {
             ("discipline_samples", self.discipline_samples_table()),
             ("drop_distances", self.drop_distances_table()),
             ("drop_reasons", self.drop_reasons_table()),
+            ("channels", self.channels_table()),
             ("code_points", self.code_points_table()),
             ("markers", self.markers_table()),
             ("losses", self.losses_table()),

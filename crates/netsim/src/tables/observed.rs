@@ -1,10 +1,11 @@
 //! Tables of observed links.
 
-use aqmlab_aqm::{Ecn, Kind};
+use aqmlab_aqm::{DropReason, Ecn, Kind};
 use aqmlab_transport::TcpConfig;
 use aqmlab_units::Time;
 
 use super::seen::{Seen, SeenLink};
+use super::words::CHANNEL;
 use super::{Column, Table, integers, reals, texts};
 use crate::observe::{EventKind, Observation};
 use crate::plan::Transport;
@@ -54,14 +55,14 @@ impl<'s> Seen<'s> {
     }
 
     pub fn losses_table(&self) -> Table {
-        let rows = self.observed(|o| o.losses().iter().collect());
+        let rows = self.observed(Observation::losses);
         let flow = |number: u32| self.plan.flows.get(number as usize).map_or("", |flow| &*flow.name);
         vec![
             ("t_s", reals(&rows, |(_, l)| l.time.secs())),
             ("link", texts(&rows, |(name, _)| *name)),
             ("flow", texts(&rows, |(_, l)| flow(l.flow))),
             ("packet", texts(&rows, |(_, l)| packet(l.packet))),
-            ("reason", texts(&rows, |(_, l)| l.reason.name())),
+            ("reason", texts(&rows, |(_, l)| l.reason.map_or(CHANNEL, DropReason::name))),
         ]
     }
 

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use hashbrown::HashTable;
 
+/// The reason of losses that are not the discipline's, and their class.
+pub(super) const CHANNEL: &str = "channel";
 /// The first words, the last one and the one after it are compared, which is faster than looking a word up: a table has few
 /// words, or goes through all of them again and again.
 const COMPARED: usize = 8;

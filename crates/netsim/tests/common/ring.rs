@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, Dispatch, Ends, Flow, Length, Marker, Meter, NodeId, Objects, Page, Pattern, Plan,
-    PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
+    AdaptationRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter, NodeId, Objects, Page,
+    Pattern, Plan, PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
 };
-use aqmlab_units::{Rate, Span, Time};
+use aqmlab_units::{Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 
 use super::{Queue, Tcp, link};
 
@@ -164,6 +164,80 @@ fn markers(flows: u32, mbps: f64) -> Vec<Marker> {
     meters.into_iter().enumerate().map(marker).collect()
 }
 
+/// Keys of a link with these settings: key, key in its table (empty: none), and value, of a time in s.
+struct Settings<'a>(&'a [(&'a str, &'a str, f64)]);
+
+/// The settings of one table.
+struct TableOf<'a>(&'a Settings<'a>, &'a str);
+
+impl Settings<'_> {
+    fn get(&self, key: &str, inner: &str) -> Option<f64> {
+        self.0.iter().find(|one| (one.0, one.1) == (key, inner)).map(|one| one.2)
+    }
+}
+
+fn value_of(parameter: &Parameter, value: f64) -> ParameterValue<'static> {
+    match parameter.kind {
+        ValueKind::Time => ParameterValue::Time(Span::from_secs(value)),
+        _ => ParameterValue::Number(value),
+    }
+}
+
+impl Keys for Settings<'_> {
+    fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
+        self.get(parameter.key, "").map(|value| value_of(parameter, value))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|one| one.0 == key)
+    }
+
+    fn table(&self, key: &str) -> Option<Box<dyn Keys + '_>> {
+        let is_table = self.0.iter().any(|one| one.0 == key && !one.1.is_empty());
+        let key = self.0.iter().find(|one| one.0 == key)?.0;
+        is_table.then(|| Box::new(TableOf(self, key)) as Box<dyn Keys>)
+    }
+}
+
+impl Keys for TableOf<'_> {
+    fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
+        self.0.get(self.1, parameter.key).map(|value| value_of(parameter, value))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.get(self.1, key).is_some()
+    }
+
+    fn table(&self, _key: &str) -> Option<Box<dyn Keys + '_>> {
+        None
+    }
+}
+
+/// Return the change of a channel to these settings.
+pub fn impairments(settings: &[(&str, &str, f64)]) -> ChannelChange {
+    ChannelChange::read(&Settings(settings)).expect("settings of a channel")
+}
+
+/// Let links of the ring and of hosts lose, delay, duplicate and reorder packets.
+pub fn impair(plan: &mut Plan) {
+    let lossy = impairments(&[("loss", "p", 0.01), ("loss", "r", 0.3)]);
+    let shuffled = impairments(&[
+        ("jitter", "deviation", 2e-3),
+        ("jitter", "correlation", 0.3),
+        ("duplicate", "", 0.02),
+        ("reorder", "probability", 0.01),
+        ("reorder", "gap", 3.0),
+    ]);
+    let both = impairments(&[("loss", "", 0.05), ("jitter", "", 1e-3)]);
+    let mut links = plan.links.to_vec();
+    for (at, link, change) in
+        [(0.0, 2, &lossy), (0.0, 6, &shuffled), (0.5, 9, &lossy), (3.0, 2, &both), (0.0, 12, &both)]
+    {
+        Arc::make_mut(&mut links[link].line).change(s(at), None, change);
+    }
+    plan.links = links.into();
+}
+
 /// The plan. The ring has the queue, the hosts' links are drop-tail; two links of the ring change during the run.
 pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     let hosts: Arc<[_]> = (0..HOSTS).map(host).collect();
@@ -181,7 +255,9 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     }
     let mut change = |at, link: usize, mbps: Option<f64>, ms: Option<f64>| {
         let server = mbps.map(|m| Server::constant(Rate((m * 1e6) as u64)));
-        Arc::make_mut(&mut links[link].line).change(s(at), server, ms.map(|ms| Span::from_secs(ms / 1e3)));
+        let delay = ms.map(|ms| Span::from_secs(ms / 1e3));
+        let change = ChannelChange { delay, ..Default::default() };
+        Arc::make_mut(&mut links[link].line).change(s(at), server, &change);
     };
     change(0.0, 5, None, Some(30.0));
     change(1.5, 1, Some(mbps / 3.0), None);

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{self, Plan};
-use aqmlab_units::{Span, Time};
+use aqmlab_netsim::plan::{self, Impairments, Plan};
+use aqmlab_units::{ParameterValue, Span, Time};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
@@ -54,6 +54,8 @@ struct Queue {
 #[derive(Serialize)]
 struct Change<'a> {
     at_s: f64,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    channel: Map<String, Json>,
     delay_s: Option<f64>,
     link: &'a str,
     rate_bps: Option<u64>,
@@ -83,6 +85,9 @@ struct Link<'a> {
     to: &'a str,
     rate_bps: f64,
     delay_s: f64,
+    /// What its channel does to packets in addition.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    channel: Map<String, Json>,
     queue: &'a str,
     aqm: &'static str,
     parameters: Map<String, Json>,
@@ -147,6 +152,7 @@ impl<'a> Link<'a> {
             to: node_name(plan, link.to),
             rate_bps: link.rate().bps(),
             delay_s: link.delay().secs(),
+            channel: link.line.channel.impairments().map(impairments_json).unwrap_or_default(),
             queue,
             aqm: link.aqm(),
             parameters: parameters_of(link),
@@ -159,7 +165,8 @@ impl<'a> Change<'a> {
     fn new(plan: &'a Plan, change: &crate::Change) -> Self {
         Self {
             at_s: change.at.secs(),
-            delay_s: change.delay.map(Span::secs),
+            channel: impairments_json(&change.channel.impairments),
+            delay_s: change.channel.delay.map(Span::secs),
             link: link_name(plan, change.link),
             rate_bps: change.server.as_ref().map(|server| server.rate().0),
         }
@@ -193,6 +200,22 @@ pub(super) fn node_name(plan: &Plan, node: u32) -> &str {
 
 pub(super) fn link_name(plan: &Plan, link: u32) -> &str {
     &plan.links[link as usize].name
+}
+
+/// The settings of a channel by its keys; times have `_s` after the key and are in seconds.
+fn impairments_json(impairments: &Impairments) -> Map<String, Json> {
+    let setting = |(key, value): (&'static str, ParameterValue<'_>)| match value {
+        ParameterValue::Time(span) => Some((format!("{key}_s"), span.secs().into())),
+        ParameterValue::Number(x) => Some((key.to_owned(), x.into())),
+        ParameterValue::Word(word) => Some((key.to_owned(), word.into())),
+        ParameterValue::Numbers(list) => Some((key.to_owned(), list.into())),
+        _ => None,
+    };
+    let all = impairments.settings().into_iter();
+    all.map(|(key, settings)| {
+        (key.to_owned(), Json::Object(settings.into_iter().filter_map(setting).collect()))
+    })
+    .collect()
 }
 
 fn parameters_of(link: &plan::Link) -> Map<String, Json> {

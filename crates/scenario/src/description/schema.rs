@@ -144,6 +144,10 @@ fn parameter_json(p: &Parameter) -> Json {
         ValueKind::Flag => vec![json!({ "type": "boolean" })],
         ValueKind::Choice => Vec::new(),
         ValueKind::Text => vec![json!({ "type": "string" })],
+        ValueKind::Numbers => {
+            let one = json!({ "type": "integer", "minimum": 0 });
+            vec![json!({ "type": "array", "items": one }), json!({ "type": "string" })]
+        }
         ValueKind::Points => {
             let pair =
                 json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });

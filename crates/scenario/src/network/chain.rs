@@ -105,9 +105,13 @@ pub(crate) fn hosts(
     let mut host = |end: &str, router: NodeId, link: &HostLink| {
         let name = format!("{flow}.{end}");
         let host = builder.node(name.clone());
-        let line = link.line(index);
-        builder.link(format!("{name}->r{}", router + 1), (host, router), line, link.uplink_queue());
-        builder.link(format!("r{}->{name}", router + 1), (router, host), line, link.queue);
+        builder.link(
+            format!("{name}->r{}", router + 1),
+            (host, router),
+            link.uplink_line(index),
+            link.uplink_queue(),
+        );
+        builder.link(format!("r{}->{name}", router + 1), (router, host), link.line(index), link.queue);
         host
     };
     (host("from", first, from), host("to", last, to))

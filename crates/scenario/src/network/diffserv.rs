@@ -73,9 +73,9 @@ impl Diffserv {
         let [e1, c1, e2, receiver] = ["e1", "c1", "e2", "receiver"].map(|name| builder.node(name.into()));
         builder.trunk(["edge".into(), "edge.reverse".into()], (e1, c1), &self.edge);
         builder.trunk([CORE.into(), format!("{CORE}.reverse")], (c1, e2), &self.core);
-        let line = self.sink.line(0);
-        builder.link("sink".into(), (e2, receiver), line, self.sink.queue);
-        builder.link("sink.reverse".into(), (receiver, e2), line, self.sink.uplink_queue());
+        builder.link("sink".into(), (e2, receiver), self.sink.line(0), self.sink.queue);
+        let (back, queue) = (self.sink.uplink_line(0), self.sink.uplink_queue());
+        builder.link("sink.reverse".into(), (receiver, e2), back, queue);
     }
 }
 
@@ -96,8 +96,7 @@ pub(crate) fn source(
 ) -> (NodeId, NodeId) {
     let name = format!("source.{flow}");
     let node = builder.node(name.clone());
-    let line = link.line(index);
-    builder.link(name.clone(), (node, E1), line, link.uplink_queue());
-    builder.link(format!("{name}.reverse"), (E1, node), line, link.queue);
+    builder.link(name.clone(), (node, E1), link.uplink_line(index), link.uplink_queue());
+    builder.link(format!("{name}.reverse"), (E1, node), link.line(index), link.queue);
     (node, RECEIVER)
 }

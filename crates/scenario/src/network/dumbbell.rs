@@ -193,10 +193,9 @@ pub(crate) fn hosts(
 ) -> (NodeId, NodeId) {
     let (r1, r2) = (0, 1);
     let (a, b) = (builder.node(format!("left.{flow}")), builder.node(format!("right.{flow}")));
-    let (of_left, of_right) = (left.line(index), right.line(index));
-    builder.link(format!("left.{flow}"), (a, r1), of_left, left.uplink_queue());
-    builder.link(format!("left.{flow}.reverse"), (r1, a), of_left, left.queue);
-    builder.link(format!("right.{flow}"), (r2, b), of_right, right.queue);
-    builder.link(format!("right.{flow}.reverse"), (b, r2), of_right, right.uplink_queue());
+    builder.link(format!("left.{flow}"), (a, r1), left.uplink_line(index), left.uplink_queue());
+    builder.link(format!("left.{flow}.reverse"), (r1, a), left.line(index), left.queue);
+    builder.link(format!("right.{flow}"), (r2, b), right.line(index), right.queue);
+    builder.link(format!("right.{flow}.reverse"), (b, r2), right.uplink_line(index), right.uplink_queue());
     (a, b)
 }

@@ -53,6 +53,7 @@ pub(super) fn shape() -> Shape {
         Key::new("duplex", Kind::Flag, "Also the link back, of the same rate and delay.").default("true"),
         Key::new("reverse_queue", Kind::Name, "Queue of the link back.").default("\"default\""),
     ]);
+    keys.extend(line::keys_of_other_way(&line::REVERSE, "the link back"));
     Shape::new("A link between two nodes.", keys)
 }
 
@@ -124,8 +125,11 @@ impl Reader<'_> {
         let duplex = link.flag("duplex").unwrap_or(true);
         let queue = self.queues.named_by(link, "queue");
         if !duplex {
-            link.refuse("reverse_queue", Complaint::new("there is no reverse direction with duplex = false"));
+            for key in ["reverse_queue"].into_iter().chain(line::REVERSE.map(|(_, key)| key)) {
+                link.refuse(key, Complaint::new("there is no reverse direction with duplex = false"));
+            }
         }
+        let reverse_line = line.as_ref().and_then(|line| line::other_way(link, line, &line::REVERSE));
         let reverse_queue = duplex.then(|| self.queues.named_by(link, "reverse_queue")).flatten();
         let (Some(from), Some(to)) = (from, to) else {
             self.complete = false;
@@ -140,16 +144,16 @@ impl Reader<'_> {
         let names = self.names(link, from, to);
         let [forward, reverse] = names;
         let place = link.place;
-        let mut add = |name, ends, queue: Option<QueueId>| {
+        let mut add = |name, ends, line: Option<Arc<Line>>, queue: Option<QueueId>| {
             if let (Some(line), Some(queue)) = (&line, queue) {
                 self.queues.before_link(queue, line);
             }
-            let (path, line) = (link.path.clone(), line.clone());
+            let path = link.path.clone();
             self.links.push(OneWay { name, place, path, entry, ends, line, queue });
         };
-        add(forward, (from, to), queue);
+        add(forward, (from, to), line, queue);
         if duplex {
-            add(reverse, (to, from), reverse_queue);
+            add(reverse, (to, from), reverse_line, reverse_queue);
         }
     }
 

@@ -13,11 +13,13 @@ use crate::tcp::wrong_length;
 use crate::tree::{Node, Value};
 use crate::units;
 
-/// Host links and their queues; both directions have the same server and channel.
+/// Host links and their queues; both directions have the same server.
 #[derive(Clone, Debug)]
 pub(crate) struct HostLink {
     /// One for all flows, or one for each flow of a group.
     lines: Vec<Arc<Line>>,
+    /// The same for the direction from the host.
+    uplink_lines: Vec<Arc<Line>>,
     /// The queue towards the host.
     pub queue: QueueId,
     /// The queue from the host, where it is another.
@@ -27,12 +29,15 @@ pub(crate) struct HostLink {
 /// Return the shape of the settings for all host links.
 pub(super) fn shape(doc: &'static str) -> Shape {
     let mut shape = one_way_shape(doc);
-    shape.keys.push(uplink_key());
+    shape.keys.extend(uplink_keys());
     shape
 }
 
-fn uplink_key() -> Key {
-    Key::new("uplink_queue", Kind::Name, "The same for the direction from the host; as queue if absent.")
+fn uplink_keys() -> Vec<Key> {
+    let queue =
+        Key::new("uplink_queue", Kind::Name, "The same for the direction from the host; as queue if absent.");
+    let of_channel = line::keys_of_other_way(&line::UPLINK, "the direction from the host");
+    [queue].into_iter().chain(of_channel).collect()
 }
 
 /// Return the shape of the overrides of a group of flows.
@@ -42,16 +47,18 @@ pub(crate) fn override_shape() -> Shape {
         delay.kind = Kind::Any(vec![delay.kind.clone(), Kind::list(delay.kind.clone())]);
         delay.doc = "One-way propagation delay, or a list of one for each flow.".into();
     }
-    keys.extend([Key::new("queue", Kind::Name, "Name of a [queue.NAME] table."), uplink_key()]);
+    keys.push(Key::new("queue", Kind::Name, "Name of a [queue.NAME] table."));
+    keys.extend(uplink_keys());
     Shape::new("Overrides for the host links of this group.", keys)
 }
 
 impl HostLink {
     pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Self> {
-        let line = line::read(section);
+        let line = line::read(section).map(Arc::new);
         let (queue, uplink_queue) = (queues.named_by(section, "queue"), uplink(section, queues));
-        let (queue, uplink_queue) = (queue?, uplink_queue?);
-        let link = Self { lines: vec![line?.into()], queue, uplink_queue };
+        let (line, queue, uplink_queue) = (line?, queue?, uplink_queue?);
+        let uplink_lines = vec![line::other_way(section, &line, &line::UPLINK)?];
+        let link = Self { lines: vec![line], uplink_lines, queue, uplink_queue };
         link.check(queues);
         Some(link)
     }
@@ -60,39 +67,41 @@ impl HostLink {
     pub fn with(&self, section: &Section<'_>, count: usize, queues: &Queues<'_>) -> Option<Self> {
         let mut link = self.clone();
         let mut line = Line::clone(self.line(0));
+        let mut uplink_line = Line::clone(self.uplink_line(0));
         let in_service = section.has(InService::KEY.key).then(|| InService::read(section));
         let in_service = in_service.unwrap_or(line.server.in_service());
-        line.server = line::server(section).unwrap_or(line.server).with_in_service(in_service);
+        if let Some(server) = line::server(section) {
+            line.server = server.clone();
+            uplink_line.server = server;
+        }
+        line.server = line.server.with_in_service(in_service);
+        uplink_line.server = uplink_line.server.with_in_service(in_service);
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;
         }
         link.uplink_queue = uplink(section, queues)?.or(link.uplink_queue);
         line.channel = line::channel(section, Some(line.channel))?;
-        link.lines = match section.list(Channel::KEY.key) {
-            Some([]) => {
-                section.error(Channel::KEY.key, wrong_length(0, count));
-                vec![line.into()]
-            }
-            Some(list) => {
-                if list.len() != count {
-                    section.error(Channel::KEY.key, wrong_length(list.len(), count));
-                }
-                let delay = |node: &Node| match node.value {
-                    Value::Text(_) => units::time(&node.value).ok().map(Span),
-                    _ => None,
-                };
-                let of = |delay| Line { channel: Channel::constant(delay), ..line.clone() }.into();
-                list.iter().map(|node| delay(node).map(of)).collect::<Option<Vec<_>>>()?
-            }
-            None => vec![line.into()],
-        };
+        uplink_line.channel = line::channel(section, Some(uplink_line.channel))?;
+        let uplink_line = line::other_way(section, &uplink_line.into(), &line::UPLINK)?;
+        if let Some(list) = section.list(Channel::KEY.key)
+            && (list.is_empty() || list.len() != count)
+        {
+            section.error(Channel::KEY.key, wrong_length(list.len(), count));
+        }
+        link.lines = of_flows(section, &line)?;
+        link.uplink_lines = of_flows(section, &uplink_line)?;
         link.check(queues);
         Some(link)
     }
 
-    /// The server and channel of a flow of the group.
+    /// The server and channel of a flow of the group, towards the host.
     pub fn line(&self, index: usize) -> &Arc<Line> {
         self.lines.get(index).unwrap_or(&self.lines[0])
+    }
+
+    /// The same from the host.
+    pub fn uplink_line(&self, index: usize) -> &Arc<Line> {
+        self.uplink_lines.get(index).unwrap_or(&self.uplink_lines[0])
     }
 
     /// The queue from the host.
@@ -104,9 +113,24 @@ impl HostLink {
     fn check(&self, queues: &Queues<'_>) {
         for line in &self.lines {
             queues.before_link(self.queue, line);
+        }
+        for line in &self.uplink_lines {
             queues.before_link(self.uplink_queue(), line);
         }
     }
+}
+
+/// Return the lines of the flows of a group: one for all, or one for each delay of a list.
+fn of_flows(section: &Section<'_>, line: &Line) -> Option<Vec<Arc<Line>>> {
+    let Some(list) = section.list(Channel::KEY.key).filter(|list| !list.is_empty()) else {
+        return Some(vec![line.clone().into()]);
+    };
+    let delay = |node: &Node| match node.value {
+        Value::Text(_) => units::time(&node.value).ok().map(Span),
+        _ => None,
+    };
+    let of = |delay| Line { channel: line.channel.clone().with_delay(delay), ..line.clone() }.into();
+    list.iter().map(|node| delay(node).map(of)).collect::<Option<Vec<_>>>()
 }
 
 /// The queue that `uplink_queue` names, if it is there; `None` if there is no such queue.

@@ -125,6 +125,7 @@ impl Network {
 #[derive(Clone, Debug)]
 pub(crate) struct Trunk {
     line: Arc<Line>,
+    reverse_line: Arc<Line>,
     queue: QueueId,
     reverse_queue: QueueId,
 }
@@ -133,16 +134,19 @@ fn trunk_shape(doc: &'static str) -> Shape {
     let mut shape = one_way_shape(doc);
     let reverse = Key::new("reverse_queue", Kind::Name, "The same for the reverse direction.");
     shape.keys.push(reverse.default("\"default\""));
+    shape.keys.extend(line::keys_of_other_way(&line::REVERSE, "the reverse direction"));
     shape
 }
 
 fn read_trunk(section: &Section<'_>, queues: &Queues<'_>) -> Option<Trunk> {
-    let line = line::read(section);
+    let line = line::read(section).map(Arc::new);
     let queue = queues.named_by(section, "queue");
     let reverse_queue = queues.named_by(section, "reverse_queue");
-    let trunk = Trunk { line: line?.into(), queue: queue?, reverse_queue: reverse_queue? };
+    let line = line?;
+    let reverse_line = line::other_way(section, &line, &line::REVERSE)?;
+    let trunk = Trunk { line, reverse_line, queue: queue?, reverse_queue: reverse_queue? };
     queues.before_link(trunk.queue, &trunk.line);
-    queues.before_link(trunk.reverse_queue, &trunk.line);
+    queues.before_link(trunk.reverse_queue, &trunk.reverse_line);
     Some(trunk)
 }
 
@@ -226,6 +230,6 @@ impl<'a> Builder<'a> {
     fn trunk(&mut self, names: [String; 2], (a, b): (NodeId, NodeId), trunk: &Trunk) {
         let [forward, reverse] = names;
         self.between(forward, (a, b), &trunk.line, trunk.queue);
-        self.between(reverse, (b, a), &trunk.line, trunk.reverse_queue);
+        self.between(reverse, (b, a), &trunk.reverse_line, trunk.reverse_queue);
     }
 }

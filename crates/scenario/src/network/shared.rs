@@ -97,8 +97,9 @@ impl Shared {
         for k in 0..self.hosts {
             let (router, node) = (self.router_of(k), builder.node(format!("h{}", k + 1)));
             let (host, router_name) = (k + 1, router + 1);
-            let line = self.host.line(0);
-            builder.link(format!("h{host}->r{router_name}"), (node, router), line, self.host.uplink_queue());
+            let (line, uplink_line) = (self.host.line(0), self.host.uplink_line(0));
+            let uplink_queue = self.host.uplink_queue();
+            builder.link(format!("h{host}->r{router_name}"), (node, router), uplink_line, uplink_queue);
             builder.link(format!("r{router_name}->h{host}"), (router, node), line, self.host.queue);
         }
     }

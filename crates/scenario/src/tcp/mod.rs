@@ -150,6 +150,7 @@ mod tests {
             ValueKind::PacketsOrBytes
             | ValueKind::Rate
             | ValueKind::Points
+            | ValueKind::Numbers
             | ValueKind::BytesByLevel
             | ValueKind::Text => {
                 unreachable!("no parameter of a connection")

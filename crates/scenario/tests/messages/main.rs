@@ -1,6 +1,7 @@
 //! The exact message of every error.
 
 mod applications;
+mod channels;
 mod classes;
 mod file;
 mod flows;

@@ -278,7 +278,7 @@ fn changes() {
             (
                 r#"att = "5s""#,
                 &[
-                    r#"net.toml:39:1: change.0.att: unknown key (allowed: at, link, rate, delay; did you mean "at"?)"#,
+                    r#"net.toml:39:1: change.0.att: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate; did you mean "at"?)"#,
                 ],
             ),
         ],
@@ -311,7 +311,12 @@ fn changes() {
         DIFFSERV,
         r#"rate = "5Mbps""#,
         &[
-            ("", &["net.toml:38:1: change.0: says neither rate nor delay (allowed: rate, delay, or both)"]),
+            (
+                "",
+                &[
+                    "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate)",
+                ],
+            ),
             (
                 r#"rate = "0Mbps""#,
                 &[
@@ -321,7 +326,7 @@ fn changes() {
             (
                 r#"raet = "5Mbps""#,
                 &[
-                    r#"net.toml:41:1: change.0.raet: unknown key (allowed: at, link, rate, delay; did you mean "rate"?)"#,
+                    r#"net.toml:41:1: change.0.raet: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate; did you mean "rate"?)"#,
                 ],
             ),
             (

@@ -285,7 +285,7 @@ fn dumbbell() {
         &[(
             "",
             &[
-                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, loss, jitter, reorder, duplicate, queue, uplink_queue, uplink_loss, uplink_jitter, uplink_reorder, uplink_duplicate)",
             ],
         )],
     );
@@ -303,7 +303,7 @@ fn dumbbell() {
             (
                 r#"left = "20Mbps""#,
                 &[
-                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, loss, jitter, reorder, duplicate, queue, uplink_queue, uplink_loss, uplink_jitter, uplink_reorder, uplink_duplicate)",
                 ],
             ),
         ],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from aqmlab.errors import one_line
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import rate, time
+from aqmlab.interop.tc.netem import NOTHING
 from aqmlab.scenario.toml_text import inline
 
 RATE, DELAY = 10e6, 0.02
@@ -34,6 +35,8 @@ class Bottleneck:
     ----------
     rate_bps, delay_s
         Of the link.
+    channel
+        Loss, jitter, reordering and duplication on the link, as its keys.
     queues
         ``[queue.NAME]`` tables; the link has the one that is called `BOTTLENECK`.
     classes
@@ -46,6 +49,7 @@ class Bottleneck:
 
     rate_bps: float = RATE
     delay_s: float = DELAY
+    channel: Table = field(default_factory=dict)
     queues: dict[str, Table] = field(default_factory=dict)
     classes: dict[str, list[Class]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -93,6 +97,7 @@ class Bottleneck:
 def text_of(found: Bottleneck, *, name: str, description: str, source: str = "lines of tc") -> str:
     """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC."""
     trunk: Table = {"rate": rate(found.rate_bps), "delay": time(found.delay_s), "queue": BOTTLENECK}
+    trunk |= found.channel | {f"reverse_{key}": NOTHING[key] for key in found.channel}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
     lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
     lines += [f"# Not carried over, or assumed: {one_line(note)}." for note in found.notes]

@@ -3,7 +3,7 @@
 | tc | scenario |
 |---|---|
 | ``tbf``, ``htb`` and ``hfsc`` classes, ``netem rate``, RED's ``bandwidth`` | the link's rate |
-| ``netem delay`` | the link's delay |
+| ``netem`` | the link's delay, loss, jitter, reordering and duplication (`aqmlab.interop.tc.netem`) |
 | ``prio``, ``ets``, ``pfifo_fast`` | ``priority`` and ``wfq`` with a class for each band that a code point reaches |
 | ``htb``, ``hfsc`` with filters by code point | ``wfq`` with the classes' rates as weights |
 | ``mq`` with equal disciplines | one of them |
@@ -26,6 +26,7 @@ from aqmlab.interop.importing.tc_classes import DEEPEST, NoClassesError, Shares,
 from aqmlab.interop.importing.tc_filters import described, targets_of
 from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, QUEUE_LENGTH, leaf_table
 from aqmlab.interop.importing.tc_nodes import USUAL, Device, Node, Script, major, minor
+from aqmlab.interop.tc.netem import read_netem
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
 
@@ -214,10 +215,17 @@ class Reader:
                 delay = seconds_of(lists["delay"][0])
                 self.found.delay_s = self.found.delay_s + delay if self._has_delay else delay
                 self._has_delay = True
+            channel, read, notes = read_netem(node.words)
         except ValueError as error:
             raise InputError(f"{self._where(node)}: {error}") from None
-        more = [f"{word} ... {' '.join(lists[word][1:])}" for word in ("rate", "delay") if len(lists.get(word, ())) > 1]
-        known = {"delay", *(() if is_other else ("rate",)), *(("limit",) if is_queue else ())}
+        for key in list(channel):
+            if key in self.found.channel:
+                read.discard(key)
+        self.found.channel |= {key: value for key, value in channel.items() if key not in self.found.channel}
+        for note in notes:
+            self._note(f"netem {note}", node)
+        more = [f"rate ... {' '.join(lists['rate'][1:])}"] if len(lists.get("rate", ())) > 1 else []
+        known = {*read, "delay", *(() if is_other else ("rate",)), *(("limit",) if is_queue else ())}
         self._unread(node, [*more, *node.words.without(known)])
 
     def _set_rate(self, bits: float) -> None:

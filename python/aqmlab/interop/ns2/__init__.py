@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
-from aqmlab.interop.differences import Kind, Semantic, inexpressible
+from aqmlab.interop.differences import Kind, Semantic, channel_differences, inexpressible
 from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
@@ -85,6 +85,7 @@ def _version(program: str | None) -> str | None:
 def _network(model: Model) -> Iterator[Semantic]:
     for link in model.queues.values():
         yield from queue_differences(link)
+    yield from channel_differences(model, "ns-2")
     joined = [(link.from_, link.to) for link in model.links]
     if len(set(joined)) < len(joined):
         yield Semantic("parallel links", "ns-2 has one link from a node to another.", Kind.INEXPRESSIBLE)

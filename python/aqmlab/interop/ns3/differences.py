@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.interop.crosscheck.routes import Routes
-from aqmlab.interop.differences import Kind, Semantic
+from aqmlab.interop.differences import Kind, Semantic, channel_differences
 from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
@@ -41,6 +41,7 @@ def _network(model: Model) -> Iterator[Semantic]:
     yield Semantic("framing", text, Kind.DIFFERS)
     if model.scenario.markers:
         yield Semantic("markers", "The program has no DiffServ markers.", Kind.INEXPRESSIBLE)
+    yield from channel_differences(model, "ns-3")
     ends = {(link.from_, link.to): link for link in model.links}
     if len(ends) < len(model.links):
         yield Semantic("parallel links", "The program joins two nodes once.", Kind.INEXPRESSIBLE)

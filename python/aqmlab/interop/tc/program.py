@@ -11,6 +11,7 @@ from aqmlab.errors import Error
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
 from aqmlab.interop.model import NS2_PROFILE, Model
+from aqmlab.interop.tc.netem import netem_words
 from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
@@ -47,6 +48,8 @@ def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int,
 
 def differences(model: Model) -> list[Semantic]:
     """Return the features of a scenario that Linux lacks or implements differently."""
+    if channels := list(_channels(model)):
+        return channels
     try:
         found = setting(model, 1)
     except Error as error:
@@ -68,6 +71,18 @@ def differences(model: Model) -> list[Semantic]:
     ]
     made += [one for group in model.groups if group not in left_out for one in _transport(model, group)]
     return list(dict.fromkeys(made))
+
+
+def _channels(model: Model) -> Iterator[Semantic]:
+    """Name channels that do more than delay, in netem's words: the script has no device behind the bottleneck."""
+    for link in model.links:
+        if any(link.channel.values()):
+            try:
+                words = f"tc qdisc add dev DEV root {netem_words(link.delay_s, link.channel)}"
+            except ValueError as error:
+                words = str(error)
+            text = f"The script has no device behind {link.name} for its channel: {words}."
+            yield Semantic("channel", text, Kind.INEXPRESSIBLE)
 
 
 def _always() -> Iterator[Semantic]:

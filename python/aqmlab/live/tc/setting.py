@@ -165,6 +165,8 @@ def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
     }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")
+    if channel := ", ".join(scenario.link(plan.link).channel):
+        raise InputError(f"live: {channel} of {plan.link} cannot be had with tc as bottleneck")
     markers = () if qdisc is IN_USERSPACE else scenario.markers
     policers = tuple(policer for marker in markers for policer in _policers(marker, plan))
     clients = tuple(client for group in plan.groups for client in _clients(group, scenario.duration_s))

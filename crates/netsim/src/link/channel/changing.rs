@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use aqmlab_units::{Span, Time};
 
-use super::{Carry, Channel, ChannelPart};
+use super::impaired::Impaired;
+use super::{Carry, Channel, ChannelChange, ChannelPart};
 
 /// A propagation delay, and those that replace it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,9 +38,15 @@ impl ChannelPart for Changing {
         true
     }
 
-    fn then(mut self, at: Time, delay: Span) -> Channel {
-        self.later.push((at, delay));
-        self.into()
+    fn then(mut self, at: Time, change: &ChannelChange) -> Channel {
+        if let Some(delay) = change.delay {
+            self.later.push((at, delay));
+        }
+        if change.impairments.is_empty() {
+            return self.into();
+        }
+        let before = if self.later.is_empty() { Channel::constant(self.first) } else { self.into() };
+        Impaired::new(before, Default::default()).then(at, &ChannelChange { delay: None, ..change.clone() })
     }
 
     fn since(&self, now: Time) -> Self {

@@ -3,7 +3,7 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, ParameterValue, Span, Time};
 
-use super::{Carry, Changing, Channel, ChannelPart};
+use super::{Carry, Changing, Channel, ChannelChange, ChannelPart};
 use crate::link::part::Keys;
 
 /// The channel of a constant delay.
@@ -18,7 +18,7 @@ impl ChannelPart for Constant {
 
     fn read(keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
         let Some(ParameterValue::Time(delay)) = keys.value(&Channel::KEY) else { return Ok(before) };
-        Ok(Some(Channel::constant(delay)))
+        Ok(Some(before.map_or_else(|| Channel::constant(delay), |before| before.with_delay(delay))))
     }
 
     fn delay(&self) -> Span {
@@ -33,8 +33,8 @@ impl ChannelPart for Constant {
         true
     }
 
-    fn then(self, at: Time, delay: Span) -> Channel {
-        Changing::new(self.delay).then(at, delay)
+    fn then(self, at: Time, change: &ChannelChange) -> Channel {
+        Changing::new(self.delay).then(at, change)
     }
 
     fn since(&self, _now: Time) -> Self {

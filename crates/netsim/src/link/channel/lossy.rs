@@ -2,7 +2,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use super::{Carry, Carrying, Channel, ChannelPart};
+use super::{Carry, Carrying, Channel, ChannelChange, ChannelPart};
 
 /// A channel that loses packets, after another one.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,8 @@ impl ChannelPart for Lossy {
         self.before.keeps_order()
     }
 
-    fn then(self, at: Time, delay: Span) -> Channel {
-        Self { before: Box::new(self.before.then(at, delay)), ..self }.into()
+    fn then(self, at: Time, change: &ChannelChange) -> Channel {
+        Self { before: Box::new(self.before.then(at, change)), ..self }.into()
     }
 
     fn since(&self, now: Time) -> Self {

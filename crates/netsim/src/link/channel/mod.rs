@@ -1,10 +1,10 @@
 //! The channel of a link: when a packet that has left arrives at the far end, and whether it does.
 //!
 //! Every channel is one file, and one line in the list below. A channel that does something to packets in addition to their delay
-//! holds the channel before it: packets pass the channels in the order of the list.
+//! holds the channel before it.
 
 use aqmlab_aqm::ParameterError;
-use aqmlab_units::{Parameter, Span, Time, ValueKind};
+use aqmlab_units::{Parameter, ParameterValue, Span, Time, ValueKind};
 
 use super::part::{Keys, parts};
 
@@ -12,6 +12,8 @@ use super::part::{Keys, parts};
 pub(crate) trait ChannelPart: Clone + Into<Channel> {
     /// The keys of a link that select and describe it.
     const PARAMETERS: &'static [Parameter] = &[];
+    /// The keys of tables that may stand in place of the values of these keys.
+    const TABLES: &'static [(&'static str, &'static [Parameter])] = &[];
     /// Its state in a run.
     type State: Carry;
 
@@ -30,8 +32,8 @@ pub(crate) trait ChannelPart: Clone + Into<Channel> {
     /// Return whether packets arrive in the order of their services, each at most once: stations behind the link rely on it.
     fn keeps_order(&self) -> bool;
 
-    /// Return this channel until a time, then the same with another propagation delay.
-    fn then(self, at: Time, delay: Span) -> Channel;
+    /// Return this channel until a time, then the same with a change.
+    fn then(self, at: Time, change: &ChannelChange) -> Channel;
 
     /// Return the channel for a link that starts at `now`, where earlier changes do not count.
     fn since(&self, now: Time) -> Self;
@@ -59,10 +61,42 @@ parts! {
     ChannelPart, each_channel, every_channel;
     constant: Constant,
     changing: Changing,
+    impaired: Impaired,
     #[cfg(test)]
     lossy: Lossy,
     #[cfg(test)]
     shuffled: Shuffled,
+}
+
+pub use impaired::{Impairments, Settings};
+
+/// A change of a channel during a run: what is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChannelChange {
+    /// The propagation delay from then on.
+    pub delay: Option<Span>,
+    /// What happens to packets from then on.
+    pub impairments: Impairments,
+}
+
+impl ChannelChange {
+    /// Read it from the keys of a change.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn read(keys: &dyn Keys) -> Result<Self, ParameterError> {
+        let delay = match keys.value(&Channel::KEY) {
+            Some(ParameterValue::Time(delay)) => Some(delay),
+            _ => None,
+        };
+        Ok(Self { delay, impairments: Impairments::read(keys)? })
+    }
+}
+
+impl From<Span> for ChannelChange {
+    fn from(delay: Span) -> Self {
+        Self { delay: Some(delay), ..Self::default() }
+    }
 }
 
 #[cfg(test)]
@@ -97,11 +131,44 @@ impl Channel {
         Ok(before)
     }
 
-    /// Return this channel until a time, then the same with another propagation delay. Changes are added in the order of their
-    /// times.
+    /// Return the keys of the table that may stand in place of the value of a key; none if no table may.
+    pub fn table_of(key: &str) -> &'static [Parameter] {
+        let mut found: &'static [Parameter] = &[];
+        every_channel!(T => for (of, table) in T::TABLES {
+            if *of == key {
+                found = *table;
+            }
+        });
+        found
+    }
+
+    /// Return this channel until a time, then the same with a change. Changes are added in the order of their times.
     #[must_use]
-    pub fn then(self, at: Time, delay: Span) -> Self {
-        each_channel!(Kind, self.0, part => part.then(at, delay))
+    pub fn then(self, at: Time, change: &ChannelChange) -> Self {
+        each_channel!(Kind, self.0, part => part.then(at, change))
+    }
+
+    /// Return the channel with another, constant, propagation delay.
+    #[must_use]
+    pub fn with_delay(self, delay: Span) -> Self {
+        match self.0 {
+            Kind::Impaired(impaired) => impaired.with_delay(delay).into(),
+            _ => Self::constant(delay),
+        }
+    }
+
+    /// Return what happens to packets in addition to the propagation delay, at the start.
+    pub fn impairments(&self) -> Option<&Impairments> {
+        self.as_impaired().map(Impaired::first)
+    }
+
+    /// Return whether it may lose, reorder or duplicate packets, or delay them at random.
+    pub fn is_impaired(&self) -> bool {
+        self.as_impaired().is_some()
+    }
+
+    fn as_impaired(&self) -> Option<&Impaired> {
+        if let Kind::Impaired(impaired) = &self.0 { Some(impaired) } else { None }
     }
 
     /// Return the propagation delay at the start; of one that always varies, the mean.
@@ -137,6 +204,10 @@ pub(crate) struct Wire {
     keeps_order: bool,
     /// If it does not keep the order: when the last packet and its copy arrive, `NEVER` for those that do not.
     arrivals: [Time; 2],
+    /// When the last of all packets before arrives.
+    latest: Time,
+    /// The last packet, or its copy, arrives before one that left earlier.
+    overtakes: bool,
 }
 
 impl Wire {
@@ -146,7 +217,8 @@ impl Wire {
     /// Start a channel at time 0 of a run with this seed, for the link of this name.
     pub fn new(channel: &Channel, seed: u64, link: &str) -> Self {
         let keeps_order = channel.keeps_order();
-        Self { channel: channel.start(seed, link), keeps_order, arrivals: [Time::NEVER; 2] }
+        let channel = channel.start(seed, link);
+        Self { channel, keeps_order, arrivals: [Time::NEVER; 2], latest: Time::ZERO, overtakes: false }
     }
 
     /// See [`Carry::carry`]; [`Wire::UNORDERED`] if the channel does not keep the order.
@@ -168,12 +240,20 @@ impl Wire {
             return arrival;
         }
         self.arrivals = [arrival, self.channel.copy().unwrap_or(Time::NEVER)];
+        let arrivals = self.arrivals.into_iter().filter(|time| *time != Time::NEVER);
+        self.overtakes = arrivals.clone().any(|time| time < self.latest);
+        self.latest = arrivals.fold(self.latest, Time::max);
         Self::UNORDERED
     }
 
     /// Return when the last packet and its copy arrive.
     pub fn arrivals(&self) -> [Time; 2] {
         self.arrivals
+    }
+
+    /// Return whether the last packet, or its copy, overtakes one that left earlier.
+    pub fn overtakes(&self) -> bool {
+        self.overtakes
     }
 
     /// Return whether nothing but a constant delay happens to packets.
