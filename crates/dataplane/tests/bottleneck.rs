@@ -58,7 +58,7 @@ const RED: &str = "aqm = \"red\"\nlimit = \"20p\"\nmin_th = \"3p\"\nmax_th = \"9
 /// Times and slots that leave until `to`.
 fn leave(link: &mut Bottleneck, to: Time) -> Vec<(Time, u32)> {
     let mut left = Vec::new();
-    link.advance(to, &mut |time, packet| left.push((time, packet.payload.slot)));
+    link.advance(to, &mut |time, packet, _| left.push((time, packet.payload.slot)));
     left
 }
 
@@ -213,7 +213,7 @@ proptest! {
                     let other = &configurations[usize::from(*group) % 2];
                     link.renew(now, &other.settings(&other.groups())[0], false);
                 }
-                1..=20 => link.advance(now, &mut |time, packet| {
+                1..=20 => link.advance(now, &mut |time, packet, _| {
                     times.push(time);
                     back.push(packet.payload.slot);
                 }),
@@ -224,7 +224,7 @@ proptest! {
             prop_assert_eq!(outcomes.offered, outcomes.out + outcomes.dropped + outcomes.lost + link.held());
             prop_assert_eq!(back.len() as u64, outcomes.offered - link.held());
         }
-        link.advance(Time(u64::MAX / 2), &mut |time, packet| {
+        link.advance(Time(u64::MAX / 2), &mut |time, packet, _| {
             times.push(time);
             back.push(packet.payload.slot);
         });

@@ -15,7 +15,10 @@ pub fn tables<P: PartialEq + Numbered>(
     links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
-    let link = |i: usize| SeenLink { name: &links[i].name, aqm: links[i].aqm, station: links[i] };
+    let link = |i: usize| {
+        let link = links[i];
+        SeenLink { name: &link.name, aqm: link.aqm, is_impaired: link.is_impaired, station: link }
+    };
     Seen { plan, count: links.len(), link: &link }.tables(measured.secs()).into()
 }
 

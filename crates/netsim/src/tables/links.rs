@@ -91,9 +91,7 @@ impl Seen<'_> {
 
     /// Links whose channel may do more to packets than delay them.
     pub fn channels_table(&self) -> Table {
-        let is_impaired =
-            |i: &usize| self.plan.links.get(*i).is_some_and(|link| link.line.channel.is_impaired());
-        let impaired = (0..self.count).filter(is_impaired).map(self.link);
+        let impaired = self.links().filter(|link| link.is_impaired);
         let rows: Vec<_> =
             impaired.map(|l| (l.name, l.station.drops().map(|d| d.channel).unwrap_or_default())).collect();
         vec![

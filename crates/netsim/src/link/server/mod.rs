@@ -6,7 +6,8 @@ use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
 pub use self::piecewise::InService;
-use self::piecewise::{FAR, Work};
+pub(crate) use self::piecewise::FAR;
+use self::piecewise::Work;
 pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
 
@@ -188,6 +189,11 @@ impl Serving {
     #[inline(never)]
     fn serve_any(&mut self, start: Time, bytes: u32) -> Span {
         each_server!(Self, self, server => server.serve(start, bytes))
+    }
+
+    /// Return whether the bit rate never changes.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Constant(_))
     }
 
     /// See [`Serve::rate_at`].

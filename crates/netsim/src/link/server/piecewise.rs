@@ -15,7 +15,7 @@ use super::Serve;
 use crate::link::part::Keys;
 
 /// The end of a service during which the rate stays at 0: after the end of any run.
-pub(super) const FAR: Time = Time(u64::MAX / 2);
+pub(crate) const FAR: Time = Time(u64::MAX / 2);
 
 const PS_PER_S: u128 = 1_000_000_000_000;
 
