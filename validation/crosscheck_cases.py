@@ -262,6 +262,7 @@ start = "2.0001s"
 stop = "20s"
 """
 ODD = DUMBBELL.replace("100Mbps", "93.7Mbps").replace("5ms", "5.13ms").replace("7ms", "7.71ms")
+AS_STARTED = DUMBBELL.replace('queue = "bottleneck" }', 'queue = "bottleneck", in_service = "as-started" }')
 CHANGE = """
 [[change]]
 at = "12s"
@@ -379,7 +380,9 @@ NS2 = (
         ten() + udp("bursts", "750kbps", count=8, pattern=BURSTS),
     ),
     Case("files", "RED, 240 files of exponential size from a server", SERVER, red(), FILES),
-    Case("rate-changes", "gentle RED, the rate of the link changes twice", DUMBBELL, red("gentle-red"), ten() + CHANGE),
+    Case(
+        "rate-changes", "gentle RED, the rate of the link changes twice", AS_STARTED, red("gentle-red"), ten() + CHANGE
+    ),
     Case(
         "chain",
         "a chain of four routers with gentle RED",

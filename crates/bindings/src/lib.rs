@@ -259,6 +259,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scenario::document, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::text_hash, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::with_files, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::trace, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(curve, m)?)?;

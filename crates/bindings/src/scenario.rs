@@ -196,6 +196,12 @@ pub(crate) fn with_files(
     }
 }
 
+/// Describe a trace, whose text is that of a file with this name, as JSON.
+#[pyfunction]
+pub(crate) fn trace(py: Python<'_>, text: &str, filename: &str) -> PyResult<String> {
+    py.detach(|| aqmlab_scenario::trace_json(filename, text)).map_err(InputError::new_err)
+}
+
 /// Read a TOML text with the limits and messages of scenario files.
 #[pyfunction]
 pub(crate) fn document<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {

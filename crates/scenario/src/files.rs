@@ -1,14 +1,20 @@
-//! Distributions in files beside a scenario, `cdf = "sizes.cdf"`, and lists of lost packets, `packets = "lost.txt"`. Their contents replace the name of the file in the text of the
-//! scenario, so that the text means the same wherever it is read, and its hash depends on the contents.
+//! Files beside a scenario: distributions, `cdf = "sizes.cdf"`, traces of rates, `trace = "lte.up"`, and lists of lost packets,
+//! `packets = "lost.txt"`. Their contents replace the name of the file in the text of the scenario, so that the text means the same
+//! wherever it is read, and its hash depends on them.
+
+use aqmlab_netsim::plan::Server;
 
 use crate::overrides;
 use crate::problem::{Complaint, Problem, Report};
 use crate::section::{element_name, join};
 use crate::sizes;
+use crate::traces;
 use crate::tree::{self, Node, Place, Table, Value};
 
 /// The key of a distribution.
 const CDF: &str = "cdf";
+/// The key of a trace, in the table of a rate.
+const TRACE: &str = "trace";
 
 /// The key of a list of lost packets, in a table whose key ends in `loss`.
 const PACKETS: &str = "packets";
@@ -21,7 +27,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 /// The text of a scenario, and its overrides as (path, value).
 pub type TextAndOverrides = (String, Vec<(String, String)>);
 
-/// Return a scenario's text and overrides with the points of distributions in place of the files that have them. `read` returns
+/// Return a scenario's text and overrides with distributions and traces in place of the files that have them. `read` returns
 /// the text of a file by its name in the scenario, or the error.
 ///
 /// # Errors
@@ -33,20 +39,16 @@ pub fn with_files(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<TextAndOverrides, Vec<Problem>> {
     let (mut text, mut pairs) = (text.to_owned(), overrides.to_vec());
-    let names = |text: &str| text.contains(CDF) || text.contains(PACKETS);
+    let names = |text: &str| [CDF, TRACE, PACKETS].iter().any(|key| text.contains(key));
     if !names(&text) && !pairs.iter().any(|(key, value)| names(key) || names(value)) {
         return Ok((text, pairs));
     }
     let found = named_files(&text, file, overrides);
     let report = Report::new(file, &text);
-    let mut lists = Vec::new();
+    let mut contents = Vec::new();
     for Named { name, path, place } in &found {
-        let list = |content: String| match path.ends_with(CDF) {
-            true => sizes::points(name, &content).map(|points| points_text(&points)),
-            false => packets(name, &content),
-        };
-        match read(name).map_err(Complaint::new).and_then(list) {
-            Ok(list) => lists.push(list),
+        match read(name).map_err(Complaint::new).and_then(|content| value(path, name, &content)) {
+            Ok(found) => contents.push(found),
             Err(complaint) => report.error(*place, path.as_str(), complaint),
         }
     }
@@ -55,7 +57,7 @@ pub fn with_files(
         return Err(errors);
     }
     // From the end of the text, so that the places before it stay.
-    let mut all: Vec<_> = found.iter().zip(lists).collect();
+    let mut all: Vec<_> = found.iter().zip(contents).collect();
     all.sort_by_key(|(named, _)| core::cmp::Reverse(named.place));
     for (Named { name, place, .. }, list) in all {
         match *place {
@@ -74,9 +76,17 @@ pub fn with_files(
     Ok((text, pairs))
 }
 
-fn points_text(points: &[(f64, f64)]) -> String {
-    let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
-    format!("[{}]", points.join(", "))
+/// Return the value that replaces the name of a file with this content.
+fn value(path: &str, name: &str, content: &str) -> Result<String, Complaint> {
+    if path.ends_with(CDF) {
+        let points = sizes::points(name, content)?;
+        let points: Vec<String> = points.iter().map(|(size, p)| format!("[{size:?}, {p:?}]")).collect();
+        return Ok(format!("[{}]", points.join(", ")));
+    }
+    if path.ends_with(PACKETS) {
+        return packets(name, content);
+    }
+    traces::read(name, content).map(|trace| format!("\"{}\"", trace.text()))
 }
 
 /// Most packets of a list in a file.
@@ -145,6 +155,28 @@ fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Na
     found
 }
 
+/// Collect the values of `trace` in tables in place of a rate.
+fn collect_traces(table: &Table, path: &str, of: &str, found: &mut Vec<Named>) {
+    for (key, entry) in table {
+        let path = if path.is_empty() { key.clone() } else { join(path, key) };
+        match &entry.node.value {
+            Value::Text(name) if key == TRACE && of == Server::KEY.key && is_file(name) => {
+                found.push(Named { name: name.clone(), path, place: entry.node.place });
+            }
+            Value::Table(table) => collect_traces(table, &path, key, found),
+            Value::List(list) => {
+                for (i, element) in list.iter().enumerate() {
+                    if let Some(table) = element.value.as_table() {
+                        let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
+                        collect_traces(table, &join(&path, &name), key, found);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 fn collect(node: &Node, path: &str, found: &mut Vec<Named>) {
     let Some(table): Option<&Table> = node.value.as_table() else { return };
     for (key, entry) in table {
@@ -164,6 +196,7 @@ fn names_file(path: &str) -> bool {
     let (key, table) = (keys.next(), keys.next());
     match key {
         Some(CDF) => path.starts_with("flow."),
+        Some(TRACE) => table == Some(Server::KEY.key),
         Some(PACKETS) => table.is_some_and(|table| table.ends_with("loss")),
         _ => false,
     }

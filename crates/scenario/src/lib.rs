@@ -35,6 +35,7 @@ mod shape;
 mod sizes;
 mod spread;
 mod tcp;
+mod traces;
 mod tree;
 mod units;
 
@@ -46,3 +47,4 @@ pub use live::{CountBytes, Distance, Family, FlowLabel, Live, Program};
 pub use normal::hash as text_hash;
 pub use problem::{Problem, Severity};
 pub use scenario::{FORMAT, Scenario, curve, parse, queue_for_link, queue_for_rate};
+pub use traces::trace_json;

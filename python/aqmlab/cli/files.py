@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
 
 @command("aqmlab list", "aqmlab list fq-codel", name="list")
 def list_(
-    name: Annotated[str | None, typer.Argument(help="One discipline or transport; default: all.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One discipline or transport, or traces; default: all.")] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also parameters that need another part of RED than the discipline has.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List disciplines and transports, or the parameters of one. Python: aqmlab.disciplines."""
+    """List disciplines and transports, the parameters of one, or traces here. Python: aqmlab.disciplines."""
     from aqmlab.scenario import registry
 
+    if name == "traces":
+        _list_traces(as_json=as_json)
+        return
     transports = registry.transports()
     if as_json:
         print_json(_registry_data(name, every=every))
@@ -54,6 +58,24 @@ def list_(
     if others:
         count = len(discipline.parameters) - len(shown)
         print(f"{count} more parameters have an effect with another part ({', '.join(others)}); --all lists them.")
+
+
+def _list_traces(*, as_json: bool) -> None:
+    """List the traces of this folder and of the examples."""
+    from aqmlab.scenario.traces import Trace, traces
+
+    found = traces()
+    valid = [one for one in found if isinstance(one, Trace)]
+    if as_json:
+        print_json([dataclasses.asdict(one) | {"file": str(one.file)} for one in valid])
+        return
+    columns = ["trace", "reading", "mean Mbit/s", "period s", "longest outage s"]
+    numbers = [(one.mean_bps / 1e6, one.period_s, one.longest_outage_s) for one in valid]
+    rows = [[str(one.file), one.reading, *(f"{x:.4g}" for x in row)] for one, row in zip(valid, numbers, strict=True)]
+    print_rows(columns, rows)
+    for error in found:
+        if not isinstance(error, Trace):
+            warn(str(error))
 
 
 def _registry_data(name: str | None, *, every: bool) -> dict[str, Any]:

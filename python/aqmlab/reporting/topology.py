@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.figures import scenario_curves
 from aqmlab.figures.marks import PALETTE
+from aqmlab.figures.traces import scenario_traces
 from aqmlab.reporting import plots
 from aqmlab.reporting.layout import Drawing, Spot, Wire, arrange
 from aqmlab.runs.runner import as_scenario
@@ -25,7 +26,7 @@ MANY_ALIKE = 3
 def draw(
     scenario: str | Path | Scenario, *, overrides: Overrides = (), out: str | Path = ".", png: bool = False
 ) -> list[Path]:
-    """Draw a scenario's network and the drop curves of its queues.
+    """Draw a scenario's network, the drop curves of its queues, and the rates of links that follow a trace.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def draw(
     overrides
         Dotted keys and values that override the file's.
     out
-        Folder for the files ``<name>-topology.svg`` and ``<name>-drop-curve.svg``.
+        Folder for the files ``<name>-topology.svg``, ``<name>-drop-curve.svg`` and ``<name>-trace.svg``.
     png
         Also write PNG pictures beside the SVG.
 
@@ -50,6 +51,9 @@ def draw(
     curves = scenario_curves(plan)
     if curves is not None:
         files += plots.save_figure(lambda ax: plots.draw(ax, curves), Path(out) / f"{stem}-drop-curve", png=png)
+    traces = scenario_traces(plan)
+    if traces is not None:
+        files += plots.save_figure(lambda ax: plots.draw(ax, traces), Path(out) / f"{stem}-trace", png=png)
     return files
 
 

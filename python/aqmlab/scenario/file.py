@@ -34,7 +34,7 @@ BOM = "\ufeff"
 """Byte-order mark that some editors write before a text in UTF-8."""
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
-LONGEST_DISTRIBUTION = 1_000_000
+LONGEST_FILE = 100_000_000
 """Bytes of the longest file with a distribution."""
 APPLICATIONS = _core.APPLICATIONS
 """Keys of flows with an application."""
@@ -127,7 +127,7 @@ class Scenario:
         folder = None if is_packaged(filename) else Path(filename).parent
         filename = one_line(filename)  # a file's name may have a newline, or bytes that are no text
         pairs = override_pairs(overrides)
-        text, read = _core.with_files(text, filename, pairs, partial(_distribution, folder))
+        text, read = _core.with_files(text, filename, pairs, partial(_named_file, folder))
         pairs = tuple(read)
         core = _core.Scenario(text, filename, pairs)
         return cls(core=core, text=text, filename=filename, overrides=pairs, **core.description())
@@ -272,17 +272,17 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: is no path (allowed: a path without the character NUL)") from None
 
 
-def _distribution(folder: Path | None, name: str) -> str:
-    """Return the text of a distribution's file, whose name is relative to the folder of the scenario."""
+def _named_file(folder: Path | None, name: str) -> str:
+    """Return the text of a distribution or a trace, whose name is relative to the folder of the scenario."""
     if folder is None:
         raise InputError(f"{name}: a scenario of the package has no files of its own")
     path = folder / name
     try:
-        return read_bytes(path, longest=LONGEST_DISTRIBUTION).decode()
+        return read_bytes(path, longest=LONGEST_FILE).decode()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file of lines 'size probability'") from None
+        raise InputError(f"{path}: is a folder, not a file") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:

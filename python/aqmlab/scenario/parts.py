@@ -20,7 +20,7 @@ class Link:
     name, from_, to
         Its name and the nodes it joins.
     rate_bps
-        Rate in bit/s.
+        Rate in bit/s at the start; of a trace, the mean.
     delay_s
         Propagation delay in s.
     queue
@@ -34,6 +34,11 @@ class Link:
         ``duplicate``), shares from 0 to 1, times in s; empty if nothing does.
     classes
         Effective values of every class of a queue that has classes, in their order: name, code points, curve.
+    in_service
+        What happens to the packet in service when the rate changes: ``remaining-bits`` or ``as-started``.
+    trace
+        The trace that the rate follows: ``reading`` (``opportunities``, ``hold`` or ``interpolate``), ``period_s``,
+        ``mean_bps``, ``longest_outage_s`` and ``bins_bps``, the means of equal parts of a period; None without.
     """
 
     name: str
@@ -46,6 +51,8 @@ class Link:
     parameters: dict[str, Any] = field(default_factory=dict)
     channel: dict[str, Any] = field(default_factory=dict)
     classes: tuple[dict[str, Any], ...] = ()
+    in_service: str = "remaining-bits"
+    trace: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

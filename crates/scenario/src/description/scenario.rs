@@ -12,6 +12,7 @@ use super::live::Settings;
 use super::marker::Marker;
 use super::{classes_json, kind_of, parameter_json, tuple};
 use crate::problem::Problem;
+use crate::traces;
 use crate::{Scenario, parse};
 
 /// A scenario without its nodes, links and flows, which are long lists.
@@ -84,6 +85,10 @@ struct Link<'a> {
     from: &'a str,
     to: &'a str,
     rate_bps: f64,
+    /// The trace that its rate follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Json>,
+    in_service: &'static str,
     delay_s: f64,
     /// What its channel does to packets in addition.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -151,6 +156,12 @@ impl<'a> Link<'a> {
             from: node_name(plan, link.from),
             to: node_name(plan, link.to),
             rate_bps: link.rate().bps(),
+            trace: link
+                .line
+                .server
+                .trace()
+                .map(|(trace, interpolates)| traces::describe(trace, interpolates)),
+            in_service: link.line.server.in_service().word(),
             delay_s: link.delay().secs(),
             channel: link.line.channel.impairments().map(impairments_json).unwrap_or_default(),
             queue,

@@ -18,7 +18,8 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An ns-2 study, lines of tc, a configuration of Cisco IOS or Junos, or a capture.", metavar="FILE"
+            help="An ns-2 study, lines of tc, a configuration of Cisco IOS or Junos, a capture, or a trace.",
+            metavar="FILE",
         ),
     ],
     arguments: Annotated[
@@ -36,7 +37,7 @@ def import_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of an ns-2 study, a configuration or a capture. Python: aqmlab.import_scenario."""
+    """Make a scenario of an ns-2 study, a configuration, a capture or a trace. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
     from aqmlab.results.outputs import save_output
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aqmlab.errors import InputError, ListedError, Problem, ScenarioError, one_line
 from aqmlab.interop.importing import (
@@ -21,6 +22,8 @@ from aqmlab.interop.importing import (
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.scenario.file import Scenario, read_text
+from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.traces import looks_like_trace, read_trace
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Imported:
     text
         The scenario file.
     kind
-        ``ns2``, ``tc``, ``cisco``, ``juniper`` or ``capture``.
+        ``ns2``, ``tc``, ``cisco``, ``juniper``, ``capture`` or ``trace``.
     notes
         Missing parts of the original, and assumptions.
     differences
@@ -57,6 +60,28 @@ ROUTERS = (
 )
 
 
+DUMBBELL = """format = 1
+name = {name}
+description = {about}
+
+[run]
+duration = "60s"
+warmup = "5s"
+
+[dumbbell]
+bottleneck = {{ rate = {{ trace = {file} }}, delay = "20ms", queue = "bottleneck" }}
+left = {{ rate = "1Gbps", delay = "1ms" }}
+right = {{ rate = "1Gbps", delay = "1ms" }}
+
+[queue.bottleneck]
+aqm = "drop-tail"
+limit = "250p"
+
+[[flow]]
+name = "tcp"
+transport = "tcp"
+"""
+"""The scenario of a trace."""
 LONGEST_NAME = 120
 """Bytes of a scenario's name."""
 MOST_SHOWN = 30
@@ -166,6 +191,8 @@ def _capture(path: Path, name: str, form: str) -> Imported:
 
 def _text(path: Path, text: str, name: str) -> Imported:
     """Import lines of tc, or a router's configuration."""
+    if looks_like_trace(text):
+        return _trace(path, name)
     if tc_words.looks_like_tc(text):
         about = f"Imported from the lines of tc in {one_line(path.name)}."
         return _link(path, "tc", tc_words.read_tc(text, str(path)), name, about, "lines of tc")
@@ -190,6 +217,20 @@ def _text(path: Path, text: str, name: str) -> Imported:
         f'{path}: is neither an ns-2 study ("new Simulator") nor a capture, nor has it lines of "tc qdisc", '
         '"random-detect" or "policy-map" (Cisco), "drop-profiles" or "schedulers" in class-of-service (Junos)'
     )
+
+
+def _trace(path: Path, name: str) -> Imported:
+    """Return a dumbbell whose bottleneck follows a trace."""
+    trace = read_trace(path)
+    file = path.as_posix()
+    found: dict[str, Any] = {
+        "name": name,
+        "file": file if "." in file or "/" in file else f"./{file}",
+        "about": f"A trace: mean {trace.mean_bps / 1e6:.4g} Mbit/s, period {trace.period_s:g} s.",
+    }
+    note = f"the trace is read from {found['file']}, relative to the scenario's folder"
+    text = DUMBBELL.format_map({key: inline(value) for key, value in found.items()})
+    return _checked(Imported(text, "trace", (note,)))
 
 
 def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:

@@ -90,6 +90,7 @@ def _links(study: Study) -> list[tuple[Wire, list[str]]]:
         done.add(wire.handle)
         other = back.get((wire.from_, wire.to))
         table: Table = {"from": wire.from_, "to": wire.to, "rate": rate(wire.rate_bps), "delay": time(wire.delay_s)}
+        table |= _in_service(study, wire, other)
         table["queue"] = wire.queue
         if other is not None and (other.rate_bps, other.delay_s) == (wire.rate_bps, wire.delay_s):
             done.add(other.handle)
@@ -98,6 +99,12 @@ def _links(study: Study) -> list[tuple[Wire, list[str]]]:
             table["duplex"] = False
         found.append((wire, ["", "[[link]]", *_entries(table)]))
     return found
+
+
+def _in_service(study: Study, *wires: Wire | None) -> Table:
+    """Return the reading of ns-2 for links whose rate changes."""
+    changed = {change["link"] for change, _ in study.changes if "rate" in change}
+    return {"in_service": "as-started"} if any(wire and wire.handle in changed for wire in wires) else {}
 
 
 def _link_name(study: Study, handle: str) -> str:
@@ -215,6 +222,7 @@ class _Dumbbell:
     def _host(self, host: str) -> dict[str, Value]:
         up, down = self.to_router[host], self.to_host[host]
         found: dict[str, Value] = {"rate": rate(up.rate_bps), "delay": time(up.delay_s), "queue": down.queue}
+        found |= _in_service(self.study, up, down)
         return found if up.queue == down.queue else found | {"uplink_queue": up.queue}
 
     def _usual(self) -> dict[str, dict[str, Value]]:
@@ -235,7 +243,7 @@ class _Dumbbell:
             "delay": time(there.delay_s),
             "queue": there.queue,
             "reverse_queue": back.queue,
-        }
+        } | _in_service(self.study, there, back)
 
 
 def _group(name: str, transfers: Sequence[Transfer], further: Table) -> Table:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
-from aqmlab.interop.differences import Kind, Semantic, channel_differences, inexpressible
+from aqmlab.interop.differences import Kind, Semantic, channel_differences, in_service, inexpressible
 from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
@@ -101,6 +101,7 @@ def _network(model: Model) -> Iterator[Semantic]:
 
 
 def _changes(model: Model) -> Iterator[Semantic]:
+    yield from in_service(model, "ns-2")
     changed = {change.link for change in model.changes if change.rate_bps is not None}
     if any(model.link_named[name].aqm != "drop-tail" for name in changed):
         text = "ns-2's RED keeps the packet time of the first rate for idle times when the link's rate changes."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.interop.crosscheck.routes import Routes
-from aqmlab.interop.differences import Kind, Semantic, channel_differences
+from aqmlab.interop.differences import Kind, Semantic, channel_differences, in_service
 from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
@@ -166,6 +166,7 @@ def _of_ns2(flow: Flow, name: str) -> Iterator[Semantic]:
 
 
 def _changes(model: Model) -> Iterator[Semantic]:
+    yield from in_service(model, "ns-3")
     if any(model.link_named[change.link].aqm != "drop-tail" and change.rate_bps for change in model.changes):
         text = "ns-3's RED keeps the packet time of the first rate for idle times when the link's rate changes."
         yield Semantic("rate of the idle rule", text, Kind.DIFFERS)
