@@ -48,22 +48,31 @@ def flow(channel: str, options: str = "") -> dict[str, Any]:
 
 
 def test_reordering_within_a_quarter_of_the_round_trip_is_no_loss_for_rack() -> None:
-    # Round trips of 80 ms; packets overtake each other by up to 8 ms.
+    # Round trips of 80 ms; packets overtake others by up to 8 ms, or 16 ms.
+    for jitter in ("4ms", "8ms"):
+        rack = flow(f'jitter = "{jitter}", reverse_jitter = "0ms"')
+        assert (rack["retransmissions"], rack["timeouts"]) == (0, 0)
+
+
+def test_three_duplicates_are_a_loss_without_rack_and_undo_takes_it_back() -> None:
     jitter = 'jitter = "4ms", reverse_jitter = "0ms"'
-    still, rack = flow(""), flow(jitter)
-    classic = flow(jitter, "rack = false, undo = false, frto = false")
+    still = flow("")
+    undone = flow(jitter, "rack = false")
+    kept = flow(jitter, "rack = false, undo = false, frto = false")
     assert still["retransmissions"] == 0
-    # RFC 8985, section 6.2.4: until the first reordering is seen, three segments that overtake one show its loss.
-    assert rack["retransmissions"] <= 5
-    assert classic["retransmissions"] > 50
-    assert rack["goodput_bps"] > 0.95 * still["goodput_bps"] > 1.2 * classic["goodput_bps"]
+    assert undone["fast_retransmits"] > 100
+    # Time stamps and reports of duplicates (RFC 2883) show that the retransmissions were spurious.
+    assert undone["goodput_bps"] > 0.9 * still["goodput_bps"] > 2 * kept["goodput_bps"]
 
 
-def test_reports_of_duplicates_take_spurious_recoveries_back() -> None:
-    jitter = 'jitter = "15ms"'
-    undone = flow(jitter, "rack = false, timestamps = false")
-    kept = flow(jitter, "rack = false, timestamps = false, undo = false, frto = false")
-    assert undone["goodput_bps"] > 1.1 * kept["goodput_bps"]
+def test_a_longer_delay_causes_one_spurious_time_out() -> None:
+    longer = '[[change]]\nat = "5s"\nlink = "bottleneck"\ndelay = "700ms"\n'
+    found = {}
+    for name, options in {"frto": "", "neither": "undo = false, frto = false"}.items():
+        plan = aqmlab.Scenario.from_text(text(options=options) + longer)
+        found[name] = aqmlab.run(plan, seeds=[1], progress=False).flows.iloc[0]
+    assert min(one["timeouts"] for one in found.values()) >= 1
+    assert found["frto"]["retransmissions"] < 0.2 * found["neither"]["retransmissions"]
 
 
 def test_copies_cause_no_retransmission() -> None:
@@ -84,14 +93,14 @@ def test_losses_have_a_reason_of_their_own() -> None:
     assert set(own.index) == {"bottleneck", "bottleneck.reverse"}
     losses = int(own.loc["bottleneck", "losses"])
     links = result.links.set_index("link")
-    assert losses > 50
+    assert losses > 10
     assert int(own.loc["bottleneck.reverse", "losses"]) == 0
     assert int(links["drops"].sum()) == 0
     reasons = result.drop_reasons
     assert reasons[["link", "reason", "class", "drops"]].values.tolist() == [
         ["bottleneck", "channel", "channel", losses]
     ]
-    assert result.table("losses")["reason"].tolist() == ["channel"] * losses
+    assert result.losses["reason"].tolist() == ["channel"] * losses
     metrics = result.metrics().iloc[0]
     assert metrics["channel_losses"] == losses
     assert metrics["channel_loss_rate"] == pytest.approx(losses / links.loc["bottleneck", "departures"])
@@ -114,9 +123,9 @@ def test_delays_of_a_group_keep_the_other_keys() -> None:
         .replace('name = "f"\n', f'name = "f"\n{own}')
     )
     links = {link.name: link for link in plan.links}
-    assert [links[f"right.f.{i}"].delay_s for i in (1, 2)] == [0.005, 0.009]
+    assert [links[f"right.f.{i}"].delay_s for i in (0, 1)] == [0.005, 0.009]
     assert all(
-        links[f"right.f.{i}{way}"].channel["loss"]["probability"] == 0.1 for i in (1, 2) for way in ("", ".reverse")
+        links[f"right.f.{i}{way}"].channel["loss"]["probability"] == 0.1 for i in (0, 1) for way in ("", ".reverse")
     )
 
 
@@ -144,7 +153,7 @@ def test_a_change_sets_the_channel_from_a_time_on() -> None:
     changing = text() + '[[change]]\nat = "5s"\nlink = "bottleneck"\nloss = { p = "1%", r = "20%" }\n'
     plan = aqmlab.Scenario.from_text(changing)
     assert plan.changes[0]["channel"]["loss"] == {"p": 0.01, "r": 0.2, "bad_loss": 1.0, "good_loss": 0.0}
-    times = aqmlab.run(plan, seeds=[1], progress=False).table("losses")["t_s"]
+    times = aqmlab.run(plan, seeds=[1], progress=False).losses["t_s"]
     assert len(times) > 10
     assert times.min() > 5
 

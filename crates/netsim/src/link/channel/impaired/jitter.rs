@@ -275,7 +275,9 @@ mod tests {
                 let below = found.partition_point(|d| *d < quantile(x)) as f64 / n as f64;
                 assert!((below - x).abs() < 1.95 / (n as f64).sqrt(), "{distribution:?} {x}: {below}");
             }
-            let least = -(Jitter { deviation: J, distribution, correlation: 0.0, keeps_order: false }.earliest().0 as f64)
+            let least = -(Jitter { deviation: J, distribution, correlation: 0.0, keeps_order: false }
+                .earliest()
+                .0 as f64)
                 / J.0 as f64;
             assert!(found[0] >= least, "{distribution:?}: {} before {least}", found[0]);
         }

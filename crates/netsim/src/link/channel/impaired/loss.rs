@@ -24,14 +24,19 @@ use super::{CORRELATION, PROBABILITY, Settings, number};
 use crate::link::part::Keys;
 
 /// The key of a link.
-pub(super) const KEY: Parameter = Parameter::new("loss", "", ValueKind::Number, "probability that a packet is lost")
-    .from(0.0)
-    .to(1.0)
-    .default("0");
-const P: Parameter =
-    Parameter::new("p", "p", ValueKind::Number, "Gilbert-Elliott: probability of going from good to bad at a packet")
+pub(super) const KEY: Parameter =
+    Parameter::new("loss", "", ValueKind::Number, "probability that a packet is lost")
         .from(0.0)
-        .to(1.0);
+        .to(1.0)
+        .default("0");
+const P: Parameter = Parameter::new(
+    "p",
+    "p",
+    ValueKind::Number,
+    "Gilbert-Elliott: probability of going from good to bad at a packet",
+)
+.from(0.0)
+.to(1.0);
 const R: Parameter = Parameter::new(
     "r",
     "r",
@@ -40,29 +45,42 @@ const R: Parameter = Parameter::new(
 )
 .from(0.0)
 .to(1.0);
-const BAD_LOSS: Parameter =
-    Parameter::new("bad_loss", "1-h", ValueKind::Number, "Gilbert-Elliott: probability of a loss in the bad state")
-        .from(0.0)
-        .to(1.0)
-        .default("1");
-const GOOD_LOSS: Parameter =
-    Parameter::new("good_loss", "1-k", ValueKind::Number, "Gilbert-Elliott: probability of a loss in the good state")
-        .from(0.0)
-        .to(1.0)
-        .default("0");
+const BAD_LOSS: Parameter = Parameter::new(
+    "bad_loss",
+    "1-h",
+    ValueKind::Number,
+    "Gilbert-Elliott: probability of a loss in the bad state",
+)
+.from(0.0)
+.to(1.0)
+.default("1");
+const GOOD_LOSS: Parameter = Parameter::new(
+    "good_loss",
+    "1-k",
+    ValueKind::Number,
+    "Gilbert-Elliott: probability of a loss in the good state",
+)
+.from(0.0)
+.to(1.0)
+.default("0");
 const PACKETS: Parameter = Parameter::new(
     "packets",
     "",
     ValueKind::Numbers,
     "numbers of the lost packets, counted from 1 in the order of services, or the name of a file with them",
 );
-const PERIOD: Parameter =
-    Parameter::new("period", "", ValueKind::Number, "packets after which the list of lost packets repeats; never if absent")
-        .whole()
-        .from(1.0)
-        .to(1e15);
+const PERIOD: Parameter = Parameter::new(
+    "period",
+    "",
+    ValueKind::Number,
+    "packets after which the list of lost packets repeats; never if absent",
+)
+.whole()
+.from(1.0)
+.to(1e15);
 /// The keys of a table in place of the probability.
-pub(super) const TABLE: &[Parameter] = &[PROBABILITY, CORRELATION, P, R, BAD_LOSS, GOOD_LOSS, PACKETS, PERIOD];
+pub(super) const TABLE: &[Parameter] =
+    &[PROBABILITY, CORRELATION, P, R, BAD_LOSS, GOOD_LOSS, PACKETS, PERIOD];
 
 /// A model of losses.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +104,8 @@ impl Loss {
             return Ok(probability.map(|probability| Self::Bernoulli { probability, correlation: 0.0 }));
         };
         let of = |keys: &[Parameter]| keys.iter().find(|key| table.has(key.key)).map(|key| key.key);
-        let models = [of(&[PROBABILITY, CORRELATION]), of(&[P, R, BAD_LOSS, GOOD_LOSS]), of(&[PACKETS, PERIOD])];
+        let models =
+            [of(&[PROBABILITY, CORRELATION]), of(&[P, R, BAD_LOSS, GOOD_LOSS]), of(&[PACKETS, PERIOD])];
         let mut given = models.into_iter().flatten();
         let (first, second) = (given.next(), given.next());
         if let (Some(first), Some(second)) = (first, second) {
@@ -107,7 +126,10 @@ impl Loss {
             return Err(missing);
         }
         if let Some(probability) = number(&PROBABILITY) {
-            return Ok(Some(Self::Bernoulli { probability, correlation: number(&CORRELATION).unwrap_or(0.0) }));
+            return Ok(Some(Self::Bernoulli {
+                probability,
+                correlation: number(&CORRELATION).unwrap_or(0.0),
+            }));
         }
         if let Some(p) = number(&P) {
             let r = number(&R).unwrap_or(1.0 - p);
@@ -152,7 +174,8 @@ impl Loss {
 }
 
 fn error(key: &str, message: String) -> ParameterError {
-    let allowed = "probability with correlation; p with r, bad_loss, good_loss; or packets, rising from 1, with period";
+    let allowed =
+        "probability with correlation; p with r, bad_loss, good_loss; or packets, rising from 1, with period";
     ParameterError { key: key.to_owned(), message, allowed: allowed.to_owned() }
 }
 
@@ -177,7 +200,8 @@ impl State {
     /// Replace the model; a chain begins in its good state, a list at its first packet.
     pub fn change(&mut self, model: &Loss) {
         self.numbers.set_correlation(correlation(model));
-        *self = Self { model: model.clone(), numbers: self.numbers.clone(), is_bad: false, count: 0, next: 0 };
+        *self =
+            Self { model: model.clone(), numbers: self.numbers.clone(), is_bad: false, count: 0, next: 0 };
     }
 
     /// Return whether the next packet is lost.
@@ -238,7 +262,9 @@ mod tests {
             assert!((mean * (1.0 - probability) - 1.0).abs() < 0.02, "{mean}");
         }
         assert!(losses(&Loss::NONE, 1000).iter().all(|lost| !lost));
-        assert!(losses(&Loss::Bernoulli { probability: 1.0, correlation: 0.0 }, 1000).iter().all(|lost| *lost));
+        assert!(
+            losses(&Loss::Bernoulli { probability: 1.0, correlation: 0.0 }, 1000).iter().all(|lost| *lost)
+        );
     }
 
     #[test]
@@ -266,8 +292,7 @@ mod tests {
             let x: Vec<f64> = found.iter().map(|lost| f64::from(u8::from(*lost)) - rate).collect();
             let pi = p / (p + r);
             for lag in [1, 3] {
-                let measured =
-                    x.iter().zip(&x[lag..]).map(|(a, b)| a * b).sum::<f64>() / (n - lag) as f64;
+                let measured = x.iter().zip(&x[lag..]).map(|(a, b)| a * b).sum::<f64>() / (n - lag) as f64;
                 let expected = (bad - good).powi(2) * pi * (1.0 - pi) * (1.0 - p - r).powi(lag as i32);
                 assert!((measured - expected).abs() < 0.0015, "lag {lag}: {measured} for {expected}");
             }

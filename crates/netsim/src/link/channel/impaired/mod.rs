@@ -131,7 +131,8 @@ impl Impairments {
         if self.reorder.is_some_and(|reorder| reorder.probability > 0.0) {
             return Span::ZERO;
         }
-        let earliest = self.jitter.filter(|jitter| jitter.deviation > Span::ZERO).map(|jitter| jitter.earliest());
+        let earliest =
+            self.jitter.filter(|jitter| jitter.deviation > Span::ZERO).map(|jitter| jitter.earliest());
         Span(least.0.saturating_sub(earliest.unwrap_or(Span::ZERO).0))
     }
 }
@@ -182,7 +183,9 @@ impl ChannelPart for Impaired {
         }
         let Some(before) = before else { return Ok(None) };
         let impaired = match before.as_impaired() {
-            Some(Self { before, first, .. }) => Self::new((**before).clone(), found.or(first.clone()).checked()?),
+            Some(Self { before, first, .. }) => {
+                Self::new((**before).clone(), found.or(first.clone()).checked()?)
+            }
             None => Self::new(before, found.checked()?),
         };
         Ok(Some(impaired.into()))
@@ -227,7 +230,10 @@ impl ChannelPart for Impaired {
             loss: loss::State::new(&loss.unwrap_or(Loss::NONE), stream(loss::KEY.key)),
             jitter: jitter::State::new(jitter.unwrap_or(Jitter::NONE), stream(jitter::KEY.key)),
             reorder: reorder::State::new(reorder.unwrap_or(Reorder::NONE), stream(reorder::KEY.key)),
-            duplicate: duplicate::State::new(duplicate.unwrap_or(Duplicate::NONE), stream(duplicate::KEY.key)),
+            duplicate: duplicate::State::new(
+                duplicate.unwrap_or(Duplicate::NONE),
+                stream(duplicate::KEY.key),
+            ),
             keeps_order: self.keeps_order(),
             last_arrival: Time::ZERO,
             copy: None,
@@ -323,7 +329,8 @@ mod tests {
     fn copies_and_losses_have_the_probabilities_of_netem() {
         let loss = Loss::Bernoulli { probability: 0.2, correlation: 0.0 };
         let duplicate = Duplicate { probability: 0.1, ..Duplicate::NONE };
-        let impairments = Impairments { loss: Some(loss), duplicate: Some(duplicate), ..Impairments::default() };
+        let impairments =
+            Impairments { loss: Some(loss), duplicate: Some(duplicate), ..Impairments::default() };
         let found = carried(impairments, 200_000);
         // None: lost and not copied. Two: copied, and neither is lost.
         let expected = [(0.2 * 0.9, "none"), (0.8 * 0.1 * 0.8, "two")];
@@ -348,7 +355,8 @@ mod tests {
         let jitter = |keeps_order| Jitter { deviation: Span::from_millis(5), keeps_order, ..Jitter::NONE };
         let overtaking = |jitter| {
             let found = carried(Impairments { jitter: Some(jitter), ..Impairments::default() }, 2000);
-            let times: Vec<_> = (1..).zip(found).filter_map(|(i, one)| Some(i * 1_000_000_000 + one.0?)).collect();
+            let times: Vec<_> =
+                (1..).zip(found).filter_map(|(i, one)| Some(i * 1_000_000_000 + one.0?)).collect();
             times.windows(2).filter(|pair| pair[1] < pair[0]).count()
         };
         assert_eq!(overtaking(jitter(true)), 0);
@@ -375,7 +383,10 @@ mod tests {
         };
         let at = |ms| Time(ms * 1_000_000_000);
         let channel = Channel::constant(Span::from_millis(20));
-        let channel = channel.then(at(5), &lossy(1.0)).then(at(8), &Span::from_millis(1).into()).then(at(10), &lossy(0.0));
+        let channel = channel
+            .then(at(5), &lossy(1.0))
+            .then(at(8), &Span::from_millis(1).into())
+            .then(at(10), &lossy(0.0));
         let lost = |channel: &Channel| -> Vec<u64> {
             let mut state = channel.start(1, "link");
             (1..15).filter(|ms| state.carry(at(*ms), at(*ms)) == Time::NEVER).collect()

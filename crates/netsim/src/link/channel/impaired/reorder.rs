@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn certain_reordering_takes_every_packet_after_the_gap() {
-        let found: Vec<usize> = (1..).zip(skips(1.0, 5, 20)).filter(|(_, skips)| *skips).map(|(n, _)| n).collect();
+        let found: Vec<usize> =
+            (1..).zip(skips(1.0, 5, 20)).filter(|(_, skips)| *skips).map(|(n, _)| n).collect();
         assert_eq!(found, [5, 10, 15, 20]);
     }
 }
