@@ -227,7 +227,8 @@ fn every_server_and_channel_does_the_same_live_and_simulated() {
     let change = |at: &str, what: &str| format!("[[change]]\nat = \"{at}\"\nlink = \"a\"\n{what}\n");
     let outage = change("0.7s", "rate = \"0bps\"") + &change("1.1s", "rate = \"9Mbps\"");
     let constant = "rate = \"10Mbps\"\ndelay = \"10ms\"\n";
-    let lossy = "loss = 0.05\njitter = { deviation = \"3ms\", distribution = \"normal\", correlation = 0.3 }\n";
+    let lossy =
+        "loss = 0.05\njitter = { deviation = \"3ms\", distribution = \"normal\", correlation = 0.3 }\n";
     let copying = "reorder = { probability = 0.1, gap = 3 }\nduplicate = 0.08\n";
     let cases = [
         ("an outage", constant.to_owned(), outage.clone()),

@@ -155,28 +155,6 @@ fn named_files(text: &str, file: &str, overrides: &[(String, String)]) -> Vec<Na
     found
 }
 
-/// Collect the values of `trace` in tables in place of a rate.
-fn collect_traces(table: &Table, path: &str, of: &str, found: &mut Vec<Named>) {
-    for (key, entry) in table {
-        let path = if path.is_empty() { key.clone() } else { join(path, key) };
-        match &entry.node.value {
-            Value::Text(name) if key == TRACE && of == Server::KEY.key && is_file(name) => {
-                found.push(Named { name: name.clone(), path, place: entry.node.place });
-            }
-            Value::Table(table) => collect_traces(table, &path, key, found),
-            Value::List(list) => {
-                for (i, element) in list.iter().enumerate() {
-                    if let Some(table) = element.value.as_table() {
-                        let name = element_name(key, i, element).unwrap_or_else(|| i.to_string());
-                        collect_traces(table, &join(&path, &name), key, found);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 fn collect(node: &Node, path: &str, found: &mut Vec<Named>) {
     let Some(table): Option<&Table> = node.value.as_table() else { return };
     for (key, entry) in table {

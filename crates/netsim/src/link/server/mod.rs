@@ -5,8 +5,8 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, Rate, Span, Time, ValueKind};
 
-pub use self::piecewise::InService;
 pub(crate) use self::piecewise::FAR;
+pub use self::piecewise::InService;
 use self::piecewise::Work;
 pub use self::trace::{LONGEST_TRACE, TraceData};
 use super::part::{Keys, parts};
