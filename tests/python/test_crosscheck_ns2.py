@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from aqmlab.interop.model import Model
 from aqmlab.interop.ns2 import TOOL
 from aqmlab.interop.ns2.queues import ns2_queue
 from aqmlab.scenario.file import Scenario
-from crosscheck_cases import NS2, TWO_WAY, red, ten
+from crosscheck_cases import CHANGE, NS2, TWO_WAY, red, ten
 from programs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,17 @@ RUN = (
 )
 """Cases that have between them all that a script can have."""
 EXACT = [case for case in NS2 if case.name.startswith("tail-exact")]
+_TRUNK = 'queue = "bottleneck" }'
+EXACT += [
+    replace(
+        case,
+        name=f"{case.name}-changes",
+        network=case.network.replace(_TRUNK, f'in_service = "as-started", {_TRUNK}', 1),
+        flows=case.flows + CHANGE,
+    )
+    for case in EXACT
+]
+"""Also with changes of the rate, where a service ends as it started."""
 
 
 def needs_ns(test):

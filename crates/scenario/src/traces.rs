@@ -112,6 +112,18 @@ fn header(word: &str, prefix: &str) -> Result<String, String> {
     }
 }
 
+/// Return a plain number in so many units of a column, rounded; `None` for other words.
+fn plain(word: &str, unit: u64) -> Option<u64> {
+    let is_plain = word.len() < 16 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_plain.then(|| word.parse::<f64>().ok())?.map(|x| (x * unit as f64).round() as u64)
+}
+
+/// Return the factors of a header's units: nanoseconds, bit/s.
+fn factors((time, rate): (&str, &str)) -> Option<(u64, u64)> {
+    let of = |units: &[units::Unit], unit| units.iter().find(|one| one.0 == unit).map(|one| one.1 as u64);
+    Some((of(units::TIME, time)? / 1000, of(units::RATE, rate)?))
+}
+
 fn time_and_rate(time: &str, rate: &str, units: Option<(&str, &str)>) -> Result<(Time, Rate), String> {
     let with_unit = |word: &str, unit: Option<&str>| {
         let needs = word.ends_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -125,9 +137,17 @@ fn time_and_rate(time: &str, rate: &str, units: Option<(&str, &str)>) -> Result<
             format!("{word}: {}", complaint.message)
         }
     };
-    let ps = units::time(&with_unit(time, units.map(|u| u.0))).map_err(|why| said(time, why))?;
-    let bps = units::rate_or_zero(&with_unit(rate, units.map(|u| u.1))).map_err(|why| said(rate, why))?;
-    // Whole nanoseconds.
+    // The quick way for numbers of a CSV file; whatever it does not take is read, or complained about, as any value.
+    let (ns, bps) =
+        units.and_then(factors).map_or((None, None), |(ns, bps)| (plain(time, ns), plain(rate, bps)));
+    let ps = match ns.filter(|ns| *ns < LONGEST_TRACE.0 / 1000) {
+        Some(ns) => ns * 1000,
+        None => units::time(&with_unit(time, units.map(|u| u.0))).map_err(|why| said(time, why))?,
+    };
+    let bps = match bps.filter(|bps| *bps <= units::MAX_RATE) {
+        Some(bps) => bps,
+        None => units::rate_or_zero(&with_unit(rate, units.map(|u| u.1))).map_err(|why| said(rate, why))?,
+    };
     let at = Time((ps + 500) / 1000 * 1000);
     if at.since(Time::ZERO) > LONGEST_TRACE {
         return Err(format!("the time {} is above 30 days, the longest trace", excerpt(time)));

@@ -50,6 +50,7 @@ pub const LONGEST_TRACE: Span = Span(30 * 86_400 * 1_000_000_000_000);
 pub(crate) struct Trace {
     trace: TraceData,
     interpolates: bool,
+    mean: Rate,
     in_service: InService,
 }
 
@@ -144,42 +145,48 @@ impl TraceData {
         last.unwrap_or_default().since(Time::ZERO)
     }
 
-    /// Return the bits of a period until a time in it.
-    fn bits_until(&self, time: Time, interpolates: bool) -> f64 {
-        match self {
+    /// Return the bits of a period until each of some times in it, in order.
+    fn bits_until(&self, times: impl Iterator<Item = Time>, interpolates: bool) -> Vec<f64> {
+        let (mut next, mut bits) = (0, 0.0);
+        let mut until = |time: Time| match self {
             Self::Opportunities(all) => {
-                let until = all.partition_point(|one| one.0 <= time);
-                all[..until].iter().map(|one| one.1).sum::<u64>() as f64 * 8.0 * OPPORTUNITY as f64
+                while all.get(next).is_some_and(|one| one.0 <= time) {
+                    bits += all[next].1 as f64 * 8.0 * OPPORTUNITY as f64;
+                    next += 1;
+                }
+                bits
             }
             Self::Rates(all) => {
-                let one = |pair: &[(Time, Rate)]| {
-                    let [(from, first), (to, last)] = [pair[0], pair[1]];
-                    let (part, whole) = (to.min(time).since(from).secs(), to.since(from).secs());
+                let part = |next: usize, to: Time| {
+                    let [(from, first), (end, last)] = [all[next], all[next + 1]];
+                    let (part, whole) = (to.since(from).secs(), end.since(from).secs());
                     let slope = if interpolates { (last.bps() - first.bps()) / whole } else { 0.0 };
                     part * (first.bps() + slope * part / 2.0)
                 };
-                all.windows(2).map(one).sum()
+                while next + 2 < all.len() && all[next + 1].0 <= time {
+                    bits += part(next, all[next + 1].0);
+                    next += 1;
+                }
+                bits + part(next, time)
             }
-        }
+        };
+        times.map(&mut until).collect()
     }
 
     /// Return the mean rate of a period in bit/s.
     pub fn mean_bps(&self, interpolates: bool) -> f64 {
-        self.bits_until(Time(self.period().0), interpolates) / self.period().secs()
+        let bits: f64 = self.bits_until([Time(self.period().0)].into_iter(), interpolates).iter().sum();
+        bits / self.period().secs()
     }
 
     /// Return the mean rates of so many equal parts of a period, in bit/s.
     pub fn bins(&self, count: u64, interpolates: bool) -> Vec<f64> {
         let end = |i: u64| Time((u128::from(self.period().0) * u128::from(i) / u128::from(count)) as u64);
-        let bits: Vec<f64> = (0..=count).map(|i| self.bits_until(end(i), interpolates)).collect();
-        let mut means: Vec<f64> = (0..count)
-            .map(|i| (bits[i as usize + 1] - bits[i as usize]) / end(i + 1).since(end(i)).secs())
-            .collect();
-        if let (Some(first), Self::Opportunities(_)) = (means.first_mut(), self) {
-            // Opportunities at time 0 are those of its end.
-            *first += bits[0] / end(1).secs();
-        }
-        means
+        let mut bits = self.bits_until((0..=count).map(end), interpolates);
+        // Opportunities at time 0 are those of its end.
+        bits[0] = 0.0;
+        let mean = |i: u64| (bits[i as usize + 1] - bits[i as usize]) / end(i + 1).since(end(i)).secs();
+        (0..count).map(mean).collect()
     }
 
     /// Return the longest time in which nothing may leave, also across the end of a period.
@@ -201,6 +208,13 @@ impl TraceData {
             }
         }
         longest
+    }
+}
+
+impl Trace {
+    fn new(trace: TraceData, interpolates: bool) -> Self {
+        let mean = Rate((trace.mean_bps(interpolates) as u64).max(1));
+        Self { trace, interpolates, mean, in_service: InService::default() }
     }
 }
 
@@ -230,11 +244,11 @@ impl ServerPart for Trace {
             return Err(error(BETWEEN.key, message, "with lines of a time and a rate"));
         }
         let interpolates = between == Some(ParameterValue::Word("interpolate"));
-        Ok(Some(Self { trace, interpolates, in_service: InService::default() }))
+        Ok(Some(Self::new(trace, interpolates)))
     }
 
     fn rate(&self) -> Rate {
-        Rate((self.trace.mean_bps(self.interpolates) as u64).max(1))
+        self.mean
     }
 
     fn fastest(&self) -> Rate {
@@ -248,7 +262,7 @@ impl ServerPart for Trace {
 
     fn longest(&self, bytes: u64) -> Span {
         // Whole periods, and one more at the start and at the end.
-        let bits = self.trace.mean_bps(self.interpolates) * self.trace.period().secs();
+        let bits = self.mean.bps() * self.trace.period().secs();
         let periods = (bytes as f64 * 8.0 / bits).ceil() + 2.0;
         Span((periods * self.trace.period().0 as f64) as u64)
     }
@@ -491,7 +505,7 @@ mod tests {
 
     fn start(text: &str, interpolates: bool) -> State {
         let trace = TraceData::read(text).expect("a trace");
-        Trace { trace, interpolates, in_service: InService::default() }.start(1, "a")
+        Trace::new(trace, interpolates).start(1, "a")
     }
 
     /// Ends in us of services that start at `us`, or at the end of the one before.
