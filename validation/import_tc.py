@@ -47,8 +47,8 @@ Why words are not carried over:
 * `flows` and `depth` of `sfq` bound what has one limit here, and `redflowlimit` is a RED in each of its queues.
 * Two lines are rejected although Linux takes them, since CoDel here needs a target below its interval. `drr` and `gred`
   are rejected: their lines make no queue before further lines add classes or virtual queues.
-* Of `tbf` and `htb` the link has the rate, of `netem` rate, delay, loss, jitter, reordering and duplication. What else they do to packets
-  (corruption, slots, bursts of more than a packet, a least packet size) it does not have.
+* Of `tbf` and `htb` the link has the rate, of `netem` rate, delay, loss, jitter, reordering and duplication. What
+  else they do to packets (corruption, slots, bursts of more than a packet, a least packet size) it does not have.
 """
 
 

@@ -12,8 +12,8 @@ import aqmlab
 import import_tc
 from aqmlab.errors import InputError
 from aqmlab.interop.importing.bottleneck import Bottleneck, text_of
-from aqmlab.interop.importing.tc_netem import netem_words
 from aqmlab.interop.importing.tc_words import read_tc
+from aqmlab.interop.tc.netem import netem_words
 from aqmlab.interop.tc.queues import qdisc_of
 from aqmlab.scenario.parts import Link
 from tc_cases import ABSENT, ASSUMED, CHANGED, CLASSES, NAMED, PRINTED, REJECTED, SCHEDULERS, TOO_STRICT, WHOLE

@@ -28,8 +28,8 @@ from test_live_statistics import snapshot
 
 pytestmark = pytest.mark.slow
 FILE = "example:applications"
-"""A scenario that has all quantities: greedy TCP flows, calls, pages and videos at a RED queue."""
-SHORT = {"run.duration": "14s", "run.warmup": "1s"}
+"""A scenario that has all quantities: greedy TCP flows, calls, pages and videos at a RED queue; `SHORT` has losses."""
+SHORT = {"run.duration": "14s", "run.warmup": "1s", "dumbbell.bottleneck.loss": "0.0001"}
 COMMANDS = {
     "run": [FILE, "--seeds", "2"],
     "compare": [FILE, "--aqm", "red,codel", "--queue", "main", "--seeds", "3", "--details"],

@@ -99,8 +99,8 @@ pub(crate) struct Drops {
     data_by_distance: Vec<u64>,
     /// By reason; not those that are named as their class, which [`LinkCounters`] counts.
     by_reason: Vec<ReasonCount>,
-    /// Counts of the channel; all others are the discipline's.
-    pub channel: ChannelCounters,
+    /// Counts of a channel that may do more than delay packets; all others are the discipline's.
+    pub channel: Option<ChannelCounters>,
 }
 
 /// Counts of packets that a channel lost, duplicated or reordered, of those whose service started after the warm-up. A link may

@@ -76,7 +76,8 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .doc("packets that left the link and were lost in its channel; none without such a channel")
     .head("channel", "losses")
     .better(Lower)
-    .seldom(),
+    .seldom()
+    .hidden(&[Rfc7928]),
     Quantity::new("channel_loss_rate", "Loss in the channel", "1", 5, 81, |run| {
         Some(ratio(run.of_channel("losses")?, run.of_link("departures")?))
     })
@@ -85,7 +86,8 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .head("channel", "loss")
     .percent()
     .better(Lower)
-    .seldom(),
+    .seldom()
+    .hidden(&[Rfc7928]),
     Quantity::new("channel_overtaking_rate", "Overtaking in the channel", "1", 5, 82, |run| {
         Some(ratio(run.of_channel("overtaking")?, run.of_link("departures")?))
     })
@@ -94,5 +96,6 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .head("over-", "taking")
     .percent()
     .better(Lower)
-    .seldom(),
+    .seldom()
+    .hidden(&[Rfc7928]),
 ];

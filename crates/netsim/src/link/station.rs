@@ -58,6 +58,7 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };
+        station.stats.drops.channel = link.line.channel.is_impaired().then(Default::default);
         station.next_event = station.next_event(None);
         station
     }
@@ -172,7 +173,7 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             observation.lost(starts, meta);
         }
         if starts >= self.warmup {
-            let counters = &mut self.stats.drops.channel;
+            let counters = self.stats.drops.channel.get_or_insert_default();
             counters.losses += u64::from(arrivals == 0);
             counters.copies += u64::from(arrivals == 2);
             counters.overtaking += u64::from(self.channel.overtakes());

@@ -158,7 +158,7 @@ fn books(link: &Link) -> String {
     let drops = link.drops().map(|d| {
         (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>(), d.channel)
     });
-    let drops = drops.filter(|d| !d.0.is_empty() || d.2 != Default::default());
+    let drops = drops.filter(|d| !d.0.is_empty() || d.2.is_some());
     format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
 }
 

@@ -75,7 +75,7 @@ impl Seen<'_> {
         let rows = self.drops().flat_map(|(link, drops)| {
             let row =
                 move |r: &ReasonCount| (link, r.reason.name(), r.reason.class().name(), r.drops, r.marks);
-            let losses = drops.channel.losses;
+            let losses = drops.channel.map_or(0, |channel| channel.losses);
             let lost = (losses > 0).then_some((link, CHANNEL, CHANNEL, losses, 0));
             drops.by_reason().iter().map(row).chain(lost)
         });
@@ -91,9 +91,7 @@ impl Seen<'_> {
 
     /// Links whose channel may do more to packets than delay them.
     pub fn channels_table(&self) -> Table {
-        let impaired = self.links().filter(|link| link.is_impaired);
-        let rows: Vec<_> =
-            impaired.map(|l| (l.name, l.station.drops().map(|d| d.channel).unwrap_or_default())).collect();
+        let rows: Vec<_> = self.drops().filter_map(|(link, drops)| Some((link, drops.channel?))).collect();
         vec![
             ("link", texts(&rows, |row| row.0)),
             ("losses", integers(&rows, |row| row.1.losses)),

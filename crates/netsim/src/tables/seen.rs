@@ -19,8 +19,6 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct SeenLink<'a> {
     pub name: &'a str,
     pub aqm: &'a str,
-    /// Its channel may do more to packets than delay them.
-    pub is_impaired: bool,
     /// Its counters, computed on request: with many links, copies of all counters are larger than the tables.
     pub station: &'a dyn Counting,
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from aqmlab.errors import one_line
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import rate, time
-from aqmlab.interop.importing.tc_netem import NOTHING
+from aqmlab.interop.tc.netem import NOTHING
 from aqmlab.scenario.toml_text import inline
 
 RATE, DELAY = 10e6, 0.02

@@ -3,7 +3,7 @@
 | tc | scenario |
 |---|---|
 | ``tbf``, ``htb`` and ``hfsc`` classes, ``netem rate``, RED's ``bandwidth`` | the link's rate |
-| ``netem`` | the link's delay, loss, jitter, reordering and duplication (`aqmlab.interop.importing.tc_netem`) |
+| ``netem`` | the link's delay, loss, jitter, reordering and duplication (`aqmlab.interop.tc.netem`) |
 | ``prio``, ``ets``, ``pfifo_fast`` | ``priority`` and ``wfq`` with a class for each band that a code point reaches |
 | ``htb``, ``hfsc`` with filters by code point | ``wfq`` with the classes' rates as weights |
 | ``mq`` with equal disciplines | one of them |
@@ -25,8 +25,8 @@ from aqmlab.interop.importing.quantities import rate as in_rate
 from aqmlab.interop.importing.tc_classes import DEEPEST, NoClassesError, Shares, own_words, shares_of, without_effect
 from aqmlab.interop.importing.tc_filters import described, targets_of
 from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, QUEUE_LENGTH, leaf_table
-from aqmlab.interop.importing.tc_netem import read_netem
 from aqmlab.interop.importing.tc_nodes import USUAL, Device, Node, Script, major, minor
+from aqmlab.interop.tc.netem import read_netem
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.schedulers import BY_TOS, CODE_POINTS, MOST_BANDS, QUANTUM
 

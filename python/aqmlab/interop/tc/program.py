@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from aqmlab.errors import Error
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
-from aqmlab.interop.importing.tc_netem import netem_words
 from aqmlab.interop.model import NS2_PROFILE, Model
+from aqmlab.interop.tc.netem import netem_words
 from aqmlab.interop.tc.queues import queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aqmlab.interop.importing.ns2_study import Table
-from aqmlab.interop.importing.quantities import time
 from aqmlab.interop.tc.grammar import Words
 from aqmlab.interop.tc.quantities import number_of, seconds_of
+from aqmlab.scenario.toml_text import Value
+
+Table = dict[str, Value]
 
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 NOTHING: Table = {"loss": 0, "jitter": "0ms", "reorder": 0, "duplicate": 0}
@@ -92,7 +93,7 @@ def _jitter(words: Words) -> Table | None:
     delay = words.lists.get("delay", [])
     if len(delay) < 2:
         return None
-    jitter: Table = {"deviation": time(seconds_of(delay[1]))}
+    jitter: Table = {"deviation": _time(seconds_of(delay[1]))}
     if len(delay) > 2:
         jitter["correlation"] = _percent(delay[2])
     distribution = words.values.get("distribution", "uniform")
@@ -120,11 +121,11 @@ def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]]) -> str
     'netem delay 20ms 2ms 25% distribution normal loss random 1%'
     """
     loss, jitter, reorder, duplicate = (channel.get(key) or {} for key in NOTHING)
-    found = ["netem", "delay", time(delay_s)]
+    found = ["netem", "delay", _time(delay_s)]
     if jitter:
         if jitter["order"] == "kept":
             raise ValueError('netem has no jitter with order = "kept" without its own rate')
-        found += [time(jitter["deviation_s"]), *_unless_zero(jitter["correlation"])]
+        found += [_time(jitter["deviation_s"]), *_unless_zero(jitter["correlation"])]
         if jitter["distribution"] != "uniform":
             found += ["distribution", jitter["distribution"]]
     if "packets" in loss:
@@ -147,3 +148,7 @@ def _written(share: float) -> str:
 
 def _unless_zero(correlation: float) -> list[str]:
     return [_written(correlation)] if correlation else []
+
+
+def _time(seconds: float) -> str:
+    return f"{1e3 * seconds:.12g}ms"
