@@ -60,8 +60,6 @@ pub struct StandaloneLink<P> {
     waiting_since: Option<Time>,
     waited: Span,
     is_finished: bool,
-    /// The channel may do, or may have done, more to packets than delay them.
-    is_impaired: bool,
 }
 
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
@@ -95,7 +93,6 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             waiting_since: None,
             waited: Span::ZERO,
             is_finished: false,
-            is_impaired: planned.line.channel.is_impaired(),
         }
     }
 

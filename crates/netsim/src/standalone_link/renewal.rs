@@ -22,7 +22,9 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         let planned = &plan.links[link as usize];
         self.station.server = planned.line.server.since(now).start(self.seed, &self.name);
         self.station.channel = Wire::new(&planned.line.channel.since(now), self.seed, &self.name);
-        self.is_impaired |= planned.line.channel.is_impaired();
+        if planned.line.channel.is_impaired() {
+            self.station.stats.drops.channel.get_or_insert_default();
+        }
         self.restart_endless_service(now);
         self.aqm = planned.aqm();
         if !is_same_queue {

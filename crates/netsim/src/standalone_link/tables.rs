@@ -15,10 +15,7 @@ pub fn tables<P: PartialEq + Numbered>(
     links: &[&StandaloneLink<P>],
     measured: Span,
 ) -> Vec<(&'static str, Table)> {
-    let link = |i: usize| {
-        let link = links[i];
-        SeenLink { name: &link.name, aqm: link.aqm, is_impaired: link.is_impaired, station: link }
-    };
+    let link = |i: usize| SeenLink { name: &links[i].name, aqm: links[i].aqm, station: links[i] };
     Seen { plan, count: links.len(), link: &link }.tables(measured.secs()).into()
 }
 

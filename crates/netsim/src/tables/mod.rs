@@ -101,12 +101,8 @@ impl Simulation {
         drop(engine);
         let of_flows = network.tables_of_flows();
         let (plan, links) = network.into_links();
-        let link = |i: usize| SeenLink {
-            name: &plan.links[i].name,
-            aqm: plan.links[i].aqm(),
-            is_impaired: plan.links[i].line.channel.is_impaired(),
-            station: &links[i],
-        };
+        let link =
+            |i: usize| SeenLink { name: &plan.links[i].name, aqm: plan.links[i].aqm(), station: &links[i] };
         let seen = Seen { plan: &plan, count: links.len(), link: &link };
         seen.tables((plan.duration - plan.warmup).secs()).into_iter().chain(of_flows).collect()
     }
