@@ -156,6 +156,15 @@ class TestCertificate:
         changed = GOOD | {"rate": GOOD["rate"] | {"achieved_bps": 1.0}, "queue_not_empty_share": 0.0}
         assert Certificate.of(changed, troubles=[], unshaped=True).valid
 
+    def test_lost_packets_and_copies_are_accounted_for(self):
+        assert Certificate.of(GOOD | {"out": 960, "lost": 25, "copied": 5}, troubles=[]).valid
+
+    def test_a_varying_rate_is_judged_by_the_rates_of_its_services(self):
+        rate = GOOD["rate"] | {"varies": True, "configured_bps": 4.2e6, "achieved_bps": 4.2e6 * 1.001}
+        found = Certificate.of(GOOD | {"rate": rate}, troubles=[])
+        assert found.valid
+        assert "+0.10 % of the varying rate" in found.line()
+
     def test_slow_links_bear_more_lateness(self):
         assert lateness_limit_us(1e9) == 50
         assert lateness_limit_us(0) == 2000

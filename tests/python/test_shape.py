@@ -82,6 +82,42 @@ def test_link_of_a_whole_scenario(small: Path) -> None:
     assert (found.link.name, found.reverse and found.reverse.name) == ("bottleneck", "bottleneck.reverse")
 
 
+def test_rate_of_a_trace_replaces_that_of_the_file(uplink: Path, tmp_path: Path, small: Path) -> None:
+    trace = tmp_path / "lte.up"
+    trace.write_text("1\n2\n2\n4\n")
+    found = Configuration.load(uplink, rate=f"trace:{trace}")
+    assert found.words() == "red, trace of 12 Mb/s on average, repeated after 0.004 s, 10 ms"
+    assert '"1 2*2 4"' in dict(found.message({}, {}, interval_s=None)["overrides"])["link.uplink.rate"]
+    trace.write_text("0s 8Mbps\n1s 0Mbps\n2s 0Mbps\n")
+    assert Configuration.load(uplink, rate=f"trace:{trace}").link.rate_bps == 4e6
+    assert Configuration.load(uplink, rate="3Mbps").link.rate_bps == 3e6
+    found = Configuration.load(small, rate=f"trace:{trace}")
+    assert [found.link.rate_bps, found.reverse and found.reverse.rate_bps] == [4e6, 4e6]
+
+
+def test_traces_that_are_wrong_are_one_line(uplink: Path, tmp_path: Path, small: Path) -> None:
+    trace = tmp_path / "lte.up"
+    for text, message in [
+        ("", "the trace is empty"),
+        ("3\n2\n", r"lte.up:2: the time 2 is below the one before it, 3 \(allowed: "),
+        ("0\n0\n", "lasts no time"),
+        ("0s 0bps\n1s 0bps\n", "the rate is 0 for ever"),
+        ("1 2 3\n", "is not a line of this trace"),
+    ]:
+        trace.write_text(text)
+        with pytest.raises(InputError, match=message) as caught:
+            Configuration.load(uplink, rate=f"trace:{trace}")
+        assert str(caught.value).startswith("--rate trace:")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"--rate trace:.*none.up: no such file"):
+        Configuration.load(uplink, rate=f"trace:{tmp_path / 'none.up'}")
+    with pytest.raises(ScenarioError, match=r"link.uplink.rate: .quick. does not begin with a number"):
+        Configuration.load(uplink, rate="quick")
+    at_host = Configuration.load(small).scenario.links[-1].name
+    with pytest.raises(InputError, match=r"--rate: the link .* has no key of its own"):
+        Configuration.load(small, link=at_host, rate="1Mbps")
+
+
 def test_settings_of_live_count(uplink: Path) -> None:
     end = {"netns": None, "device": "x"}
     plain = Configuration.load(uplink).message(end, end, interval_s=None)

@@ -10,7 +10,7 @@
 
 use aqmlab_aqm::{Ecn, Kind, Packet};
 use aqmlab_netsim::plan::{LinkId, Plan};
-use aqmlab_netsim::standalone_link::{StandaloneLink, StandaloneOptions};
+use aqmlab_netsim::standalone_link::{Passage, StandaloneLink, StandaloneOptions};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::buffer::Buffer;
@@ -59,8 +59,10 @@ pub struct PacketOutcomes {
     pub out: u64,
     /// Dropped by the discipline.
     pub dropped: u64,
-    /// Lost at random before the queue.
+    /// Lost at random, before the queue or in the channel of the link.
     pub lost: u64,
+    /// Copies that the channel has made; delivered, or in transit.
+    pub copied: u64,
 }
 
 /// One direction; see the text of the module.
@@ -102,7 +104,7 @@ impl Bottleneck {
     /// Take a packet that enters at `now`. Times must not decrease from call to call.
     pub fn offer(&mut self, now: Time, packet: Packet<Buffer>) {
         self.outcomes.offered += 1;
-        self.before_link.push(now, packet);
+        self.before_link.push(now, packet, Passage::default());
         self.arrive_until(now);
     }
 
@@ -111,13 +113,14 @@ impl Bottleneck {
         self.flows.begin(flow, generation);
     }
 
-    /// Advance to `to` and deliver the packets that reach the end of their path by then, in order of time.
-    pub fn advance(&mut self, to: Time, out: &mut impl FnMut(Time, Packet<Buffer>)) {
+    /// Advance to `to` and deliver the packets that reach the end of their path by then, in order of time. The buffer of a packet that
+    /// [comes again](Passage::comes_again) is still in use.
+    pub fn advance(&mut self, to: Time, out: &mut impl FnMut(Time, Packet<Buffer>, Passage)) {
         self.arrive_until(to);
         self.depart_until(to);
-        while let Some((time, packet)) = self.after_link.pop(to) {
+        while let Some((time, packet, passage)) = self.after_link.pop(to) {
             self.outcomes.out += 1;
-            out(time, packet);
+            out(time, packet, passage);
         }
     }
 
@@ -169,10 +172,11 @@ impl Bottleneck {
 
     /// Return the number of packets by outcome.
     pub fn outcomes(&self) -> PacketOutcomes {
-        self.outcomes
+        let copied = self.link.as_ref().map_or(0, StandaloneLink::copies);
+        PacketOutcomes { copied, ..self.outcomes }
     }
 
-    /// Return the packets in transit: offered, and neither delivered nor dropped nor lost.
+    /// Return the packets in transit: offered or copied, and neither delivered nor dropped nor lost.
     pub fn held(&self) -> u64 {
         (self.before_link.held()
             + self.link.as_ref().map_or(0, StandaloneLink::held)
@@ -189,7 +193,7 @@ impl Bottleneck {
             }
             self.flows.reset_stats();
         }
-        while let Some((time, packet)) = self.before_link.pop(to) {
+        while let Some((time, packet, _)) = self.before_link.pop(to) {
             self.arrive(time, packet);
         }
     }
@@ -198,10 +202,10 @@ impl Bottleneck {
     fn depart_until(&mut self, to: Time) {
         let Self { link, after_link, flows, .. } = self;
         if let Some(link) = link {
-            link.advance(to, |time, packet| {
+            link.advance(to, |time, packet, passage| {
                 let is_marked = packet.meta.header.ecn() == Ecn::Ce && !packet.payload.was_ce();
                 flows.departed(time, &packet.payload, packet.meta.bytes, is_marked);
-                after_link.push(time, packet);
+                after_link.push(time, packet, passage);
             });
             self.note_dropped();
         }
@@ -222,18 +226,22 @@ impl Bottleneck {
             }
             None => {
                 self.flows.departed(now, &packet.payload, packet.meta.bytes, false);
-                self.after_link.push(now, packet);
+                self.after_link.push(now, packet, Passage { start: now, end: now, comes_again: false });
             }
         }
     }
 
-    /// Count the packets that the discipline has dropped, and free their buffers.
+    /// Count the packets that the discipline has dropped and the channel has lost, and free their buffers.
     fn note_dropped(&mut self) {
         let Self { link, flows, outcomes, freed, .. } = self;
         if let Some(link) = link {
             link.take_dropped(|buffer| {
                 outcomes.dropped += 1;
                 flows.dropped(&buffer);
+                freed.push(buffer);
+            });
+            link.take_lost(|buffer| {
+                outcomes.lost += 1;
                 freed.push(buffer);
             });
         }

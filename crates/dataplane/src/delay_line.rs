@@ -1,6 +1,7 @@
 //! Delay without loss: a line for each group of flows, first in, first out.
 
 use aqmlab_aqm::Packet;
+use aqmlab_netsim::standalone_link::Passage;
 use aqmlab_units::{Span, Time};
 
 use crate::buffer::Buffer;
@@ -20,10 +21,12 @@ struct Line {
 struct Place {
     leaves: Time,
     packet: Packet<Buffer>,
+    passage: Passage,
     next: u32,
 }
 
-/// The lines of one stretch of the way. A packet is kept at the place of its slot, so that there is room for all slots.
+/// The lines of one stretch of the way. A packet is kept at a place of its slot, so that there is room for all slots. Each has two
+/// places: the second is for a packet that comes once more.
 #[derive(Clone, Debug)]
 pub struct Lines {
     lines: Vec<Line>,
@@ -35,7 +38,7 @@ impl Lines {
     /// Lines with these delays, for packets in so many slots.
     pub fn new(delays: impl Iterator<Item = Span>, slots: usize) -> Self {
         let line = |delay| Line { delay, first: NONE, last: NONE, last_leaves: Time::ZERO };
-        Self { lines: delays.map(line).collect(), places: vec![Place::default(); slots], held: 0 }
+        Self { lines: delays.map(line).collect(), places: vec![Place::default(); 2 * slots], held: 0 }
     }
 
     /// Other delays, for what comes from now on.
@@ -43,17 +46,18 @@ impl Lines {
         self.lines.iter_mut().zip(delays).for_each(|(line, delay)| line.delay = delay);
     }
 
-    /// A packet of its group comes at `now`.
-    pub fn push(&mut self, now: Time, packet: Packet<Buffer>) {
+    /// A packet of its group comes at `now`, by this passage through the link.
+    pub fn push(&mut self, now: Time, packet: Packet<Buffer>, passage: Passage) {
         let Buffer { slot, group, .. } = packet.payload;
+        let place = 2 * slot + u32::from(passage.comes_again);
         let line = &mut self.lines[usize::from(group)];
         line.last_leaves = line.last_leaves.max(now + line.delay);
-        self.places[slot as usize] = Place { leaves: line.last_leaves, packet, next: NONE };
+        self.places[place as usize] = Place { leaves: line.last_leaves, packet, passage, next: NONE };
         match line.last {
-            NONE => line.first = slot,
-            last => self.places[last as usize].next = slot,
+            NONE => line.first = place,
+            last => self.places[last as usize].next = place,
         }
-        line.last = slot;
+        line.last = place;
         self.held += 1;
     }
 
@@ -63,16 +67,16 @@ impl Lines {
     }
 
     /// The next packet, if it leaves by `to`, with the time.
-    pub fn pop(&mut self, to: Time) -> Option<(Time, Packet<Buffer>)> {
+    pub fn pop(&mut self, to: Time) -> Option<(Time, Packet<Buffer>, Passage)> {
         let (leaves, line) = self.earliest().filter(|(leaves, _)| *leaves <= to)?;
         let line = &mut self.lines[line];
-        let Place { packet, next, .. } = self.places[line.first as usize];
+        let Place { packet, passage, next, .. } = self.places[line.first as usize];
         line.first = next;
         if next == NONE {
             line.last = NONE;
         }
         self.held -= 1;
-        Some((leaves, packet))
+        Some((leaves, packet, passage))
     }
 
     /// Packets on the way.
@@ -102,13 +106,13 @@ mod tests {
     #[test]
     fn lines_keep_their_order_and_leave_by_time() {
         let mut lines = Lines::new([Span(10), Span(3)].into_iter(), 8);
-        lines.push(Time(0), packet(0, 0));
-        lines.push(Time(1), packet(1, 0));
-        lines.push(Time(2), packet(2, 1));
+        lines.push(Time(0), packet(0, 0), Passage::default());
+        lines.push(Time(1), packet(1, 0), Passage::default());
+        lines.push(Time(2), packet(2, 1), Passage::default());
         assert_eq!((lines.next(), lines.held()), (Some(Time(5)), 3));
         assert_eq!(lines.pop(Time(4)), None);
         let mut left = Vec::new();
-        while let Some((time, packet)) = lines.pop(Time(11)) {
+        while let Some((time, packet, _)) = lines.pop(Time(11)) {
             left.push((time.0, packet.payload.slot));
         }
         assert_eq!(left, [(5, 2), (10, 0), (11, 1)]);
@@ -118,12 +122,12 @@ mod tests {
     #[test]
     fn nothing_overtakes_when_the_delay_becomes_shorter() {
         let mut lines = Lines::new([Span(10)].into_iter(), 8);
-        lines.push(Time(0), packet(0, 0));
+        lines.push(Time(0), packet(0, 0), Passage::default());
         lines.set_delays([Span(1)].into_iter());
-        lines.push(Time(2), packet(1, 0));
-        lines.push(Time(20), packet(2, 0));
+        lines.push(Time(2), packet(1, 0), Passage::default());
+        lines.push(Time(20), packet(2, 0), Passage::default());
         let left: Vec<_> =
-            core::iter::from_fn(|| lines.pop(Time(100))).map(|(t, p)| (t.0, p.payload.slot)).collect();
+            core::iter::from_fn(|| lines.pop(Time(100))).map(|(t, p, _)| (t.0, p.payload.slot)).collect();
         assert_eq!(left, [(10, 0), (10, 1), (21, 2)]);
     }
 }

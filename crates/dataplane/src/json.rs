@@ -64,6 +64,7 @@ pub fn plane(plane: &PlaneCounts, t: f64, tun_dropped: [u64; 2]) -> Value {
         "held": plane.held,
         "dropped": plane.dropped,
         "lost": plane.lost,
+        "copied": plane.copied,
         "no_buffer": plane.no_buffer,
         "unwritten": plane.unwritten,
         "unrecorded": plane.unrecorded,

@@ -109,9 +109,11 @@ impl Ended<'_> {
         let rate = |(link, meter): (&&StandaloneLink<_>, &crate::rate_meter::RateMeter)| {
             let (achieved, busy) =
                 meter.achieved().map_or((Value::Null, 0.0), |(bps, busy)| (json!(bps), busy.secs()));
+            let configured = meter.configured().filter(|_| !link.has_constant_rate());
             json!({
                 "link": link.name(),
-                "configured_bps": link.rate().0,
+                "configured_bps": configured.unwrap_or(link.rate().bps()),
+                "varies": !link.has_constant_rate(),
                 "achieved_bps": achieved,
                 "busy_s": busy,
             })
@@ -138,6 +140,7 @@ impl Ended<'_> {
             "out": counts.written,
             "dropped": counts.dropped,
             "lost": counts.lost,
+            "copied": counts.copied,
             "malformed": counts.malformed.total(),
             "no_buffer": counts.no_buffer,
             "unwritten": counts.unwritten,

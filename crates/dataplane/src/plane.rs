@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use aqmlab_aqm::{Ecn, Packet};
-use aqmlab_units::{Span, Time};
+use aqmlab_units::Time;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 
@@ -33,8 +33,6 @@ pub struct Plane {
     /// Achieved rate, by direction.
     pub rates: [RateMeter; 2],
     counts: PlaneCounts,
-    /// Delays after the links, by direction and group.
-    after_link: [Vec<Span>; 2],
     /// The queues as text: a queue with equal text is kept when the configuration changes.
     queues: [Option<String>; 2],
     /// Beginning of the run in nanoseconds of the clock.
@@ -56,7 +54,6 @@ impl Plane {
         let classifier = planned.classifier();
         let settings = planned.settings(classifier.groups());
         let directions = settings.each_ref().map(Bottleneck::new);
-        let after_link = settings.each_ref().map(delays_after_link);
         let queues = settings.each_ref().map(queue_of);
         Self {
             devices,
@@ -66,7 +63,6 @@ impl Plane {
             lateness: Lateness::default(),
             rates: [RateMeter::default(); 2],
             counts: PlaneCounts::default(),
-            after_link,
             queues,
             start: None,
             end: Time::ZERO,
@@ -198,11 +194,10 @@ impl Plane {
     pub fn write_due(&mut self, now: u64) {
         let Some(start) = self.start else { return };
         let now = self.logical(now);
-        let Self { directions, pool, devices, counts, lateness, rates, after_link, qosa_bit, .. } = self;
+        let Self { directions, pool, devices, counts, lateness, rates, qosa_bit, .. } = self;
         for (side, direction) in directions.iter_mut().enumerate() {
             let device = &devices[1 - side];
-            let rate = direction.link().map(|link| link.rate());
-            direction.advance(now, &mut |time, packet| {
+            direction.advance(now, &mut |time, packet, passage| {
                 let bytes = pool.packet(packet.payload.slot);
                 rewrite(bytes, &packet, *qosa_bit);
                 let late = clock::now().saturating_sub(start + time.0 / 1000);
@@ -211,16 +206,10 @@ impl Plane {
                     Err(_) => counts.unwritten += 1,
                 }
                 lateness.count(late);
-                pool.give_back(packet.payload.slot);
-                if let Some(rate) = rate {
-                    let after_link = after_link[side][usize::from(packet.payload.group)];
-                    rates[side].wrote(
-                        Time(time.0.saturating_sub(after_link.0)),
-                        late,
-                        packet.meta.bytes,
-                        rate,
-                    );
+                if !passage.comes_again {
+                    pool.give_back(packet.payload.slot);
                 }
+                rates[side].wrote(&passage, late, packet.meta.bytes);
             });
             direction.take_freed(|buffer| pool.give_back(buffer.slot));
         }
@@ -243,7 +232,6 @@ impl Plane {
             let queue = queue_of(setting);
             self.directions[side].renew(now, setting, queue == self.queues[side]);
             self.queues[side] = queue;
-            self.after_link[side] = delays_after_link(setting);
         }
         self.extra_bytes = planned.config.count_bytes.extra();
     }
@@ -260,6 +248,7 @@ impl Plane {
         PlaneCounts {
             dropped: outcomes.iter().map(|f| f.dropped).sum(),
             lost: outcomes.iter().map(|f| f.lost).sum(),
+            copied: outcomes.iter().map(|f| f.copied).sum(),
             held: self.directions.iter().map(Bottleneck::held).sum(),
             unrecorded: self.tap.as_ref().map_or(self.counts.unrecorded, Tap::lost),
             lateness: self.lateness.percentiles(),
@@ -281,10 +270,6 @@ impl Plane {
     fn logical(&self, now: u64) -> Time {
         Time(self.start.map_or(0, |start| now.saturating_sub(start).saturating_mul(1000)))
     }
-}
-
-fn delays_after_link(setting: &Setting<'_>) -> Vec<Span> {
-    setting.delays.iter().map(|delays| delays.after_link).collect()
 }
 
 fn queue_of(setting: &Setting<'_>) -> Option<String> {

@@ -58,6 +58,8 @@ pub struct PlaneCounts {
     pub dropped: u64,
     /// Lost by chance.
     pub lost: u64,
+    /// Copies made by channels.
+    pub copied: u64,
     /// On their direction.
     pub held: u64,
     /// Departures, and how late they were.
@@ -84,11 +86,11 @@ pub struct Snapshot {
 }
 
 impl PlaneCounts {
-    /// Return the packets that were read but appear in no other counter; 0 if the counters are consistent.
+    /// Return the packets that were read or copied but appear in no other counter; 0 if the counters are consistent.
     pub fn unaccounted(&self) -> i64 {
-        let Self { written, unwritten, no_buffer, dropped, lost, held, .. } = *self;
+        let Self { written, unwritten, no_buffer, dropped, lost, copied, held, .. } = *self;
         let known = written + unwritten + no_buffer + self.malformed.total() + dropped + lost + held;
-        self.read as i64 - known as i64
+        (self.read + copied) as i64 - known as i64
     }
 }
 

@@ -4,9 +4,12 @@
 mod allocations;
 mod common;
 
-use aqmlab_aqm::Ecn;
+use aqmlab_aqm::{Ecn, Meta, Packet};
+use aqmlab_dataplane::bottleneck::{Bottleneck, PacketOutcomes};
+use aqmlab_dataplane::buffer::Buffer;
 use aqmlab_dataplane::capture::Recorder;
 use aqmlab_dataplane::classify::{Classifier, Direction, Distance, Group};
+use aqmlab_dataplane::config::Planned;
 use aqmlab_dataplane::wire::{MalformedCounts, parse, set_ce, set_dscp};
 use aqmlab_units::Time;
 use common::{ACK, Ip, SYN};
@@ -24,6 +27,62 @@ fn packets() -> Vec<Vec<u8>> {
         packets.push(Ip::new("192.0.2.1", "10.0.0.2").udp((port, 80), 5)[..30].to_vec());
     }
     packets
+}
+
+/// A link whose rate follows a trace, and whose channel loses, delays, reorders and duplicates packets.
+const VARYING: &str = r#"
+    format = 1
+    [run]
+    duration = "10s"
+    [probe]
+    links = []
+    delay_histogram = false
+    [[link]]
+    name = "l"
+    from = "a"
+    to = "b"
+    rate = { trace = "0:8000000 200000000:0 300000000:16000000", between = "interpolate" }
+    delay = "5ms"
+    loss = { p = 0.05, r = 0.3 }
+    jitter = "4ms"
+    reorder = 0.1
+    duplicate = 0.2
+    [[flow]]
+    name = "g"
+    transport = "udp"
+    rate = "1Mbps"
+    from = "a"
+    to = "b"
+"#;
+
+#[test]
+fn servers_and_channels_cost_no_allocation() {
+    let config = serde_json::json!({
+        "scenario": VARYING, "link": "l", "a": {"device": "a"}, "b": {"device": "b"}, "buffers": 512,
+        "groups": [{"name": "g", "prefix_a": ["10.0.0.1"], "prefix_b": ["10.0.0.2"]}],
+    });
+    let planned = Planned::read(&config.to_string()).expect("a configuration");
+    let mut link = Bottleneck::new(&planned.settings(&planned.groups())[0]);
+    let (mut before, mut free) = (0, (0..512).collect::<Vec<u32>>());
+    for i in 0..20_000_u64 {
+        // Kinds of drops and losses are counted where they first occur.
+        if i == 5000 {
+            before = allocations::count();
+        }
+        let now = Time(i * 1_100_000_000);
+        link.advance(now, &mut |_, packet: Packet<Buffer>, passage| {
+            free.extend((!passage.comes_again).then_some(packet.payload.slot));
+        });
+        link.take_freed(|buffer| free.push(buffer.slot));
+        if let Some(slot) = free.pop() {
+            let meta = Meta { bytes: 1000, ..Meta::default() };
+            link.offer(now, Packet { meta, payload: Buffer { slot, ..Buffer::default() } });
+            link.take_freed(|buffer| free.push(buffer.slot));
+        }
+    }
+    assert_eq!(allocations::count(), before);
+    let PacketOutcomes { lost, copied, .. } = link.outcomes();
+    assert!(lost > 500 && copied > 1000, "{lost} {copied}");
 }
 
 #[test]

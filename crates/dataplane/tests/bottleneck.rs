@@ -1,11 +1,12 @@
-//! The link in logical time: nothing is lost, nothing overtakes, and a new configuration changes only what it says.
+//! The link in logical time: only its channel loses, copies and reorders packets, and a new configuration changes only its own keys.
 
 use aqmlab_aqm::{Header, Meta, Packet};
-use aqmlab_dataplane::bottleneck::Bottleneck;
+use aqmlab_dataplane::bottleneck::{Bottleneck, PacketOutcomes};
 use aqmlab_dataplane::buffer::Buffer;
 use aqmlab_dataplane::config::Planned;
+use aqmlab_netsim::plan::{ChannelChange, Line, Server};
 use aqmlab_netsim::standalone_link;
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 /// A link of 8 Mbit/s and 2 ms with this queue; a packet of 1000 bytes lasts a millisecond.
@@ -58,7 +59,7 @@ const RED: &str = "aqm = \"red\"\nlimit = \"20p\"\nmin_th = \"3p\"\nmax_th = \"9
 /// Times and slots that leave until `to`.
 fn leave(link: &mut Bottleneck, to: Time) -> Vec<(Time, u32)> {
     let mut left = Vec::new();
-    link.advance(to, &mut |time, packet| left.push((time, packet.payload.slot)));
+    link.advance(to, &mut |time, packet, _| left.push((time, packet.payload.slot)));
     left
 }
 
@@ -192,6 +193,64 @@ fn another_queue_gets_what_waits_in_order_also_if_it_has_no_room() {
     }
 }
 
+/// Let the rate of the link be 0 from a time on.
+fn stop(planned: &mut Planned, at: Time) {
+    let mut links = planned.plan.links.to_vec();
+    let link = &mut links[planned.forward as usize];
+    let mut line = Line::clone(&link.line);
+    line.change(at, Some(Server::constant(Rate(0))), &ChannelChange::default());
+    link.line = line.into();
+    planned.plan.links = links.into();
+}
+
+#[test]
+fn a_link_that_stands_still_goes_on_with_a_new_rate() {
+    for in_service_counts in [false, true] {
+        let config = serde_json::json!({ "in_service_counts": in_service_counts });
+        let mut still = planned(DROP_TAIL, "8Mbps", config.clone());
+        stop(&mut still, Time(ms(2).0 + 500_000_000));
+        let mut link = forward(&still);
+        (0..4).for_each(|slot| link.offer(ms(0), packet(slot, 1, 1000)));
+        assert_eq!(leave(&mut link, ms(1000)), [(ms(6), 0), (ms(7), 1)]);
+        assert!(link.next_event().is_none_or(|next| next > ms(1_000_000_000)));
+        let moving = planned(DROP_TAIL, "8Mbps", config);
+        link.renew(ms(1000), &moving.settings(&moving.groups())[0], true);
+        assert_eq!(leave(&mut link, ms(2000)), [(ms(1006), 2), (ms(1007), 3)]);
+        link.finish(ms(2000));
+        let busy = link.link().expect("a queue").counters().busy;
+        assert_eq!((link.held(), busy), (0, Span::from_millis(1002).0));
+    }
+}
+
+/// Keys of a channel that does everything to packets.
+fn impaired() -> serde_json::Value {
+    let keys = [("loss", "0.1"), ("jitter", "4ms"), ("reorder", "0.1"), ("duplicate", "0.2")];
+    keys.map(|(key, value)| [format!("dumbbell.bottleneck.{key}"), value.to_owned()]).to_vec().into()
+}
+
+#[test]
+fn packets_overtake_arrive_twice_and_are_lost_as_the_channel_says() {
+    let planned = planned(DROP_TAIL, "8Mbps", serde_json::json!({ "overrides": impaired() }));
+    let mut link = forward(&planned);
+    let (mut left, mut again) = (Vec::new(), 0);
+    for slot in 0..2000 {
+        link.offer(ms(u64::from(slot)), packet(slot, 1, 1000));
+        link.advance(ms(u64::from(slot)), &mut |time, packet, passage| {
+            again += u64::from(passage.comes_again);
+            left.push((time, packet.payload.slot));
+        });
+    }
+    left.extend(leave(&mut link, ms(10_000)));
+    assert!(left.is_sorted_by_key(|(time, _)| *time));
+    let overtaken = left.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    let PacketOutcomes { out, lost, copied, dropped, .. } = link.outcomes();
+    assert_eq!((out, dropped, link.held()), (2000 - lost + copied, 0, 0));
+    assert!(copied.abs_diff(again) <= 5, "the last packets are not counted here");
+    // Lost and not copied, and copied where neither is lost.
+    assert!((130..230).contains(&lost) && (270..390).contains(&copied), "{lost} {copied}");
+    assert!(overtaken > 300, "{overtaken}");
+}
+
 proptest! {
     #[test]
     fn every_buffer_comes_back_once(
@@ -199,9 +258,15 @@ proptest! {
         queue in prop::sample::select(vec![DROP_TAIL, RED]),
         in_service_counts in any::<bool>(),
         loss in prop::sample::select(vec![0.0, 0.1]),
+        is_impaired in any::<bool>(),
     ) {
-        let more = serde_json::json!({ "in_service_counts": in_service_counts, "loss": {"forward": loss} });
-        let configurations = [DROP_TAIL, RED].map(|queue| planned(queue, "16Mbps", more.clone()));
+        let plain = serde_json::json!({ "in_service_counts": in_service_counts, "loss": {"forward": loss} });
+        let mut more = plain.clone();
+        if is_impaired {
+            more["overrides"] = impaired();
+        }
+        let configurations = [(DROP_TAIL, &more), (RED, &plain)]
+            .map(|(queue, more)| planned(queue, "16Mbps", more.clone()));
         let mut link = forward(&planned(queue, "8Mbps", more));
         let (mut back, mut times) = (Vec::new(), Vec::new());
         let mut now = Time::ZERO;
@@ -213,20 +278,22 @@ proptest! {
                     let other = &configurations[usize::from(*group) % 2];
                     link.renew(now, &other.settings(&other.groups())[0], false);
                 }
-                1..=20 => link.advance(now, &mut |time, packet| {
+                1..=20 => link.advance(now, &mut |time, packet, passage| {
                     times.push(time);
-                    back.push(packet.payload.slot);
+                    back.extend((!passage.comes_again).then_some(packet.payload.slot));
                 }),
                 _ => {}
             }
             link.take_freed(|buffer| back.push(buffer.slot));
             let outcomes = link.outcomes();
-            prop_assert_eq!(outcomes.offered, outcomes.out + outcomes.dropped + outcomes.lost + link.held());
-            prop_assert_eq!(back.len() as u64, outcomes.offered - link.held());
+            let ended = outcomes.out + outcomes.dropped + outcomes.lost;
+            prop_assert_eq!(outcomes.offered + outcomes.copied, ended + link.held());
+            let in_use = outcomes.offered - back.len() as u64;
+            prop_assert!(in_use <= link.held() && (in_use == link.held() || outcomes.copied > 0));
         }
-        link.advance(Time(u64::MAX / 2), &mut |time, packet| {
+        link.advance(Time(u64::MAX / 2), &mut |time, packet, passage| {
             times.push(time);
-            back.push(packet.payload.slot);
+            back.extend((!passage.comes_again).then_some(packet.payload.slot));
         });
         link.take_freed(|buffer| back.push(buffer.slot));
         back.sort_unstable();

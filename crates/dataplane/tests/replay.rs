@@ -211,6 +211,61 @@ fn changes_of_the_link_during_the_run() {
     }
 }
 
+/// Server and channel of a link with these keys, and changes, as a scenario file has them.
+fn line(keys: &str, changes: &str) -> Line {
+    let text = format!(
+        "format = 1\n[run]\nduration = \"{SECONDS}s\"\n[[link]]\nname = \"a\"\nfrom = \"x\"\nto = \"y\"\n{keys}\n\
+         [[flow]]\nname = \"f\"\ntransport = \"udp\"\nrate = \"1Mbps\"\nfrom = \"x\"\nto = \"y\"\n{changes}"
+    );
+    let scenario = aqmlab_scenario::parse(&text, "line.toml", &[]).expect("a scenario");
+    Line::clone(&scenario.plan.links[0].line)
+}
+
+#[test]
+fn every_server_and_channel_does_the_same_live_and_simulated() {
+    let recording = recording(6);
+    let change = |at: &str, what: &str| format!("[[change]]\nat = \"{at}\"\nlink = \"a\"\n{what}\n");
+    let outage = change("0.7s", "rate = \"0bps\"") + &change("1.1s", "rate = \"9Mbps\"");
+    let constant = "rate = \"10Mbps\"\ndelay = \"10ms\"\n";
+    let lossy =
+        "loss = 0.05\njitter = { deviation = \"3ms\", distribution = \"normal\", correlation = 0.3 }\n";
+    let copying = "reorder = { probability = 0.1, gap = 3 }\nduplicate = 0.08\n";
+    let cases = [
+        ("an outage", constant.to_owned(), outage.clone()),
+        ("an outage as in ns-2", format!("{constant}in_service = \"as-started\""), outage.clone()),
+        ("an outage to the end", constant.to_owned(), change("2.2s", "rate = \"0bps\"")),
+        ("mahimahi", "rate = { trace = \"0 1*2 2 3 5 40*9 41 47 50*3\" }\ndelay = \"1ms\"".to_owned(), String::new()),
+        (
+            "interpolated rates, then another trace",
+            "rate = { trace = \"0:4000000 200000000:16000000 500000000:0\", between = \"interpolate\" }\ndelay = \"5ms\""
+                .to_owned(),
+            change("1.5s", "rate = { trace = \"0:12000000 30000000:0 50000000:1000\" }"),
+        ),
+        ("loss in bursts", format!("{constant}loss = {{ p = 0.02, r = 0.3 }}"), String::new()),
+        ("loss and jitter", format!("{constant}{lossy}"), outage.clone()),
+        ("jitter in order", format!("{constant}jitter = {{ deviation = \"9ms\", order = \"kept\" }}"), String::new()),
+        ("copies", format!("{constant}{copying}"), String::new()),
+        (
+            "all, and changes",
+            format!("{constant}{lossy}{copying}"),
+            outage + &change("1.3s", "loss = 0.3\njitter = \"0ms\"\ndelay = \"2ms\"")
+                + &change("2s", "duplicate = 1\nloss = 0"),
+        ),
+    ];
+    for (name, keys, changes) in &cases {
+        for preset in ["drop-tail", "red", "codel"] {
+            let plan = plan(preset, &[], &recording.flows, |other| *other = line(keys, changes));
+            let (tables, _) = same(&recording, &plan, 11, &format!("{name}, {preset}"));
+            let is_impaired = ["loss", "jitter", "duplicate"].iter().any(|key| keys.contains(key));
+            let losses = integers(&tables, "channels", "losses");
+            assert_eq!(losses.len(), usize::from(is_impaired), "{name}");
+            assert_eq!(losses.iter().any(|n| *n > 20), keys.contains("loss"), "{name}: {losses:?}");
+            let copies = integers(&tables, "channels", "copies");
+            assert_eq!(copies.iter().any(|n| *n > 20), keys.contains("duplicate"), "{name}: {copies:?}");
+        }
+    }
+}
+
 #[test]
 fn another_seed_is_another_run_and_would_be_noticed() {
     let recording = recording(4);

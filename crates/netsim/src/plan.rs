@@ -78,7 +78,7 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or channel from a time on, not before earlier changes. [`Server::in_service`] tells how the packet in
+    /// Change server or channel from a time on, not before earlier changes. [`Server::in_service`] describes how the packet in
     /// service ends; it keeps the channel with which its service started, and no packet overtakes another.
     pub fn change(&mut self, at: Time, server: Option<Server>, channel: &ChannelChange) {
         if let Some(server) = server {

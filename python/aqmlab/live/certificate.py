@@ -78,9 +78,17 @@ class Certificate:
 
         >>> Certificate({"lateness_us": {"p99": 21.0}}, []).line()
         'certificate: valid (lateness p99 21 us)'
+        >>> rate = {"varies": True, "configured_bps": 2e6, "achieved_bps": 2.002e6, "busy_s": 9.5}
+        >>> Certificate({"lateness_us": {"p99": 21.0}, "rate": rate, "lost": 37, "copied": 2}, []).line()
+        'certificate: valid (lateness p99 21 us, +0.10 % of the varying rate, 37 lost, 2 copied)'
         """
-        late = self.measured.get("lateness_us", {}).get("p99")
-        note = f" (lateness p99 {late:.0f} us)" if late is not None else ""
+        parts = []
+        if (late := self.measured.get("lateness_us", {}).get("p99")) is not None:
+            parts.append(f"lateness p99 {late:.0f} us")
+        if (self.measured.get("rate") or {}).get("varies") and (off := _rate_off(self.measured)) is not None:
+            parts.append(f"{100 * off:+.2f} % of the varying rate")
+        parts += [f"{n} {name}" for name in ("lost", "copied") if (n := int(self.measured.get(name) or 0))]
+        note = f" ({', '.join(parts)})" if parts else ""
         return f"certificate: valid{note}" if self.valid else f"certificate: INVALID{note}: {'; '.join(self.breaches)}"
 
     @classmethod
@@ -119,16 +127,23 @@ def _time(measured: Mapping[str, Any]) -> list[str]:
 
 def _rate_breaches(measured: Mapping[str, Any]) -> list[str]:
     found = []
-    rate = measured.get("rate") or {}
-    configured, achieved = rate.get("configured_bps"), rate.get("achieved_bps")
-    if configured and achieved and (rate.get("busy_s") or 0.0) >= BUSY_LEAST_S:
-        off = achieved / configured - 1
-        if abs(off) > RATE_WITHIN:
-            found.append(f"the link carried {off:+.2%} of its rate while packets waited (limit {RATE_WITHIN:.1%})")
+    if (off := _rate_off(measured)) is not None and abs(off) > RATE_WITHIN:
+        found.append(f"the link carried {off:+.2%} of its rate while packets waited (limit {RATE_WITHIN:.1%})")
     share = measured.get("queue_not_empty_share")
     if share is not None and share < NOT_EMPTY_SHARE:
         found.append(f"the queue held packets in {share:.0%} of the time only (limit {NOT_EMPTY_SHARE:.0%})")
     return found
+
+
+def _rate_off(measured: Mapping[str, Any]) -> float | None:
+    """Return the relative difference of the rate achieved while packets waited; None if they waited too seldom.
+
+    The configured rate is the mean of the link's rates over the same services, so it holds for rates that vary.
+    """
+    rate = measured.get("rate") or {}
+    configured, achieved = rate.get("configured_bps"), rate.get("achieved_bps")
+    enough = (rate.get("busy_s") or 0.0) >= BUSY_LEAST_S
+    return achieved / configured - 1 if configured and achieved and enough else None
 
 
 def _books(measured: Mapping[str, Any]) -> list[str]:
@@ -142,9 +157,12 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
     if offloads:
         found.append(f"the devices split or join packets ({', '.join(offloads)})")
     if "in" in measured:
-        missing = entered - sum(_total(measured.get(name)) for name in ("out", "dropped", "malformed", "queued"))
+        left = ("out", "dropped", "lost", "malformed", "queued")
+        missing = entered + int(measured.get("copied") or 0) - sum(_total(measured.get(name)) for name in left)
         if missing:
-            found.append(f"{missing} packets are not accounted for (in less out, dropped, malformed and queued)")
+            found.append(
+                f"{missing} packets are not accounted for (in, copied less out, dropped, lost, queued)"
+            )
     return found
 
 

@@ -60,7 +60,7 @@ def preflight(plan: LivePlan, *, traffic: str = "sockets", watch: bool = True) -
     watch
         Also watch the processors for a moment.
     """
-    found = [*_programs(traffic), *_kernel(plan), *_machine(), *_rate(plan)]
+    found = [*_programs(traffic), *_kernel(plan), *_machine(), *_rate(plan), *_other_links(plan)]
     return found + (list(_processors()) if watch else [])
 
 
@@ -127,6 +127,15 @@ def _rate(plan: LivePlan) -> Iterator[Trouble]:
         yield Trouble(
             f"{plan.rate_bps / 1e9:.3g} Gb/s are more than one thread carries (about {FASTEST_BPS / 1e9:.0f} Gb/s)"
         )
+
+
+def _other_links(plan: LivePlan) -> Iterator[Trouble]:
+    crossed = {name for group in plan.groups for way in (group.there, group.back) for name in way.links}
+    for link in plan.scenario.links:
+        if link.name in crossed - {plan.link, plan.reverse_link}:
+            keys = [*link.channel, *(["trace"] if link.trace else [])]
+            if keys:
+                yield Trouble(f"link {link.name}: a live run has only its delay, without {', '.join(keys)}")
 
 
 def _processors() -> Iterator[Trouble]:

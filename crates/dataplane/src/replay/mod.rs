@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Packet;
 use aqmlab_netsim::plan::{Ends, Flow, Length, LinkId, Pattern, Plan, Start, TTL, Transport};
-use aqmlab_netsim::standalone_link::{self, StandaloneOptions};
+use aqmlab_netsim::standalone_link::{self, Passage, StandaloneOptions};
 use aqmlab_netsim::{EngineChoice, Options, Recorded, Simulation, Table};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -87,7 +87,7 @@ pub fn through_data_plane(plan: &Plan, seed: u64, arrivals: &[Recorded]) -> (Tab
         flows: plan.flows.len(),
     });
     let mut out = Vec::new();
-    let mut arrived = |time: Time, packet: Packet<Buffer>| {
+    let mut arrived = |time: Time, packet: Packet<Buffer>, _: Passage| {
         if time < end {
             out.push((time, packet.payload.number));
         }

@@ -17,7 +17,7 @@ pub use self::channel::{Channel, ChannelChange, Impairments, Settings};
 pub(crate) use self::in_order::Deciding;
 pub use self::part::Keys;
 pub(crate) use self::queue::Queue;
-pub(crate) use self::server::Serving;
+pub(crate) use self::server::{FAR, Serving};
 pub use self::server::{InService, LONGEST_TRACE, Server, TraceData};
 pub(crate) use self::station::Station;
 pub(crate) use self::unobserved_drop_tail::UnobservedDropTail;

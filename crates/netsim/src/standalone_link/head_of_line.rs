@@ -20,6 +20,11 @@ impl<P> HeadOfLine<P> {
     pub fn with_room(room: usize) -> Self {
         Self(VecDeque::with_capacity(room))
     }
+
+    /// Return the length of the packet in service.
+    pub fn first(&self) -> Option<u32> {
+        self.0.front().map(|(_, bytes)| *bytes)
+    }
 }
 
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
@@ -46,7 +51,8 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
     pub(super) fn end_service(&mut self, now: Time) {
         if let Some(packet) = self.next_packet(now) {
             self.station.stats.departed(now, &packet, Span::ZERO);
-            self.put_on_wire(now, now, &packet);
+            let start = self.station.service.map_or(now, |(start, _)| start);
+            self.put_on_wire(start, now, &packet);
         }
         if let Some(HeadOfLine(waiting)) = &mut self.head {
             waiting.pop_front();
@@ -58,8 +64,8 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
     fn begin_service(&mut self, now: Time) {
         let unserved = self.station.service.map_or(Span::ZERO, |(_, end)| end.since(now));
         self.station.stats.counters.busy -= unserved.0;
-        let first = self.head.as_ref().and_then(|HeadOfLine(waiting)| waiting.front().copied());
-        if let Some((_, bytes)) = first {
+        let first = self.head.as_ref().and_then(HeadOfLine::first);
+        if let Some(bytes) = first {
             let transmission = self.station.server.serve(None, now, bytes);
             self.station.service = Some((now, now + transmission));
             self.station.stats.counters.busy += transmission.0;

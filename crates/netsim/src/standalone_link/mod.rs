@@ -8,6 +8,7 @@ mod head_of_line;
 mod renewal;
 mod tables;
 mod totals;
+mod transit;
 
 use std::collections::VecDeque;
 
@@ -17,9 +18,11 @@ use aqmlab_units::{Rate, Span, Time};
 use self::head_of_line::HeadOfLine;
 pub use self::tables::tables;
 pub use self::totals::{Measured, Totals};
+pub use self::transit::Passage;
+use self::transit::Transit;
 use crate::attached::Attached;
 use crate::key::Key;
-use crate::link::{Station, Wire};
+use crate::link::Station;
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Name, Plan};
 
@@ -41,10 +44,9 @@ pub struct StandaloneLink<P> {
     aqm: &'static str,
     seed: u64,
     station: Station<P>,
-    /// In service or on the wire, with the time of arrival at the far end.
-    wire: VecDeque<(Time, Packet<P>)>,
-    /// When the last packet that was sent arrives at the far end; none arrives before it, also when the channel is replaced.
-    last_arrival: Time,
+    transit: Transit<P>,
+    /// Packets that the channel has lost since the last call of [`StandaloneLink::take_lost`].
+    lost: Vec<P>,
     /// Up to when the station has been advanced.
     now: Time,
     /// Packets without room in a new discipline; served before its packets.
@@ -81,8 +83,8 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             aqm: planned.aqm(),
             seed,
             station,
-            wire: VecDeque::with_capacity(options.room),
-            last_arrival: Time::ZERO,
+            transit: Transit::with_room(options.room),
+            lost: Vec::with_capacity(options.room),
             now: Time::ZERO,
             carried: VecDeque::new(),
             head: options.in_service_counts.then(|| HeadOfLine::with_room(options.room)),
@@ -118,13 +120,13 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.note_waiting(now);
     }
 
-    /// Advance to `to`, including all events at `to`. Call `out` for each packet that arrives at the far end until then.
-    pub fn advance(&mut self, to: Time, mut out: impl FnMut(Time, Packet<P>)) {
+    /// Advance to `to`, including all events at `to`. Call `out` for each packet that arrives at the far end until then, in the order
+    /// of their arrivals.
+    pub fn advance(&mut self, to: Time, mut out: impl FnMut(Time, Packet<P>, Passage)) {
         self.serve_until(Key { time: to, cause: Time::NEVER, source: u32::MAX });
         self.advance_station(to);
-        while let Some((time, packet)) = self.wire.front().copied().filter(|(time, _)| *time <= to) {
-            self.wire.pop_front();
-            out(time, packet);
+        while let Some((time, packet, passage)) = self.transit.pop(to) {
+            out(time, packet, passage);
         }
     }
 
@@ -133,13 +135,17 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         let waits =
             self.head.is_some() || !self.carried.is_empty() || self.station.discipline.backlog().packets > 0;
         let end = self.station.service.filter(|_| waits).map(|(_, end)| end);
-        let arrival = self.wire.front().map(|(time, _)| *time);
-        end.into_iter().chain(arrival).min()
+        end.into_iter().chain(self.transit.next()).min()
     }
 
     /// Call `take` for each packet that the discipline dropped since the last call.
     pub fn take_dropped(&mut self, mut take: impl FnMut(P)) {
         self.station.dropped.iter_mut().for_each(|dropped| dropped.drain(..).for_each(&mut take));
+    }
+
+    /// Call `take` for each packet that the channel lost since the last call.
+    pub fn take_lost(&mut self, take: impl FnMut(P)) {
+        self.lost.drain(..).for_each(take);
     }
 
     /// Brings the counters to the end of the run.
@@ -165,9 +171,14 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.aqm
     }
 
-    /// The rate at which the next service will be.
+    /// The bit rate at present. Not for each packet, as a trace may have to be searched for it.
     pub fn rate(&self) -> Rate {
         self.station.server.rate_at(self.now)
+    }
+
+    /// Return whether the bit rate never changes.
+    pub fn has_constant_rate(&self) -> bool {
+        self.station.server.is_constant()
     }
 
     /// How long something has waited until `now`, all in all.
@@ -185,9 +196,14 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         backlog
     }
 
-    /// Packets that the link holds: waiting, in service and on the wire.
+    /// Packets and copies that the link holds: waiting, in service and on the wire.
     pub fn held(&self) -> usize {
-        self.backlog().packets as usize + self.wire.len()
+        self.backlog().packets as usize + self.transit.len()
+    }
+
+    /// Return the copies that the channel has made since the start.
+    pub fn copies(&self) -> u64 {
+        self.transit.copies()
     }
 
     /// Ends of service that come before `key`.
@@ -232,25 +248,15 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         self.put_on_wire(now, end, packet);
     }
 
-    /// A packet leaves by the link when its service, which starts at `start`, ends. A copy of it is not sent: the caller has the packet once.
+    /// A packet leaves by the link when its service ends.
     fn put_on_wire(&mut self, start: Time, end: Time, packet: &Packet<P>) {
-        let mut arrival = self.station.channel.carry(start, end);
-        let keeps_order = arrival != Wire::UNORDERED;
-        if !keeps_order {
-            arrival = self.station.channel.arrivals().into_iter().min().unwrap_or(Time::NEVER);
-        }
-        if arrival == Time::NEVER {
+        let is_sent = self.transit.send(&mut self.station.channel, start, end, packet);
+        if !is_sent || !self.station.channel.keeps_order() {
             self.station.count_arrivals(start, &packet.meta);
-            self.station.dropped.iter_mut().for_each(|dropped| dropped.push(packet.payload));
-            return;
         }
-        if !keeps_order {
-            let place = self.wire.partition_point(|(time, _)| *time <= arrival);
-            self.wire.insert(place, (arrival, *packet));
-            return;
+        if !is_sent {
+            self.lost.push(packet.payload);
         }
-        self.last_arrival = self.last_arrival.max(arrival);
-        self.wire.push_back((self.last_arrival, *packet));
     }
 
     /// Handle all events of the station up to `now`. Save the totals before the end of the warm-up resets the statistics.

@@ -3,17 +3,18 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Packet, Qdisc, Resolved};
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use super::StandaloneLink;
+use super::head_of_line::HeadOfLine;
 use crate::key::Key;
-use crate::link::Wire;
+use crate::link::{FAR, Wire};
 use crate::link_stats::Numbered;
 use crate::plan::{LinkId, Plan};
 
 impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// From `now` on server, channel and discipline are those of `link` in another plan, with its later changes; markers, counters and
-    /// probes stay. The packet in service ends as it began. Waiting packets are moved in order; those that the new queue would
+    /// probes stay. The packet in service ends as it began; if that were never, its service starts again. Waiting packets are moved in order; those that the new queue would
     /// drop wait before that queue and are served first. The average of a new discipline starts from its initial value.
     pub fn renew(&mut self, now: Time, plan: &Plan, link: LinkId, is_same_queue: bool) {
         self.serve_until(Key { time: now, cause: Time::NEVER, source: u32::MAX });
@@ -21,9 +22,29 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
         let planned = &plan.links[link as usize];
         self.station.server = planned.line.server.since(now).start(self.seed, &self.name);
         self.station.channel = Wire::new(&planned.line.channel.since(now), self.seed, &self.name);
+        if planned.line.channel.is_impaired() {
+            self.station.stats.drops.channel.get_or_insert_default();
+        }
+        self.restart_endless_service(now);
         self.aqm = planned.aqm();
         if !is_same_queue {
             self.move_over(now, &planned.queue);
+        }
+    }
+
+    /// Start the service in progress again, if the rate of the earlier server stays 0.
+    fn restart_endless_service(&mut self, now: Time) {
+        let Some((start, end)) = self.station.service.filter(|(_, end)| *end >= FAR) else { return };
+        let first = self.head.as_ref().and_then(HeadOfLine::first);
+        let recalled = self.transit.recall(end);
+        // A packet that the channel has lost already takes no more time.
+        let bytes = recalled.map(|packet| packet.meta.bytes).or(first);
+        let new_end = now + bytes.map_or(Span::ZERO, |bytes| self.station.server.serve(None, now, bytes));
+        self.station.service = Some((start, new_end));
+        let busy = &mut self.station.stats.counters.busy;
+        *busy = *busy - end.since(now).0 + new_end.since(now).0;
+        if let Some(packet) = recalled {
+            self.put_on_wire(now, new_end, &packet);
         }
     }
 

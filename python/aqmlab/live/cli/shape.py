@@ -31,6 +31,10 @@ def shape(
     link: Annotated[
         str | None, typer.Option("--link", help="Which link of the file; default: the only one, else bottleneck.")
     ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", help="In place of the link's rate: 10Mbps, or trace:FILE.", metavar="RATE|trace:FILE"),
+    ] = None,
     set_: Set = None,
     stats: Annotated[
         list[str] | None,
@@ -77,6 +81,7 @@ def shape(
         netns=netns,
         addresses=address or (),
         link=link,
+        rate=rate,
         overrides=parse_overrides(set_),
         stats=stats or (),
         interval_s=interval,

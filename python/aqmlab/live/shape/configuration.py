@@ -26,6 +26,7 @@ count, but for its family.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,14 @@ from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml
+from aqmlab.scenario.traces import read_trace
 
 BOTTLENECK = "bottleneck"
 """The link of a dumbbell that is meant if none is named."""
+REVERSE = ".reverse"
+"""Ending of a link's name in its other direction."""
+TRACE = "trace:"
+"""Beginning of a rate that is the file of a trace."""
 EVERYTHING = ["0.0.0.0/0", "::/0"]
 NOTHING_RECORDED = ("probe", "{ links = [], delay_histogram = false }")
 """Overrides of the file: a shape may run for months, and samples would fill the memory."""
@@ -64,7 +70,9 @@ class Configuration:
     reverse: Link | None
 
     @classmethod
-    def load(cls, path: str | Path, *, link: str | None = None, overrides: Overrides = ()) -> Configuration:
+    def load(
+        cls, path: str | Path, *, link: str | None = None, rate: str | None = None, overrides: Overrides = ()
+    ) -> Configuration:
         """Read a file.
 
         Parameters
@@ -73,6 +81,8 @@ class Configuration:
             The file.
         link
             Name of the link; default: that of ``[live]``, else the only one, else ``bottleneck``.
+        rate
+            In place of the link's rate: a rate, or ``trace:FILE`` with the file of a trace.
         overrides
             Dotted keys and values that override the file's.
 
@@ -87,6 +97,9 @@ class Configuration:
         name = link or _only(scenario, str(path))
         if name not in links:
             raise InputError(f"{path}: {unknown('link', name, list(links))}")
+        if rate is not None:
+            scenario = scenario.with_overrides({_key_of_rate(scenario, name): _rate(rate)})
+            links = {one.name: one for one in scenario.links}
         chosen = links[name]
         compiled(chosen.aqm, f"{path}: link {name}")
         back = [one for one in scenario.links if (one.from_, one.to) == (chosen.to, chosen.from_)]
@@ -94,7 +107,10 @@ class Configuration:
 
     def words(self) -> str:
         """Say what it is."""
-        return f"{self.link.aqm}, {rate(self.link.rate_bps)}, {milliseconds(self.link.delay_s)}"
+        speed = rate(self.link.rate_bps)
+        if self.link.trace is not None:
+            speed = f"trace of {speed} on average, repeated after {self.link.trace['period_s']:g} s"
+        return ", ".join([self.link.aqm, speed, milliseconds(self.link.delay_s), *self.link.channel])
 
     def message(self, a: dict[str, Any], b: dict[str, Any], *, interval_s: float | None) -> dict[str, Any]:
         """Return the configuration of the link process, with its two ends."""
@@ -177,6 +193,32 @@ def _completed(text: str) -> str:
     elif "flow" not in data and "dumbbell" in data:
         added += '\n[[flow]]\nname = "any"\ntransport = "udp"\nrate = "1kbps"\n'
     return f"{text.rstrip()}\n{added}" if added else text
+
+
+def _key_of_rate(scenario: Scenario, link: str) -> str:
+    """Return the dotted key of a link's rate."""
+    name = link.removesuffix(REVERSE)
+    if "link" in scenario.tables:
+        return f"link.{name}.rate"
+    if name == BOTTLENECK and "dumbbell" in scenario.tables:
+        return "dumbbell.bottleneck.rate"
+    raise InputError(f"--rate: the link {link} has no key of its own (allowed: [[link]], the bottleneck of [dumbbell])")
+
+
+def _rate(text: str) -> str:
+    """Return the value of a rate, or of a trace in a file, as an override.
+
+    >>> _rate("10Mbps")
+    '10Mbps'
+    """
+    if not text.startswith(TRACE):
+        return text
+    path = Path(text.removeprefix(TRACE))
+    try:
+        read_trace(path)
+    except InputError as error:
+        raise InputError(f"--rate {TRACE}{error}") from None
+    return f"{{ trace = {json.dumps(str(path.absolute()))} }}"
 
 
 def _only(scenario: Scenario, path: str) -> str:

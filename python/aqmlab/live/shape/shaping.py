@@ -105,6 +105,7 @@ def shape(
     netns: str | None = None,
     addresses: Sequence[str] = (),
     link: str | None = None,
+    rate: str | None = None,
     overrides: Overrides = (),
     stats: Sequence[str] = (),
     interval_s: float = 0.1,
@@ -128,6 +129,8 @@ def shape(
         With `netns`: the namespace's addresses behind the bottleneck; default: 10.78.0.1 and fd78::1.
     link
         Which link of the file; default: the only one, else ``bottleneck``.
+    rate
+        In place of the link's rate: a rate such as ``10Mbps``, or ``trace:FILE``, a trace as of a scenario file.
     overrides
         Dotted keys and values that override the file's, each time it is read.
     stats
@@ -150,7 +153,8 @@ def shape(
     """
     tell = report or _to_stderr
     check_options(into=into, out=out, netns=netns, addresses=addresses)
-    configuration = Configuration.load(file, link=link, overrides=overrides)
+    load = partial(Configuration.load, file, link=link, rate=rate, overrides=overrides)
+    configuration = load()
     check_machine()
     signals = _Signals()
     message = partial(_message, interval_s=interval_s if stats else None, keep_awake=keep_awake)
@@ -168,7 +172,7 @@ def shape(
             tell(note)
 
         def again() -> dict[str, Any]:
-            found = Configuration.load(file, link=link, overrides=overrides)
+            found = load()
             if (found.reverse is None) != (configuration.reverse is None):
                 raise InputError(f"{file}: duplex cannot change while the link runs (allowed: as it was at the start)")
             views.learn(found.scenario)

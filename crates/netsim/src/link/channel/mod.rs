@@ -263,6 +263,12 @@ impl Wire {
         self.overtakes
     }
 
+    /// See [`ChannelPart::keeps_order`].
+    #[inline]
+    pub fn keeps_order(&self) -> bool {
+        self.keeps_order
+    }
+
     /// Return whether nothing but a constant delay happens to packets.
     pub fn is_constant(&self) -> bool {
         matches!(self.channel, Carrying::Constant(_))

@@ -289,6 +289,11 @@ impl Serving {
         })
     }
 
+    /// Return whether the bit rate never changes.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Constant(_))
+    }
+
     /// See [`Serve::rate_at`].
     pub fn rate_at(&self, time: Time) -> Rate {
         Serve::rate_at(self, time)

@@ -17,6 +17,9 @@ use crate::link::part::Keys;
 /// The end of a service during which the rate stays at 0: after the end of any run.
 pub(crate) const FAR: Time = Time(u64::MAX / 2);
 
+/// Rates of a service for which memory is allocated in advance.
+const ROOM: usize = 32;
+
 const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// What happens to the packet in service when the rate changes.
@@ -128,13 +131,22 @@ impl<N: Serve + Clone, S: Iterator<Item = (Time, N)> + Clone> Piecewise<S, N> {
     /// Start with a server at time 0.
     pub fn new(first: N, mut steps: S, in_service: InService) -> Self {
         let next = steps.next();
-        Self { now: first, since: Time::ZERO, next, steps, in_service, passed: VecDeque::new() }
+        Self { now: first, since: Time::ZERO, next, steps, in_service, passed: VecDeque::with_capacity(ROOM) }
     }
 
     /// Return when the next server replaces the present one.
     #[inline]
     fn change(&self) -> Time {
         self.next.as_ref().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// Let `skip` leave out steps that end before `start`, if the next one begins long before.
+    #[inline]
+    pub fn skip(&mut self, start: Time, long: Span, skip: impl FnOnce(&mut S)) {
+        if self.change() + long < start {
+            skip(&mut self.steps);
+            self.next = self.steps.next();
+        }
     }
 
     /// Go on to the next server.

@@ -40,6 +40,8 @@ const PS_PER_MS: u64 = 1_000_000_000;
 const PS_PER_NS: u64 = 1000;
 /// The step of interpolated rates.
 const STEP: Span = Span::from_millis(1);
+/// After an idle time of this length steps are skipped at once.
+const LONG: Span = Span::from_millis(100);
 /// The longest trace, 30 days: far from the last time of a run.
 pub const LONGEST_TRACE: Span = Span(30 * 86_400 * 1_000_000_000_000);
 
@@ -319,7 +321,10 @@ impl Serve for State {
                 Ok(end) => end.since(start),
                 Err(_) => super::FAR.since(start),
             },
-            Self::Rates(state) => state.serve(start, bytes),
+            Self::Rates(state) => {
+                state.skip(start, LONG, |steps| steps.skip_to(start));
+                state.serve(start, bytes)
+            }
         }
     }
 
@@ -329,14 +334,21 @@ impl Serve for State {
                 let bytes = work.bytes();
                 state.serve_bytes(start, bytes, until).map_err(|left| work.after(bytes - left))
             }
-            Self::Rates(state) => state.serve_until(start, work, until),
+            Self::Rates(state) => {
+                state.skip(start, LONG, |steps| steps.skip_to(start));
+                state.serve_until(start, work, until)
+            }
         }
     }
 
     fn rate_at(&self, time: Time) -> Rate {
         match self {
             Self::Opportunities(state) => state.mean,
-            Self::Rates(state) => state.rate_at(time),
+            Self::Rates(state) => {
+                let mut ahead = state.clone();
+                ahead.skip(time, LONG, |steps| steps.skip_to(time));
+                ahead.rate_at(time)
+            }
         }
     }
 }
@@ -445,6 +457,19 @@ pub(crate) struct Rates {
     within: Span,
 }
 
+impl Rates {
+    /// Go on to the last step that begins by a time.
+    #[cold]
+    fn skip_to(&mut self, time: Time) {
+        let period = self.points[self.points.len() - 1].0.0;
+        let within = Time(time.0 % period);
+        self.lap = Span(time.0 - within.0);
+        self.next = self.points.partition_point(|one| one.0 <= within) - 1;
+        let since = within.since(self.points[self.next].0);
+        self.within = if self.interpolates { Span(since.0 - since.0 % STEP.0) } else { Span::ZERO };
+    }
+}
+
 impl Iterator for Rates {
     type Item = (Time, Rate);
 
@@ -524,6 +549,25 @@ mod tests {
         // From 8 to 0 Mbit/s in 2 ms: steps of 6 and 2 Mbit/s; 0, 2 and 4, 6 Mbit/s until 6 ms.
         let text = "0:8000000 2000000:0 6000000:8000000";
         assert_eq!(ends(&mut start(text, true), &[(0, 750), (0, 250), (0, 125)]), [1000, 2000, 3000]);
+    }
+
+    #[test]
+    fn steps_that_are_skipped_change_no_service() {
+        let text = "0:8000000 2300000:500000 6100000:3000000 707700000:0 900000000:1";
+        for interpolates in [false, true] {
+            // One goes through all steps; the other skips those of pauses of up to 3 s.
+            let (mut all, mut skipping) = (start(text, interpolates), start(text, interpolates));
+            let mut rng = aqmlab_units::Stream::new(1, "pauses");
+            let mut now = Time::ZERO;
+            for _ in 0..300 {
+                now += Span((rng.uniform() * 3000.0 * MS as f64) as u64);
+                assert_eq!(all.rate_at(now), skipping.rate_at(now));
+                let (State::Rates(one), bytes) = (&mut all, 40 + rng.below(1460) as u32) else { panic!() };
+                let span = one.serve(now, bytes);
+                assert_eq!(span, skipping.serve(now, bytes), "{now:?}");
+                now += span;
+            }
+        }
     }
 
     #[test]
