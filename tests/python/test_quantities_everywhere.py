@@ -29,7 +29,7 @@ from test_live_statistics import snapshot
 
 pytestmark = pytest.mark.slow
 FILE = str(Path(__file__).parents[1] / "data/everywhere.toml")
-"""A scenario that has all quantities: greedy TCP flows, transfers, calls, pages and videos at a RED queue; `SHORT` has losses."""
+"""A scenario that has all quantities: greedy TCP flows, transfers, calls, pages, videos, RED; `SHORT` has losses."""
 SHORT = {"run.duration": "14s", "run.warmup": "1s", "dumbbell.bottleneck.loss": "0.0001"}
 COMMANDS = {
     "run": [FILE, "--seeds", "2"],

@@ -178,7 +178,7 @@ def test_wrong_keys(rate, message):
 
 def test_exports_reject_a_trace_in_one_line(tmp_path):
     plan = Scenario.from_text(scenario_text('{ trace = "1 2 3" }'), filename="t.toml")
-    with pytest.raises(InputError, match="^t.toml: the rate of bottleneck follows a trace"):
+    with pytest.raises(InputError, match=r"^t\.toml: the rate of bottleneck follows a trace"):
         Model.of(plan)
 
 

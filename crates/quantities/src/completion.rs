@@ -63,7 +63,7 @@ macro_rules! of_slowdowns {
     };
 }
 
-// Mean and 99th percentile are what the papers print; the others would double the figures of reports.
+// The papers print mean and 99th percentile; the others would double the figures of reports.
 pub(crate) const QUANTITIES: &[Quantity] = &[
     of_transfers(
         "fct_mean_ms",

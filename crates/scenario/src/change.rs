@@ -26,7 +26,7 @@ pub struct Change {
     pub link: LinkId,
     /// Its server from then on, if that changes.
     pub server: Option<Server>,
-    /// What changes of its channel.
+    /// Changes of its channel.
     pub channel: ChannelChange,
 }
 

@@ -27,7 +27,7 @@ def list_(
     name: Annotated[
         str | None,
         typer.Argument(
-            help='One discipline, transport or quantity, "quantities" or "traces"; default: all disciplines and transports.'
+            help='A discipline, transport or quantity, "quantities" or "traces"; default: disciplines and transports'
         ),
     ] = None,
     every: Annotated[
@@ -35,7 +35,7 @@ def list_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List disciplines and transports, the parameters of one, quantities, or traces here. Python: aqmlab.disciplines."""
+    """List disciplines, transports, the parameters of one, quantities or traces. Python: aqmlab.disciplines."""
     from aqmlab.results.quantities import is_quantity
     from aqmlab.scenario import registry
 

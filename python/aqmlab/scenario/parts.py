@@ -30,7 +30,7 @@ class Link:
     parameters
         Effective values of every parameter and switch of the discipline.
     channel
-        What happens to packets on the way in addition to the delay: settings by key (``loss``, ``jitter``, ``reorder``,
+        Impairments of packets on the way: settings by key (``loss``, ``jitter``, ``reorder``,
         ``duplicate``), shares from 0 to 1, times in s; empty if nothing does.
     classes
         Effective values of every class of a queue that has classes, in their order: name, code points, curve.
@@ -39,7 +39,7 @@ class Link:
     framing
         Lengths on the wire: ``overhead`` and ``mpu`` in bytes, ``linklayer``; None if they are those of the packets.
     in_service
-        What happens to the packet in service when the rate changes: ``remaining-bits`` or ``as-started``.
+        End of the packet in service when the rate changes: ``remaining-bits`` or ``as-started``.
     trace
         The trace that the rate follows: ``reading`` (``opportunities``, ``hold`` or ``interpolate``), ``period_s``,
         ``mean_bps``, ``longest_outage_s`` and ``bins_bps``, the means of equal parts of a period; None without.

@@ -90,7 +90,7 @@ struct Link<'a> {
     trace: Option<Json>,
     in_service: &'static str,
     delay_s: f64,
-    /// What its channel does to packets in addition.
+    /// Impairments of packets by its channel.
     #[serde(skip_serializing_if = "Map::is_empty")]
     channel: Map<String, Json>,
     queue: &'a str,

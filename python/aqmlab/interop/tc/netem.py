@@ -32,7 +32,7 @@ def read_netem(words: Words) -> tuple[Table, set[str], list[str]]:
     Raises
     ------
     ValueError
-        If a value is none of tc.
+        If a value is not valid in tc.
     """
     values, lists = words.values, words.lists
     channel: Table = {}

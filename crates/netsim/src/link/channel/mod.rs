@@ -71,12 +71,12 @@ parts! {
 
 pub use impaired::{Impairments, Settings};
 
-/// A change of a channel during a run: what is absent stays as it is.
+/// A change of a channel during a run: absent settings stay as they are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelChange {
     /// The propagation delay from then on.
     pub delay: Option<Span>,
-    /// What happens to packets from then on.
+    /// Impairments of packets from then on.
     pub impairments: Impairments,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The model is that of CableLabs' module for ns-3 (`docsis-ns3`, "Model Overview" and "System Configuration"), for one service flow of the
 //! kind "best effort", whose defaults these are. Time is divided into MAP intervals. In each, the modem has one opportunity for a request.
-//! What it requests is granted in the first interval that begins at least `request_grant` later. A grant has at most as many bytes as
+//! A request is granted in the first interval that begins at least `request_grant` later. A grant has at most as many bytes as
 //! the rate allows in an interval; they are sent one after another at the rate of the channel. A packet that does not fit
 //! continues in the grant of the next interval (continuous concatenation and fragmentation).
 //!

@@ -22,7 +22,7 @@ const ROOM: usize = 32;
 
 const PS_PER_S: u128 = 1_000_000_000_000;
 
-/// What happens to the packet in service when the rate changes.
+/// The end of the packet in service when the rate changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InService {
     /// Its remaining bits are sent at the new rate.
@@ -60,7 +60,7 @@ impl InService {
     }
 }
 
-/// What is left of a service, in bits times 10^12.
+/// The rest of a service, in bits times 10^12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Work(u128);
 
@@ -80,7 +80,7 @@ impl Work {
         self.0 as f64 / PS_PER_S as f64
     }
 
-    /// Return what is done of it where so much is left.
+    /// Return the difference to the work left.
     pub fn without(self, left: Self) -> Self {
         Self(self.0 - left.0)
     }
@@ -90,7 +90,7 @@ impl Work {
         self.0.div_ceil(Self::PER_BYTE) as u64
     }
 
-    /// Return what is left after so many bytes.
+    /// Return the rest after so many bytes.
     pub fn after(self, bytes: u64) -> Self {
         Self(self.0.saturating_sub(u128::from(bytes) * Self::PER_BYTE))
     }

@@ -59,7 +59,7 @@ fn required(table: &dyn Keys, key: &str, parameter: &Parameter) -> Result<(), Pa
 /// Keys of a table and their values.
 pub type Settings<'a> = Vec<(&'static str, ParameterValue<'a>)>;
 
-/// What may happen to packets; each absent one stays as it is, or does not happen.
+/// Impairments of packets; an absent one stays as it is, or does not happen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairments {
     loss: Option<Loss>,
