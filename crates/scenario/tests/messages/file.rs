@@ -114,7 +114,7 @@ fn unknown_keys_in_sections() {
         &[(
             "delay = \"10ms\"\nduplexx = true",
             &[
-                r#"net.toml:11:1: link.a->b.duplexx: unknown key (allowed: from, to, name, rate, delay, queue, duplex, reverse_queue; did you mean "duplex"?)"#,
+                r#"net.toml:11:1: link.a->b.duplexx: unknown key (allowed: from, to, name, rate, in_service, delay, queue, duplex, reverse_queue; did you mean "duplex"?)"#,
             ],
         )],
     );
@@ -162,7 +162,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"queues = "main" }"#,
             &[
-                r#"net.toml:7:49: dumbbell.bottleneck.queues: unknown key (allowed: rate, delay, queue, reverse_queue; did you mean "queue"?)"#,
+                r#"net.toml:7:49: dumbbell.bottleneck.queues: unknown key (allowed: rate, in_service, delay, queue, reverse_queue; did you mean "queue"?)"#,
             ],
         )],
     );
@@ -192,7 +192,7 @@ fn unknown_keys_in_sections() {
         &[(
             r#"left = { dealy = "1ms" }"#,
             &[
-                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, delay, queue, uplink_queue; did you mean "delay"?)"#,
+                r#"net.toml:16:10: flow.tcp.left.dealy: unknown key (allowed: rate, in_service, delay, queue, uplink_queue; did you mean "delay"?)"#,
             ],
         )],
     );

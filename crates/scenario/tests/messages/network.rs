@@ -118,7 +118,9 @@ fn rates() {
             ),
             (
                 "[]",
-                &[r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps")"#],
+                &[
+                    r#"net.toml:9:8: link.a->b.rate: is a list (allowed: a rate above 0 such as "10Mbps", or a table with trace, between)"#,
+                ],
             ),
             (
                 r#""1.0000000000000000000000001Gbps""#,
@@ -243,7 +245,12 @@ fn links() {
     refused(
         VALID,
         "rate = \"10Mbps\"\n",
-        &[("", &[r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps")"#])],
+        &[(
+            "",
+            &[
+                r#"net.toml:6:1: link.a->b.rate: is missing (allowed: a rate above 0 such as "10Mbps", or a table with trace, between)"#,
+            ],
+        )],
     );
 }
 
@@ -285,7 +292,7 @@ fn dumbbell() {
         &[(
             "",
             &[
-                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                "net.toml:6:1: dumbbell.right: is missing (allowed: a table with rate, in_service, delay, queue, uplink_queue)",
             ],
         )],
     );
@@ -303,7 +310,7 @@ fn dumbbell() {
             (
                 r#"left = "20Mbps""#,
                 &[
-                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:8:8: dumbbell.left: is text (allowed: a table with rate, in_service, delay, queue, uplink_queue)",
                 ],
             ),
         ],
@@ -326,14 +333,14 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, in_service, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
             ),
             (
                 r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
-                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, in_service, delay, queue)"],
             ),
             (
                 r#"up = { rate = "10Mbps", queue = "man" }

@@ -54,7 +54,7 @@ fn shared_networks() {
             (
                 "",
                 &[
-                    "net.toml:6:1: bus.host: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:6:1: bus.host: is missing (allowed: a table with rate, in_service, delay, queue, uplink_queue)",
                 ],
             ),
         ],
@@ -237,7 +237,7 @@ fn diffserv() {
             (
                 "name = \"rest\"\nsource = { dealy = \"1ms\" }",
                 &[
-                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: rate, delay, queue, uplink_queue; did you mean "delay"?)"#,
+                    r#"net.toml:31:12: flow.rest.source.dealy: unknown key (allowed: rate, in_service, delay, queue, uplink_queue; did you mean "delay"?)"#,
                 ],
             ),
             (
@@ -263,13 +263,13 @@ fn diffserv() {
             (
                 "",
                 &[
-                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with rate, delay, queue, uplink_queue)",
+                    "net.toml:6:1: diffserv.sink: is missing (allowed: a table with rate, in_service, delay, queue, uplink_queue)",
                 ],
             ),
             (
                 "sink = { rate = \"100Mbps\", delay = \"5ms\", reverse_queue = \"main\" }\n",
                 &[
-                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: rate, delay, queue, uplink_queue)",
+                    "net.toml:10:43: diffserv.sink.reverse_queue: unknown key (allowed: rate, in_service, delay, queue, uplink_queue)",
                 ],
             ),
         ],
