@@ -318,9 +318,9 @@ fn changes() {
                 ],
             ),
             (
-                r#"rate = "0Mbps""#,
+                r#"rate = "-1Mbps""#,
                 &[
-                    r#"net.toml:41:8: change.0.rate: must be above 0 (allowed: a rate above 0 such as "10Mbps")"#,
+                    r#"net.toml:41:8: change.0.rate: -1Mbps is negative (allowed: a rate such as "10Mbps", or "0bps")"#,
                 ],
             ),
             (

@@ -333,7 +333,7 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, in_service, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
