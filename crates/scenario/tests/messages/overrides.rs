@@ -172,7 +172,7 @@ fn classes_markers_and_changes() {
     assert_eq!((cir, cbs), (Rate(2_000_000), 12_500));
     let change = &s.changes[0];
     let rate = change.server.as_ref().map(Server::rate);
-    assert_eq!((rate, change.delay), (Some(Rate(3_000_000)), Some(Span::from_millis(1))));
+    assert_eq!((rate, change.channel.delay), (Some(Rate(3_000_000)), Some(Span::from_millis(1))));
     assert_eq!(s.plan.flows[2].again, [(Time::from_secs(3.0), Time::from_secs(4.0))]);
     assert_eq!(core.rate(), Rate(8_000_000));
 }
