@@ -79,7 +79,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     })
     .doc("standard deviation of RED's average as each arrival found it")
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
-    Quantity::new("channel_losses", "Losses in the channel", "packets", 0, 80, |run| {
+    Quantity::new("channel_losses", "Losses in the channel", "packets", 0, 76, |run| {
         run.of_channel("losses")
     })
     .doc("packets that left the link and were lost in its channel; none without such a channel")
@@ -87,7 +87,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .better(Lower)
     .seldom()
     .hidden(&[Rfc7928]),
-    Quantity::new("channel_loss_rate", "Loss in the channel", "1", 5, 81, |run| {
+    Quantity::new("channel_loss_rate", "Loss in the channel", "1", 5, 77, |run| {
         Some(ratio(run.of_channel("losses")?, run.of_link("departures")?))
     })
     .doc("packets lost in the link's channel / packets that left the link; none without such a channel")
@@ -97,7 +97,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .better(Lower)
     .seldom()
     .hidden(&[Rfc7928]),
-    Quantity::new("channel_overtaking_rate", "Overtaking in the channel", "1", 5, 82, |run| {
+    Quantity::new("channel_overtaking_rate", "Overtaking in the channel", "1", 5, 78, |run| {
         Some(ratio(run.of_channel("overtaking")?, run.of_link("departures")?))
     })
     .doc("packets that overtook an earlier one in the link's channel / packets that left the link")
