@@ -160,9 +160,7 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
         left = ("out", "dropped", "lost", "malformed", "queued")
         missing = entered + int(measured.get("copied") or 0) - sum(_total(measured.get(name)) for name in left)
         if missing:
-            found.append(
-                f"{missing} packets are not accounted for (in, copied less out, dropped, lost, queued)"
-            )
+            found.append(f"{missing} packets are not accounted for (in, copied less out, dropped, lost, queued)")
     return found
 
 
