@@ -150,6 +150,7 @@ impl Bottleneck {
         if let (Some(link), Some(id)) = (&mut self.link, setting.link) {
             link.renew(now, setting.plan, id, is_same_queue);
         }
+        self.note_dropped();
         self.before_link.set_delays(setting.delays.iter().map(|delays| delays.before_link));
         self.after_link.set_delays(setting.delays.iter().map(|delays| delays.after_link));
         self.loss = setting.loss;
