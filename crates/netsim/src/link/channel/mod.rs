@@ -275,6 +275,16 @@ impl Wire {
     }
 }
 
+impl<C: Carry> Carry for Box<C> {
+    fn carry(&mut self, start: Time, end: Time) -> Time {
+        (**self).carry(start, end)
+    }
+
+    fn copy(&mut self) -> Option<Time> {
+        (**self).copy()
+    }
+}
+
 impl Carry for Carrying {
     fn carry(&mut self, start: Time, end: Time) -> Time {
         each_channel!(Self, self, channel => channel.carry(start, end))

@@ -174,7 +174,7 @@ impl ChannelPart for Impaired {
         (reorder::KEY.key, reorder::TABLE),
         (duplicate::KEY.key, duplicate::TABLE),
     ];
-    type State = State;
+    type State = Box<State>;
 
     fn read(keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
         let found = Impairments::read(keys)?;
@@ -221,10 +221,10 @@ impl ChannelPart for Impaired {
         Self { before: Box::new(self.before.since(now)), first, later }
     }
 
-    fn start(&self, seed: u64, link: &str) -> State {
+    fn start(&self, seed: u64, link: &str) -> Box<State> {
         let Impairments { loss, jitter, reorder, duplicate } = self.first.clone();
         let stream = |what: &str| Stream::new(seed, &format!("{what} {link}"));
-        State {
+        Box::new(State {
             before: Box::new(self.before.start(seed, link)),
             later: self.later.iter().cloned().collect(),
             loss: loss::State::new(&loss.unwrap_or(Loss::NONE), stream(loss::KEY.key)),
@@ -237,7 +237,7 @@ impl ChannelPart for Impaired {
             keeps_order: self.keeps_order(),
             last_arrival: Time::ZERO,
             copy: None,
-        }
+        })
     }
 }
 
