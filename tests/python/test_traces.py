@@ -154,7 +154,7 @@ def test_a_trace_is_part_of_the_hash_and_its_errors_name_file_and_line(tmp_path)
         hashes.add(Scenario.load(path).hash)
     assert len(hashes) == 2
     (tmp_path / "x.up").write_text("1\n4\n2\n")
-    with pytest.raises(ScenarioError, match=r"t.toml:7:.*x.up:3: the time 2 is below the one before it, 4"):
+    with pytest.raises(ScenarioError, match=r"t\.toml:7:.*x\.up:3: the time 2 is below the one before it, 4"):
         Scenario.load(path)
     (tmp_path / "x.up").unlink()
     with pytest.raises(ScenarioError, match="no such file"):
@@ -178,7 +178,7 @@ def test_wrong_keys(rate, message):
 
 def test_exports_reject_a_trace_in_one_line(tmp_path):
     plan = Scenario.from_text(scenario_text('{ trace = "1 2 3" }'), filename="t.toml")
-    with pytest.raises(InputError, match="^t.toml: the rate of bottleneck follows a trace"):
+    with pytest.raises(InputError, match=r"^t\.toml: the rate of bottleneck follows a trace"):
         Model.of(plan)
 
 

@@ -76,7 +76,7 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] tells how the packet in
+    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] is the reading of the packet in
     /// service ends; it keeps the delay with which its service started, and no packet overtakes another.
     pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
         if let Some(server) = server {

@@ -60,9 +60,9 @@ def read_trace(path: str | Path) -> Trace:
 
 
 def looks_like_trace(text: str) -> bool:
-    """Return whether a text begins as a trace.
+    r"""Return whether a text begins as a trace.
 
-    >>> [looks_like_trace(text) for text in ("# a\\n12\\n", "0s 5Mbps", "time_s,rate_mbps", "tc qdisc", "interface 1")]
+    >>> [looks_like_trace(text) for text in ("# a\n12\n", "0s 5Mbps", "time_s,rate_mbps", "tc qdisc", "interface 1")]
     [True, True, True, False, False]
     """
     return FIRST_LINE.match(text) is not None
