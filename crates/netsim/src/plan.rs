@@ -76,8 +76,8 @@ impl Line {
         LinkContext { rate: self.server.rate(), delay: self.channel.delay() }
     }
 
-    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] is the reading of the packet in
-    /// service ends; it keeps the delay with which its service started, and no packet overtakes another.
+    /// Change server or propagation delay from a time on, not before earlier changes. [`Server::in_service`] has the reading for the packet
+    /// in service; it keeps the delay with which its service started, and no packet overtakes another.
     pub fn change(&mut self, at: Time, server: Option<Server>, delay: Option<Span>) {
         if let Some(server) = server {
             self.server = self.server.clone().then(at, server);
