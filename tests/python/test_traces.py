@@ -154,7 +154,7 @@ def test_a_trace_is_part_of_the_hash_and_its_errors_name_file_and_line(tmp_path)
         hashes.add(Scenario.load(path).hash)
     assert len(hashes) == 2
     (tmp_path / "x.up").write_text("1\n4\n2\n")
-    with pytest.raises(ScenarioError, match=r"t.toml:7:.*x.up:3: the time 2 is below the one before it, 4"):
+    with pytest.raises(ScenarioError, match=r"t\.toml:7:.*x\.up:3: the time 2 is below the one before it, 4"):
         Scenario.load(path)
     (tmp_path / "x.up").unlink()
     with pytest.raises(ScenarioError, match="no such file"):

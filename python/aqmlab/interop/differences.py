@@ -65,7 +65,7 @@ def in_service(model: Model, tool: str) -> Iterator[Semantic]:
     """Yield the differences of a tool in which a service ends as it started when the link's rate changes."""
     changes = [change for change in model.changes if change.rate_bps is not None]
     if any(model.link_named[change.link].in_service != "as-started" for change in changes):
-        text = f'In {tool} a service ends as it started when the rate changes, as by in_service = "as-started".'
+        text = f'In {tool} a service ends as it started when the rate changes; in_service = "as-started" does so.'
         yield Semantic("packet in service", text, Kind.DIFFERS)
     if any(change.rate_bps == 0 for change in changes):
         yield Semantic("rate of 0", f"A link of {tool} has no rate of 0 bit/s.", Kind.INEXPRESSIBLE)
