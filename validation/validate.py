@@ -31,6 +31,7 @@ sys.path[:0] = [str(ROOT / place) for place in PLACES]
 import characterize_disciplines  # noqa: E402
 import check_memory  # noqa: E402
 import compare_averaged  # noqa: E402
+import compare_bbr  # noqa: E402
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
@@ -341,6 +342,11 @@ def fluid() -> Section:
     return Section("fluid", "The fluid model against packets", *compare_fluid.report())
 
 
+def bbr() -> Section:
+    """BBRv1 among CUBIC flows against a published model."""
+    return Section("bbr", "BBRv1 among CUBIC flows against Ware et al. 2019", *compare_bbr.report())
+
+
 def engines() -> Section:
     """All engines on every scenario of every reproduction."""
     return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
@@ -471,6 +477,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "chain": chain,
     "averaged-chain": averaged_chain,
     "fluid": fluid,
+    "bbr": bbr,
     "engines": engines,
     "lab": lab,
     "statistics": statistics,

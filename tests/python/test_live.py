@@ -210,6 +210,7 @@ class TestBadInput:
         ('ecn = "classic"', []),
         ('ecn = "accurate"', ['flow tcp: the kernel echoes marks as with ecn = "classic", not as with "accurate"']),
         ('congestion_control = "dctcp", ecn = "dctcp"', []),
+        ('congestion_control = "bbr1"', []),
         ('congestion_control = "bbr"', ["flow tcp: the kernel's bbr is version 1, the scenario's version 3"]),
     ],
 )

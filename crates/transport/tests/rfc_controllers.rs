@@ -6,7 +6,7 @@
 
 mod bottleneck;
 
-use aqmlab_transport::rfc::CongestionControl::{self, Bbr, Cubic, Dctcp, Ledbat, Prague, Reno};
+use aqmlab_transport::rfc::CongestionControl::{self, Bbr, Bbr1, Cubic, Dctcp, Ledbat, Prague, Reno};
 use aqmlab_transport::rfc::{Config, ControllerOptions, EcnFeedback, LedbatConfig, PragueConfig};
 use aqmlab_units::Span;
 use bottleneck::{Flow, Found, Path, run};
@@ -117,6 +117,34 @@ fn bbr_bears_a_short_buffer_and_others() {
     assert!(short.mbps[0] > 0.95 * FULL, "{short:?}");
     let competing = run(DROPS, &[of(Bbr), of(Cubic)]);
     assert!(share(&competing, 0) > 0.15 && share(&competing, 1) > 0.15, "{competing:?}");
+}
+
+#[test]
+fn bbr1_keeps_two_bdps_in_flight() {
+    let found = run(DROPS, &[of(Bbr1)]);
+    assert!(found.mbps[0] > 0.95 * FULL && found.drops == 0, "{found:?}");
+    assert!((60.0..75.0).contains(&found.cwnd[0]), "2 * 33 and three quanta of two segments: {found:?}");
+}
+
+/// Ware et al. 2019: among loss-based flows BBRv1 keeps about 40 % of a link with a deep buffer, whatever their number. Here
+/// 8 BDP.
+#[test]
+fn bbr1_keeps_its_share_among_any_number_of_cubic_flows() {
+    let deep = Path { limit: 8 * 33, mark_at: usize::MAX, seconds: 100, warmup: 20 };
+    for others in [1, 4] {
+        let flows: Vec<_> = core::iter::once(of(Bbr1)).chain((0..others).map(|_| of(Cubic))).collect();
+        let found = run(deep, &flows);
+        assert!((0.3..0.5).contains(&share(&found, 0)), "{others}: {found:?}");
+    }
+}
+
+/// Hock et al. 2017: behind a buffer below a BDP BBRv1 ignores the losses that it causes, and CUBIC starves.
+#[test]
+fn bbr1_starves_cubic_behind_a_short_buffer() {
+    let short = Path { limit: 10, seconds: 60, ..DROPS };
+    let both = run(short, &[of(Bbr1), of(Cubic)]);
+    let cubics = run(short, &[of(Cubic), of(Cubic)]);
+    assert!(share(&both, 0) > 0.8 && both.drops > 5 * cubics.drops, "{both:?} and {cubics:?}");
 }
 
 /// A line for each controller: payload in Mb/s, mean queue and window in packets, drops, share of marks.

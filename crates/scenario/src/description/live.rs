@@ -199,14 +199,12 @@ impl Way {
 
 /// Return the kernel's most similar congestion control, and whether the connection uses ECN. ns-2's Reno, NewReno and SACK
 /// all are the kernel's Reno, which repairs losses by SACK, and without it as NewReno does; it has no Tahoe, LEDBAT, Prague, and
-/// only the first BBR.
+/// of BBR version 1 only.
 fn kernel(transport: &Transport) -> (Option<&'static str>, bool) {
     let Transport::Tcp { config, .. } = transport else { return (None, false) };
     let nearest = match config {
         TcpConfig::Ns2(config) => (config.variant != Variant::Tahoe).then_some("reno"),
-        TcpConfig::Rfc(config) => {
-            config.congestion_control.in_linux().then_some(config.congestion_control.name())
-        }
+        TcpConfig::Rfc(config) => config.congestion_control.linux_name(),
     };
     (nearest, config.ecn())
 }

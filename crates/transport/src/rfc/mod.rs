@@ -47,6 +47,6 @@ pub use feedback::EcnFeedback;
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;
 pub use sender::{
-    BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig, PragueConfig,
-    Sender,
+    Bbr1Config, BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig,
+    PragueConfig, Sender,
 };

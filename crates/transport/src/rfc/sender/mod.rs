@@ -32,7 +32,8 @@ use crate::{Ack, Data, MAX_SACK_BLOCKS, SenderCounters, Supply, Timer};
 use alarm::Alarm;
 use congestion::{Acked, Congestion};
 pub use congestion::{
-    BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig, PragueConfig,
+    Bbr1Config, BbrConfig, CongestionControl, ControllerOptions, DctcpConfig, DelayFilter, LedbatConfig,
+    PragueConfig,
 };
 use ecn::Ecn;
 use pacing::Pacing;

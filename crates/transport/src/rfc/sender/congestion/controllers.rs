@@ -82,9 +82,9 @@ macro_rules! controllers {
                 of_controller!(self, T => T::IS_L4S)
             }
 
-            /// Return whether Linux has it under this name.
-            pub const fn in_linux(self) -> bool {
-                of_controller!(self, T => T::IN_LINUX)
+            /// Return its name in Linux, if Linux has it.
+            pub const fn linux_name(self) -> Option<&'static str> {
+                of_controller!(self, T => T::LINUX_NAME)
             }
 
             /// Return whether its sender asks for one-way delays.

@@ -86,7 +86,7 @@ impl Controller for Cubic {
     const NAME: &'static str = "cubic";
     const DOC: &'static str = "losses, marks";
     const SOURCE: &'static str = "RFC 9438";
-    const IN_LINUX: bool = true;
+    const LINUX_NAME: Option<&'static str> = Some(Self::NAME);
 
     /// Parameters that CUBIC alone has, such as `hystart`, are options of every connection.
     type Options = ();

@@ -73,7 +73,7 @@ impl Controller for Dctcp {
     const DOC: &'static str = "the share of marked packets";
     const SOURCE: &'static str = "RFC 8257";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Dctcp, EcnFeedback::Accurate];
-    const IN_LINUX: bool = true;
+    const LINUX_NAME: Option<&'static str> = Some(Self::NAME);
     const NEEDS_FEEDBACK: bool = true;
     const REDUCES_FOR_LOSS_AFTER_MARK: bool = true;
 

@@ -6,10 +6,11 @@
 //!
 //! The sender reports every acknowledgement to the controller ([`Controller::on_feedback`]) and lets it open the window
 //! while there is no loss or mark ([`Controller::open_window`]). On a loss or a mark it asks for the new threshold
-//! ([`Controller::reduce`]) and moves the window there itself. Two controllers set the window themselves: BBR in all
-//! states, Prague after a mark.
+//! ([`Controller::reduce`]) and moves the window there itself. Some controllers set the window themselves: BBRv1 and BBRv3 in
+//! all states, Prague after a mark.
 
 mod controllers;
+mod delivery;
 mod hystart;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::settings::{Setting, Settings, Value};
 use controllers::controllers;
 
 pub use bbr::BbrConfig;
+pub use bbr1::Bbr1Config;
 pub use dctcp::DctcpConfig;
 pub use ledbat::{DelayFilter, LedbatConfig};
 pub use prague::PragueConfig;
@@ -36,6 +38,7 @@ controllers! {
     ledbat: Ledbat,
     prague: Prague,
     bbr: Bbr,
+    bbr1: Bbr1,
 }
 
 /// A congestion control: what it says about itself, and what it does for one sender.
@@ -58,8 +61,8 @@ pub trait Controller: Sized + Clone + Debug {
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic, EcnFeedback::Accurate];
     /// Whether its packets ask for L4S by ECT(1) (RFC 9331).
     const IS_L4S: bool = false;
-    /// Whether Linux has it under this name.
-    const IN_LINUX: bool = false;
+    /// Its name in Linux, which lacks the others.
+    const LINUX_NAME: Option<&'static str> = None;
     /// Whether its sender asks for one-way delays.
     const NEEDS_ONE_WAY_DELAY: bool = false;
     /// Whether the sender must report acknowledgements by [`Controller::on_feedback`].

@@ -28,7 +28,7 @@ impl Controller for Reno {
     const NAME: &'static str = "reno";
     const DOC: &'static str = "losses, marks";
     const SOURCE: &'static str = "RFC 5681";
-    const IN_LINUX: bool = true;
+    const LINUX_NAME: Option<&'static str> = Some(Self::NAME);
 
     type Options = ();
     const DEFAULTS: () = ();

@@ -1,7 +1,7 @@
 //! Rate and window from the model (draft-ietf-ccwg-bbr-06, section 5.6), and how much acknowledgements come in bursts
 //! (section 5.5.9).
 
-use aqmlab_units::{Span, Time};
+use aqmlab_units::Time;
 
 use super::super::super::window::Window;
 use super::{Acked, Bbr, DEFAULT_CWND_GAIN, MIN_PIPE_CWND, State, probe_bw, probe_rtt, startup};
@@ -45,9 +45,9 @@ impl Bbr {
         a.delivered += ack.delivered as f64;
         let extra = (a.delivered - expected).min(cwnd);
         let rounds = if self.full_bw_reached { SLOT_ROUNDS } else { 1 };
-        if self.round_count >= a.slot_start + rounds {
+        if self.rounds.count >= a.slot_start + rounds {
             a.slots = [if self.full_bw_reached { a.slots[1] } else { 0.0 }, 0.0];
-            a.slot_start = self.round_count;
+            a.slot_start = self.rounds.count;
         }
         a.slots[1] = a.slots[1].max(extra);
     }
@@ -76,11 +76,6 @@ impl Bbr {
         if rate > 0.0 && (self.full_bw_reached || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
-    }
-
-    /// Time between two segments.
-    pub fn pacing_gap(&self) -> Option<Span> {
-        (self.pacing_rate > 0.0).then(|| Span::from_secs(1.0 / self.pacing_rate))
     }
 
     /// BDPMultiple, in segments.

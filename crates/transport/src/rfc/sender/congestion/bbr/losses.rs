@@ -6,7 +6,7 @@
 use aqmlab_units::Time;
 
 use super::super::super::window::Window;
-use super::delivery::Sample;
+use super::super::delivery::{FullPipe, Sample};
 use super::{Bbr, State};
 
 /// Signals of a round.
@@ -117,7 +117,7 @@ impl Bbr {
     pub fn restore_state(&mut self, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         self.losses.in_round = false;
-        self.reset_full_bw();
+        self.full_pipe = FullPipe::default();
         self.bw_shortterm = self.bw_shortterm.max(self.losses.undo_bw_shortterm);
         self.inflight_shortterm = self.inflight_shortterm.max(self.losses.undo_inflight_shortterm);
         self.inflight_longterm = self.inflight_longterm.max(self.losses.undo_inflight_longterm);

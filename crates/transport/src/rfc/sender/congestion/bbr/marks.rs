@@ -22,7 +22,7 @@
 //! 2. Shares are real numbers, not 1/256.
 //! 3. Retransmissions are not ECN-capable.
 
-use super::delivery::Sample;
+use super::super::delivery::Sample;
 use super::probe_bw::MOST_DOUBLINGS;
 use super::{Acked, Bbr};
 
@@ -77,7 +77,7 @@ impl Marks {
 impl Bbr {
     /// Take the marks of an acknowledgement, which are counted already; update the average at the beginning of a round.
     pub(super) fn update_marks(&mut self, marked: u64) {
-        if self.round_start {
+        if self.rounds.start {
             let short = self.min_rtt.is_some_and(|min_rtt| min_rtt <= self.config.ecn_max_rtt);
             self.marks.eligible |= short;
             self.update_alpha();

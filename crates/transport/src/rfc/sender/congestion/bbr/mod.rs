@@ -18,7 +18,7 @@
 //! | ProbeBW: Down, Cruise, Refill, Up | 0.9, 1, 1, 1.25 | 2, 2, 2, 2.25 | in turn (`probe_bw.rs`) |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round trip with half a BDP in flight (`probe_rtt.rs`) |
 //!
-//! `losses.rs` has the response to losses, `marks.rs` the response to marks, `delivery.rs` the rate samples.
+//! `losses.rs` has the response to losses, `marks.rs` the response to marks, `../delivery.rs` the rate samples.
 //!
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
@@ -41,7 +41,6 @@
 //! 2. The send quantum has its formula (section 5.6.3) where room is computed from it, but segments leave one by one.
 
 mod control;
-mod delivery;
 mod losses;
 mod marks;
 mod probe_bw;
@@ -51,6 +50,7 @@ mod startup;
 use aqmlab_units::{Span, Time};
 
 use super::super::window::Window;
+use super::delivery::{Deliveries, FullPipe, Rounds, Sample, pacing_gap};
 #[cfg(test)]
 use super::tests::Change;
 use super::{Acked, Cause, Controller};
@@ -60,7 +60,6 @@ use crate::ValueKind;
 use crate::parameters::{number, time};
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, field};
-use delivery::{Deliveries, Sample};
 
 /// Least window, in segments (section 5.6.4.3).
 const MIN_PIPE_CWND: f64 = 4.0;
@@ -150,18 +149,13 @@ pub struct Bbr {
     pub deliveries: Deliveries,
     state: State,
     pacing_rate: f64,
-    /// Rounds.
-    next_round_delivered: u64,
-    round_start: bool,
-    round_count: u64,
+    rounds: Rounds,
     /// Greatest rates of the last cycle of ProbeBW and of this one, in segments a second.
     max_bw: [f64; 2],
     bw: f64,
     min_rtt: Option<Span>,
     min_rtt_stamp: Time,
-    full_bw: f64,
-    full_bw_count: u32,
-    full_bw_now: bool,
+    full_pipe: FullPipe,
     full_bw_reached: bool,
     drain_start_round: u64,
     losses: losses::Signals,
@@ -180,7 +174,7 @@ pub struct Bbr {
 
 impl Controller for Bbr {
     const NAME: &'static str = "bbr";
-    const DOC: &'static str = "BBR version 3: rate of delivery, least round-trip time, losses above 2 %";
+    const DOC: &'static str = "BBRv3: rate of delivery, least round-trip time, losses above 2 %";
     const SOURCE: &'static str = "BBRv3, draft-ietf-ccwg-bbr-06";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Dctcp, EcnFeedback::Accurate];
     const OWNS_WINDOW: bool = true;
@@ -193,7 +187,7 @@ impl Controller for Bbr {
             "bbr_loss_thresh",
             ValueKind::Number,
             ("0.02", 1e-6, 1.0),
-            "BBR: loss rate in a round trip from which the data in flight is considered too much.",
+            "BBRv3: loss rate in a round trip from which the data in flight is considered too much.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
         )
         .is(field!(loss_thresh)),
@@ -201,7 +195,7 @@ impl Controller for Bbr {
             "bbr_beta",
             ValueKind::Number,
             ("0.7", 0.0, 1.0),
-            "BBR: smallest factor by which losses multiply a bound.",
+            "BBRv3: smallest factor by which losses multiply a bound.",
             "draft-ietf-ccwg-bbr-06, section 5.5.10.2",
         )
         .is(field!(beta)),
@@ -209,7 +203,7 @@ impl Controller for Bbr {
             "bbr_headroom",
             ValueKind::Number,
             ("0.15", 0.0, 0.9),
-            "BBR: share of the in-flight bound that is left to other flows.",
+            "BBRv3: share of the in-flight bound that is left to other flows.",
             "draft-ietf-ccwg-bbr-06, section 5.3.3.1",
         )
         .is(field!(headroom)),
@@ -217,28 +211,28 @@ impl Controller for Bbr {
             "bbr_pacing_margin",
             ValueKind::Number,
             ("0.01", 0.0, 0.5),
-            "BBR: share by which the pacing rate is below the estimated bandwidth.",
+            "BBRv3: share by which the pacing rate is below the estimated bandwidth.",
             "draft-ietf-ccwg-bbr-06, section 5.6.2",
         )
         .is(field!(pacing_margin)),
         time(
             "bbr_min_rtt_window",
             ("10s", 1e-3, 1000.0),
-            "BBR: time after which a minimum round-trip time expires.",
+            "BBRv3: time after which a minimum round-trip time expires.",
             "draft-ietf-ccwg-bbr-06, section 5.5.7.2",
         )
         .is(field!(min_rtt_window)),
         time(
             "bbr_probe_rtt_interval",
             ("5s", 1e-3, 1000.0),
-            "BBR: time without a new minimum round-trip time after which ProbeRTT begins.",
+            "BBRv3: time without a new minimum round-trip time after which ProbeRTT begins.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
         )
         .is(field!(probe_rtt_interval)),
         time(
             "bbr_probe_rtt_duration",
             ("200ms", 1e-3, 10.0),
-            "BBR: minimum duration of ProbeRTT.",
+            "BBRv3: minimum duration of ProbeRTT.",
             "draft-ietf-ccwg-bbr-06, section 5.3.4.1",
         )
         .is(field!(probe_rtt_duration)),
@@ -246,7 +240,7 @@ impl Controller for Bbr {
             "bbr_ecn_factor",
             ValueKind::Number,
             ("0.3333333333333333", 0.0, 1.0),
-            "BBR: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
+            "BBRv3: weight of the average share of marks in the reduction of the in-flight bound, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_factor: 1/3",
         )
         .is(field!(ecn_factor)),
@@ -254,14 +248,14 @@ impl Controller for Bbr {
             "bbr_ecn_thresh",
             ValueKind::Number,
             ("0.5", 1e-6, 1.0),
-            "BBR: share of marks from which the data in flight is considered too much, with ecn.",
+            "BBRv3: share of marks from which the data in flight is considered too much, with ecn.",
             "Google's BBR version 3 for Linux, bbr_ecn_thresh",
         )
         .is(field!(ecn_thresh)),
         time(
             "bbr_ecn_max_rtt",
             ("5ms", 1e-6, 1000.0),
-            "BBR: marks are ignored on paths with a longer minimum round-trip time.",
+            "BBRv3: marks are ignored on paths with a longer minimum round-trip time.",
             "Google's BBR version 3 for Linux, bbr_ecn_max_rtt_us",
         )
         .is(field!(ecn_max_rtt)),
@@ -276,16 +270,12 @@ impl Controller for Bbr {
             deliveries: Deliveries::default(),
             state: State::Startup,
             pacing_rate: 0.0,
-            next_round_delivered: 0,
-            round_start: false,
-            round_count: 0,
+            rounds: Rounds::default(),
             max_bw: [0.0; 2],
             bw: 0.0,
             min_rtt: None,
             min_rtt_stamp: Time::ZERO,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            full_bw_now: false,
+            full_pipe: FullPipe::default(),
             full_bw_reached: false,
             drain_start_round: 0,
             losses: losses::Signals::default(),
@@ -369,7 +359,7 @@ impl Controller for Bbr {
     }
 
     fn gap(&self, _: &Window, _: Option<Span>) -> Option<Span> {
-        self.pacing_gap()
+        pacing_gap(self.pacing_rate)
     }
 
     /// Before a segment is sent with nothing in flight (section 5.4.1).
@@ -413,16 +403,12 @@ impl Bbr {
 
     /// A round is over when something arrives that was sent after its beginning (section 5.5.1).
     fn update_round(&mut self, sample: &Sample) {
-        self.round_start = sample.prior_delivered >= self.next_round_delivered;
-        if self.round_start {
-            self.start_round();
-            self.round_count += 1;
-            self.cycle.rounds_since_probe_up += 1;
-        }
+        self.rounds.update(sample, self.deliveries.delivered);
+        self.cycle.rounds_since_probe_up += u64::from(self.rounds.start);
     }
 
     fn start_round(&mut self) {
-        self.next_round_delivered = self.deliveries.delivered;
+        self.rounds.begin(self.deliveries.delivered);
     }
 
     /// Section 5.5.5.

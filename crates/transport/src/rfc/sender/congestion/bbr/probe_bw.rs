@@ -8,7 +8,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::super::super::window::Window;
-use super::delivery::Sample;
+use super::super::delivery::{FullPipe, Sample, hash};
 use super::{AckPhase, Acked, Bbr, MIN_PIPE_CWND, State};
 
 /// Gains of the pacing rate in Down and Up.
@@ -88,8 +88,7 @@ impl Bbr {
     fn start_up(&mut self, cwnd: f64, sample: &Sample) {
         self.cycle.phase = AckPhase::Starting;
         self.start_round();
-        self.reset_full_bw();
-        self.full_bw = sample.rate.unwrap_or(0.0);
+        self.full_pipe = FullPipe::from_rate(sample.rate.unwrap_or(0.0));
         self.state = State::Up;
         self.raise_slope(cwnd);
     }
@@ -113,7 +112,7 @@ impl Bbr {
                 self.start_refill(0);
             }
             State::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
-            State::Refill if self.round_start => {
+            State::Refill if self.rounds.start => {
                 self.cycle.is_probe_sample = true;
                 self.start_up(window.cwnd, sample);
             }
@@ -141,11 +140,10 @@ impl Bbr {
             return true;
         }
         if ack.cwnd_limited && window.cwnd >= self.inflight_longterm {
-            self.reset_full_bw();
-            self.full_bw = sample.rate.unwrap_or(0.0);
+            self.full_pipe = FullPipe::from_rate(sample.rate.unwrap_or(0.0));
             return false;
         }
-        self.full_bw_now
+        self.full_pipe.is_full()
     }
 
     /// The bound less room for others (InflightWithHeadroom).
@@ -178,17 +176,17 @@ impl Bbr {
             self.cycle.up_acked -= steps * self.cycle.acked_per_increase;
             self.inflight_longterm += steps;
         }
-        if self.round_start {
+        if self.rounds.start {
             self.raise_slope(window.cwnd);
         }
     }
 
     /// AdaptLongTermModel; return whether it has chosen the next state.
     fn adapt_long_term(&mut self, window: &Window, sample: &Sample, ack: &Acked) -> bool {
-        if self.cycle.phase == AckPhase::Starting && self.round_start {
+        if self.cycle.phase == AckPhase::Starting && self.rounds.start {
             self.cycle.phase = AckPhase::Feedback;
         }
-        if self.cycle.phase == AckPhase::Stopping && self.round_start {
+        if self.cycle.phase == AckPhase::Stopping && self.rounds.start {
             self.cycle.is_probe_sample = false;
             self.cycle.phase = AckPhase::Init;
             if self.state.probes_bw() && !sample.app_limited {
@@ -211,12 +209,4 @@ impl Bbr {
         }
         false
     }
-}
-
-/// Stands for a random number: the output function of SplitMix64 (S. Vigna, public domain).
-fn hash(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }

@@ -65,7 +65,7 @@ impl Bbr {
     fn handle_probe_rtt(&mut self, window: &mut Window, ack: &Acked) {
         self.deliveries.note_app_limited(ack.in_flight);
         if self.probe_rtt.done_stamp.is_some() {
-            self.probe_rtt.round_done |= self.round_start;
+            self.probe_rtt.round_done |= self.rounds.start;
             if self.probe_rtt.round_done {
                 self.check_probe_rtt_done(window, ack.now);
             }

@@ -1,48 +1,32 @@
 //! Startup and Drain (draft-ietf-ccwg-bbr-06, sections 5.3.1 and 5.3.2): the rate doubles each round until the path is
 //! full, then the queue that this has made is drained.
 
-use super::delivery::Sample;
+use super::super::delivery::Sample;
 use super::{Acked, Bbr, State};
 
 /// The rate is sent at so many times the one measured; and when draining.
 pub const PACING_GAIN: f64 = 2.77;
 pub const DRAIN_PACING_GAIN: f64 = 0.5;
-/// The rate is to grow by so much in a round, and may fail to do so in so many.
-const GROWTH: f64 = 1.25;
-const FULL_BW_ROUNDS: u32 = 3;
 /// Losses in a round with which Startup ends, in so many ranges.
 const FULL_LOSS_COUNT: u32 = 6;
 /// Rounds after which Drain ends in any case.
 const MOST_DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr {
-    pub(super) fn reset_full_bw(&mut self) {
-        self.full_bw = 0.0;
-        self.full_bw_count = 0;
-        self.full_bw_now = false;
-    }
-
     /// Whether the rate has stopped growing (section 5.3.1.2).
     pub(super) fn check_full_bw(&mut self, sample: &Sample) {
-        if self.full_bw_now || !self.round_start || sample.app_limited {
+        if self.full_pipe.is_full() || !self.rounds.start || sample.app_limited {
             return;
         }
-        let rate = sample.rate.unwrap_or(0.0);
-        if rate >= self.full_bw * GROWTH {
-            self.reset_full_bw();
-            self.full_bw = rate;
-            return;
-        }
-        self.full_bw_count += 1;
-        self.full_bw_now = self.full_bw_count >= FULL_BW_ROUNDS;
-        self.full_bw_reached |= self.full_bw_now;
+        self.full_pipe.update(sample.rate.unwrap_or(0.0));
+        self.full_bw_reached |= self.full_pipe.is_full();
     }
 
     pub(super) fn check_startup_done(&mut self, sample: &Sample, ack: &Acked) {
         self.check_startup_losses(sample, ack);
         if self.state == State::Startup && self.full_bw_reached {
             self.state = State::Drain;
-            self.drain_start_round = self.round_count;
+            self.drain_start_round = self.rounds.count;
         }
     }
 
@@ -66,7 +50,7 @@ impl Bbr {
     }
 
     pub(super) fn check_drain_done(&mut self, ack: &Acked) {
-        let late = self.round_count > self.drain_start_round + MOST_DRAIN_ROUNDS;
+        let late = self.rounds.count > self.drain_start_round + MOST_DRAIN_ROUNDS;
         if self.state == State::Drain && (ack.in_flight as f64 <= self.inflight(1.0) || late) {
             self.start_down(ack.now);
         }

@@ -44,13 +44,13 @@ fn the_first_pace_is_the_initial_window_s() {
     // 2.77 * 10 / 0.1 s.
     let b = bbr();
     assert!((b.pacing_rate - 277.0).abs() < 1e-9);
-    assert_eq!(b.pacing_gap(), Some(Span::from_secs(1.0 / 277.0)));
+    assert_eq!(pacing_gap(b.pacing_rate), Some(Span::from_secs(1.0 / 277.0)));
 }
 
 #[test]
 fn startup_ends_after_three_rounds_without_growth() {
     let mut b = bbr();
-    b.round_start = true;
+    b.rounds.start = true;
     for (rate, done) in [(100.0, false), (125.0, false), (150.0, false), (150.0, false), (155.0, true)] {
         b.check_full_bw(&sample(rate, 10.0, 0.0));
         assert_eq!(b.full_bw_reached, done, "{rate}");
@@ -158,7 +158,7 @@ fn a_probe_of_the_round_trip_time_lasts_200_ms_and_a_round() {
     assert_eq!((b.state, b.prior_cwnd, b.min_rtt), (State::ProbeRtt, 60.0, Some(RTT)), "of ten seconds");
     w.cwnd = 5.0;
     b.check_probe_rtt(&mut w, &acked(5200, 5));
-    b.round_start = true;
+    b.rounds.start = true;
     b.check_probe_rtt(&mut w, &acked(5400, 5));
     assert_eq!(b.state, State::ProbeRtt);
     b.check_probe_rtt(&mut w, &acked(5401, 5));
@@ -229,7 +229,7 @@ fn marks_count_on_short_paths() {
         b.min_rtt = Some(Span::from_millis(rtt_ms));
         b.full_bw_reached = true;
         b.state = State::Cruise;
-        b.round_start = true;
+        b.rounds.start = true;
         b.deliveries.delivered = 40;
         // alpha = 1 + (10/40 - 1) / 16, a third of which is taken off 90.
         on_marks(&mut b, 10);
@@ -245,7 +245,7 @@ fn marks_count_on_short_paths() {
 fn two_rounds_of_marks_end_startup() {
     let mut b = bbr();
     b.min_rtt = Some(Span::from_millis(1));
-    b.round_start = true;
+    b.rounds.start = true;
     for (delivered, done) in [(10, false), (20, true)] {
         b.deliveries.delivered = delivered;
         on_marks(&mut b, 5);
@@ -257,7 +257,7 @@ fn two_rounds_of_marks_end_startup() {
 fn marks_on_long_paths_leave_the_average_alone() {
     let mut b = bbr();
     b.state = State::Cruise;
-    b.round_start = true;
+    b.rounds.start = true;
     b.deliveries.delivered = 100;
     on_marks(&mut b, 0);
     assert_eq!(b.marks.lower(64.0, 0.5), None);
@@ -277,11 +277,11 @@ fn marked() -> Bbr {
     b.bw = 50_000.0;
     b.start_down(ms(1000));
     b.start_cruise();
-    b.round_start = true;
+    b.rounds.start = true;
     b.deliveries.delivered = 40;
     on_marks(&mut b, 10);
     b.marks.in_cycle = true;
-    b.round_start = false;
+    b.rounds.start = false;
     b
 }
 
@@ -308,7 +308,7 @@ fn marks_of_an_acknowledgement_are_in_its_sample() {
     let mut b = marked();
     b.state = State::Up;
     b.cycle.is_probe_sample = true;
-    b.next_round_delivered = 50;
+    b.rounds.next = 50;
     b.deliveries.note_sent(ms(1000), 7, 7, 70);
     b.deliveries.note_arrived(ms(1002), 7);
     b.on_ack(&mut window(60.0), &Acked { marked: 1, rtt: Some(Span::from_millis(2)), ..acked(1002, 70) });

@@ -10,6 +10,8 @@
 //!
 //! of the segment that was sent last of those that arrive together. Intervals below the least round-trip time give no
 //! rate. Segments are counted, not bytes.
+//!
+//! Parts of all versions of BBR that follow from the samples: the count of rounds, the full pipe, the time between segments.
 
 use aqmlab_units::{Span, Time};
 
@@ -151,6 +153,81 @@ impl Deliveries {
             marked: (self.marked - sent.marked) as f64,
         })
     }
+}
+
+/// Rounds counted by packets: a round is over when a segment arrives that was sent after the round began.
+#[derive(Clone, Debug, Default)]
+pub struct Rounds {
+    /// Segments delivered when the round began.
+    pub next: u64,
+    /// Whether this acknowledgement began a round.
+    pub start: bool,
+    pub count: u64,
+}
+
+impl Rounds {
+    pub fn begin(&mut self, delivered: u64) {
+        self.next = delivered;
+    }
+
+    pub fn update(&mut self, sample: &Sample, delivered: u64) {
+        self.start = sample.prior_delivered >= self.next;
+        if self.start {
+            self.begin(delivered);
+            self.count += 1;
+        }
+    }
+}
+
+/// Growth of the rate in a round with which the path is not full yet.
+const GROWTH: f64 = 1.25;
+/// Rounds without it after which the path is full.
+const FULL_ROUNDS: u32 = 3;
+
+/// Whether the rate has stopped growing.
+#[derive(Clone, Debug, Default)]
+pub struct FullPipe {
+    rate: f64,
+    rounds: u32,
+}
+
+impl FullPipe {
+    pub fn from_rate(rate: f64) -> Self {
+        Self { rate, rounds: 0 }
+    }
+
+    /// Take the rate of a round that the application did not limit.
+    pub fn update(&mut self, rate: f64) {
+        if rate >= self.rate * GROWTH {
+            *self = Self::from_rate(rate);
+        } else {
+            self.rounds += 1;
+        }
+    }
+
+    /// Compare with no earlier rate; a full path stays full.
+    pub fn restart(&mut self) {
+        if !self.is_full() {
+            *self = Self::default();
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.rounds >= FULL_ROUNDS
+    }
+}
+
+/// Return the time between two segments at a rate in segments a second.
+pub fn pacing_gap(rate: f64) -> Option<Span> {
+    (rate > 0.0).then(|| Span::from_secs(1.0 / rate))
+}
+
+/// Stands for a random number: the output function of SplitMix64 (S. Vigna, public domain).
+pub fn hash(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
 }
 
 #[cfg(test)]
