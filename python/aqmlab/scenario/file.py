@@ -35,7 +35,7 @@ BOM = "\ufeff"
 LONGEST_TEXT = 100_000_000
 """Bytes of the longest scenario file."""
 LONGEST_FILE = 100_000_000
-"""Bytes of the longest file with a distribution."""
+"""Bytes of the longest file with a distribution or a trace."""
 APPLICATIONS = _core.APPLICATIONS
 """Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
