@@ -35,7 +35,7 @@ def list_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List disciplines, transports, the parameters of one, quantities or traces. Python: aqmlab.disciplines."""
+    """List disciplines, transports, quantities, traces, or parameters. Python: aqmlab.disciplines."""
     from aqmlab.results.quantities import is_quantity
     from aqmlab.scenario import registry
 
