@@ -113,7 +113,10 @@ class Matrix:
     @property
     def tested(self) -> Matrix:
         """The matrix of the quantities whose differences are tested."""
-        return replace(self, metrics=[key for key in self.metrics if quantity(key).compared != "described"])
+        metrics = [key for key in self.metrics if quantity(key).compared != "described"]
+        return replace(
+            self, metrics=metrics, cells={place: c for place, c in self.cells.items() if place[1] in metrics}
+        )
 
     @property
     def not_tested(self) -> str:
