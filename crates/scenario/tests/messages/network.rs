@@ -333,14 +333,14 @@ fn dumbbell() {
             (
                 "",
                 &[format!(
-                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, in_service, delay, queue, \
+                    "net.toml:6:1: dumbbell.bottleneck: is missing (allowed: a table with rate, delay, queue, \
                      reverse_queue; {either})"
                 )
                 .as_str()],
             ),
             (
                 r#"down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
-                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, in_service, delay, queue)"],
+                &["net.toml:6:1: dumbbell.up: is missing (allowed: a table with rate, delay, queue)"],
             ),
             (
                 r#"up = { rate = "10Mbps", queue = "man" }
