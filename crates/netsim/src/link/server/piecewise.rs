@@ -103,7 +103,12 @@ impl Serve for Rate {
         if rate == 0 {
             return Err(work);
         }
-        let span = u64::try_from((work.0 + rate / 2) / rate).unwrap_or(u64::MAX);
+        let rounded = work.0 + rate / 2;
+        // A division of 64 bits where that is enough: up to 2 MB.
+        let span = match u64::try_from(rounded) {
+            Ok(rounded) => rounded / self.0,
+            Err(_) => u64::try_from(rounded / rate).unwrap_or(u64::MAX),
+        };
         let end = start + Span(span);
         if end <= until { Ok(end) } else { Err(Work(work.0 - rate * u128::from(until.since(start).0))) }
     }
@@ -168,6 +173,7 @@ impl<N: Serve + Clone, S: Iterator<Item = (Time, N)> + Clone> Piecewise<S, N> {
     }
 
     /// Remember the rate of the present server, for [`Serve::rate_at`].
+    #[inline]
     fn pass(&mut self) {
         let rate = self.now.rate_at(self.since);
         if self.passed.back().is_none_or(|last| last.1 != rate) {
