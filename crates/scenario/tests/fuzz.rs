@@ -53,7 +53,9 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             let (links, flows) = (plan.links.len() as u32, plan.flows.len() as u32);
             assert!(plan.markers.iter().all(|m| m.link < links && m.flows.iter().all(|f| *f < flows)));
             let change = |c: &Change| {
-                c.link < links && c.at.0 < plan.duration.0 && (c.server.is_some() || c.channel != Default::default())
+                c.link < links
+                    && c.at.0 < plan.duration.0
+                    && (c.server.is_some() || c.channel != Default::default())
             };
             assert!(scenario.changes.iter().all(change));
             assert!(scenario.changes.windows(2).all(|w| w[0].at <= w[1].at));

@@ -337,7 +337,9 @@ fn changes() {
             ),
             (
                 "rate = \"5Mbps\"\nduration = \"1s\"",
-                &["net.toml:42:1: change.0.duration: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate)"],
+                &[
+                    "net.toml:42:1: change.0.duration: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate)",
+                ],
             ),
             (
                 "rate = \"5Mbps\"\n\n[[change]]\nat = \"5s\"\nlink = \"core\"\nrate = \"6Mbps\"\ndelay = \"1ms\"",

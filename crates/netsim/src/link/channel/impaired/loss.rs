@@ -282,7 +282,7 @@ mod tests {
                 let bursts = bursts(&found);
                 for k in 0..6 {
                     let longer = bursts.iter().filter(|length| **length > k).count() as f64;
-                    let expected = (1.0 - r).powi(k as i32);
+                    let expected = libm::pow(1.0 - r, k as f64);
                     let sd = (expected * (1.0 - expected) / bursts.len() as f64).sqrt();
                     let measured = longer / bursts.len() as f64;
                     assert!((measured - expected).abs() <= 4.0 * sd, "{k}: {measured} for {expected}");
@@ -293,7 +293,8 @@ mod tests {
             let pi = p / (p + r);
             for lag in [1, 3] {
                 let measured = x.iter().zip(&x[lag..]).map(|(a, b)| a * b).sum::<f64>() / (n - lag) as f64;
-                let expected = (bad - good).powi(2) * pi * (1.0 - pi) * (1.0 - p - r).powi(lag as i32);
+                let expected =
+                    (bad - good) * (bad - good) * pi * (1.0 - pi) * libm::pow(1.0 - p - r, lag as f64);
                 assert!((measured - expected).abs() < 0.0015, "lag {lag}: {measured} for {expected}");
             }
         }

@@ -174,7 +174,8 @@ impl ChannelPart for Impaired {
         (reorder::KEY.key, reorder::TABLE),
         (duplicate::KEY.key, duplicate::TABLE),
     ];
-    type State = State;
+    /// It is large, and few links have one.
+    type State = Box<State>;
 
     fn read(keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
         let found = Impairments::read(keys)?;
@@ -221,10 +222,10 @@ impl ChannelPart for Impaired {
         Self { before: Box::new(self.before.since(now)), first, later }
     }
 
-    fn start(&self, seed: u64, link: &str) -> State {
+    fn start(&self, seed: u64, link: &str) -> Box<State> {
         let Impairments { loss, jitter, reorder, duplicate } = self.first.clone();
         let stream = |what: &str| Stream::new(seed, &format!("{what} {link}"));
-        State {
+        Box::new(State {
             before: Box::new(self.before.start(seed, link)),
             later: self.later.iter().cloned().collect(),
             loss: loss::State::new(&loss.unwrap_or(Loss::NONE), stream(loss::KEY.key)),
@@ -237,7 +238,7 @@ impl ChannelPart for Impaired {
             keeps_order: self.keeps_order(),
             last_arrival: Time::ZERO,
             copy: None,
-        }
+        })
     }
 }
 
@@ -279,7 +280,7 @@ impl State {
     }
 }
 
-impl Carry for State {
+impl Carry for Box<State> {
     fn carry(&mut self, start: Time, end: Time) -> Time {
         while self.later.front().is_some_and(|(at, _)| *at <= start)
             && let Some((_, impairments)) = self.later.pop_front()
