@@ -30,7 +30,7 @@ format = 1
 duration = "5s"
 
 [dumbbell]
-bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck" }
+bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck", loss = 0.001 }
 left = { rate = "100Mbps", delay = "1ms" }
 right = { rate = "100Mbps", delay = "1ms" }
 

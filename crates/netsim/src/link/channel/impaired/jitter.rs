@@ -217,6 +217,8 @@ impl State {
 mod tests {
     use super::*;
 
+    type Quantile = fn(f64) -> f64;
+
     const J: Span = Span(2_000_000_000);
     const DELAY: Span = Span(20_000_000_000);
 

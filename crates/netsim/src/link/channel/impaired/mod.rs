@@ -174,6 +174,7 @@ impl ChannelPart for Impaired {
         (reorder::KEY.key, reorder::TABLE),
         (duplicate::KEY.key, duplicate::TABLE),
     ];
+    /// It is large, and few links have one.
     type State = Box<State>;
 
     fn read(keys: &dyn Keys, before: Option<Channel>) -> Result<Option<Channel>, ParameterError> {
@@ -279,7 +280,7 @@ impl State {
     }
 }
 
-impl Carry for State {
+impl Carry for Box<State> {
     fn carry(&mut self, start: Time, end: Time) -> Time {
         while self.later.front().is_some_and(|(at, _)| *at <= start)
             && let Some((_, impairments)) = self.later.pop_front()
