@@ -229,8 +229,6 @@ mod tests {
         (0..count).map(|_| deviation(state.delay(DELAY))).collect()
     }
 
-    type Quantile = fn(f64) -> f64;
-
     #[test]
     fn quantiles_of_the_normal_distribution() {
         // Python's statistics.NormalDist().inv_cdf.

@@ -293,7 +293,8 @@ mod tests {
             let pi = p / (p + r);
             for lag in [1, 3] {
                 let measured = x.iter().zip(&x[lag..]).map(|(a, b)| a * b).sum::<f64>() / (n - lag) as f64;
-                let expected = (bad - good) * (bad - good) * pi * (1.0 - pi) * libm::pow(1.0 - p - r, lag as f64);
+                let expected =
+                    (bad - good) * (bad - good) * pi * (1.0 - pi) * libm::pow(1.0 - p - r, lag as f64);
                 assert!((measured - expected).abs() < 0.0015, "lag {lag}: {measured} for {expected}");
             }
         }
