@@ -171,7 +171,7 @@ impl Server {
         Ok(None)
     }
 
-    /// Read it from the keys of a table in place of the bit rate. The first of [`ServerPart::PARAMETERS`] selects a server.
+    /// Read it from the keys of a table in place of the bit rate. One of [`Self::selecting_keys`] selects a server.
     ///
     /// # Errors
     /// If parameters contradict each other, or belong to different servers.
