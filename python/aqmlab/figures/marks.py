@@ -123,6 +123,9 @@ def _crossed(series: Sequence[Series]) -> list[Mark]:
     if len(set(found)) == len(found) or not all(words) or any(one.mode != "points" for one in series):
         return []
     places = {word: place for place, word in enumerate(dict.fromkeys(words))}
-    named = [(word, name) for word, name in zip(words, found, strict=True) if name is not None]
-    whole = len(named) == len(series)
-    return [Mark(PALETTE[places[word] % len(PALETTE)], mark_of(name).marker, known=True) for word, name in named if whole]
+    crossed = [
+        Mark(PALETTE[places[word] % len(PALETTE)], mark_of(name).marker, known=True)
+        for word, name in zip(words, found, strict=True)
+        if name is not None
+    ]
+    return crossed if len(crossed) == len(series) else []

@@ -144,7 +144,7 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
         x_label=X_LABEL,
         y_label=Y_LABEL,
         series=series,
-        x_log=bool(0 < all_delays.min() and all_delays.max() >= WIDE * all_delays.min()),
+        x_log=bool(all_delays.min() > 0 and all_delays.max() >= WIDE * all_delays.min()),
         caption=f"Better is up and to the left.{joined} Bars: 95 % intervals of the goodput.",
     )
 
