@@ -21,6 +21,7 @@ def missing(*names: str) -> str:
 def needs(*names: str) -> pytest.MarkDecorator:
     """Mark a test or a class that runs these programs."""
     why = missing(*names)
+    # Not every machine has every program; the reason names the missing ones. pytest wants a reason in any case.
     return pytest.mark.skipif(bool(why), reason=why or "all programs are installed")
 
 

@@ -200,6 +200,7 @@ def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_p
         assert compiler_of(tmp_path) == "gcc-12"
 
 
+# A module is compiled against the headers of the kernel that would load it, which not every machine has.
 @pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_module_compiles_without_a_warning(name, tmp_path):

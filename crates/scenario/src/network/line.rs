@@ -116,7 +116,8 @@ fn server_key(parameter: &Parameter) -> Key {
     let mut server = key(parameter);
     let of_servers: Vec<_> = Server::parameters().iter().map(key).collect();
     if !of_servers.is_empty() {
-        let table = Shape::new("A server other than that of a constant bit rate.", of_servers);
+        let mut table = Shape::new("A server other than that of a constant bit rate.", of_servers);
+        table.selecting = Server::selecting_keys();
         server.kind = Kind::Any(vec![server.kind, Kind::Table(table)]);
     }
     server
@@ -140,7 +141,7 @@ fn channel_keys() -> Vec<Key> {
 pub(crate) fn server(link: &Section<'_>) -> Option<Server> {
     let table = link.section(Server::KEY.key);
     if table.as_ref().is_some_and(|table| table.len() == 0) {
-        let allowed = listed(Server::parameters().iter().map(|p| p.key));
+        let allowed = format!("one of {}", listed(Server::selecting_keys().into_iter()));
         link.error(Server::KEY.key, Complaint::new("an empty table").allowed(allowed));
         return None;
     }

@@ -23,6 +23,8 @@ const MANY: usize = 30;
 pub(crate) struct Shape {
     pub doc: &'static str,
     pub keys: Vec<Key>,
+    /// The keys of which exactly one says the kind of the table; empty: it has one kind.
+    pub selecting: Vec<&'static str>,
     /// Messages for keys that belong elsewhere.
     pub notes: Vec<(&'static str, String)>,
 }
@@ -120,7 +122,7 @@ impl Key {
 
 impl Shape {
     pub fn new(doc: &'static str, keys: Vec<Key>) -> Self {
-        Self { doc, keys, notes: Vec::new() }
+        Self { doc, keys, selecting: Vec::new(), notes: Vec::new() }
     }
 
     pub fn find(&self, name: &str) -> Option<&Key> {
@@ -214,7 +216,10 @@ impl Kind {
             Self::Aqm(parameter) => parameter.allowed(),
             Self::List(kind) => format!("a list, each {}", kind.expected()),
             Self::Pair(kinds) => format!("a pair of {} and {}", kinds[0].expected(), kinds[1].expected()),
-            Self::Table(shape) => format!("a table with {}", listed(shape.keys.iter().map(|k| k.name))),
+            Self::Table(shape) if shape.selecting.is_empty() => {
+                format!("a table with {}", listed(shape.keys.iter().map(|k| k.name)))
+            }
+            Self::Table(shape) => format!("a table with one of {}", listed(shape.selecting.iter().copied())),
             Self::Queue => "a table with aqm and its parameters".into(),
             Self::Tcp => "a table with options of TCP".into(),
             Self::Map(_) => "a table of named tables".into(),

@@ -204,8 +204,9 @@ fn messages(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
     }
 }
 
-/// Return a message with the names of what registers itself in place of `{curve}`, `{spacing}`, ..., `{controllers}`, `{line}` (the keys of
-/// server and channel), `{uplink}` and `{reverse}` (those of the channel of the other direction) and `{servers}` (those of a table in place of a rate).
+/// Return a message with the names of all registered parts in place of `{curve}`, `{spacing}`, ..., `{controllers}`, `{line}` (the keys
+/// of server and channel), `{uplink}` and `{reverse}` (those of the channel of the other direction), `{servers}` (those of a table in
+/// place of a rate) and `{selecting}` (those of them that select a server).
 fn with_names(message: &str) -> String {
     let quoted =
         |kind: &PartKind| kind.parts.iter().map(|part| format!("{:?}", part.name)).collect::<Vec<_>>();
@@ -220,6 +221,7 @@ fn with_names(message: &str) -> String {
         ("uplink", other_way("uplink")),
         ("reverse", other_way("reverse")),
         ("servers", keys(Server::parameters())),
+        ("selecting", Server::selecting_keys().join(", ")),
     ];
     PART_KINDS
         .iter()

@@ -191,6 +191,13 @@ impl Server {
         Self::read(keys)
     }
 
+    /// Return the keys of a table of which each selects a server: the first of each server.
+    pub fn selecting_keys() -> Vec<&'static str> {
+        let mut keys = Vec::new();
+        every_server!(T => keys.extend(T::PARAMETERS.first().map(|first| first.key)));
+        keys
+    }
+
     /// Return this server until a time, then another one. Changes are added in the order of their times.
     #[must_use]
     pub fn then(self, at: Time, server: Self) -> Self {
