@@ -42,6 +42,7 @@ import compare_live  # noqa: E402
 import compare_modules  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
+import compare_published  # noqa: E402
 import compare_shares  # noqa: E402
 import compare_statistics  # noqa: E402
 import compare_sweeps  # noqa: E402
@@ -347,6 +348,11 @@ def bbr() -> Section:
     return Section("bbr", "BBRv1 among CUBIC flows against Ware et al. 2019", *compare_bbr.report())
 
 
+def published() -> Section:
+    """Behaviour that papers outside the reproduced ones report."""
+    return Section("published", compare_published.TITLE, *compare_published.report())
+
+
 def engines() -> Section:
     """All engines on every scenario of every reproduction."""
     return Section("engines", compare_engines.TITLE, *compare_engines.compare_all(WORKERS))
@@ -478,6 +484,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "averaged-chain": averaged_chain,
     "fluid": fluid,
     "bbr": bbr,
+    "published": published,
     "engines": engines,
     "lab": lab,
     "statistics": statistics,

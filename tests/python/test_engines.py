@@ -116,7 +116,8 @@ def engine_and_parallel(text: str) -> tuple[str, bool]:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_all_ways_agree_on_the_examples(path, other_process):
-    plan = Scenario.load(path, overrides={"run.warmup": "1s", "run.duration": "11s", "probe.events": True})
+    seconds = "2s" if path.stem == "datacentre" else "11s"  # 1 Gb/s has 100 times the packets of the others
+    plan = Scenario.load(path, overrides={"run.warmup": "1s", "run.duration": seconds, "probe.events": True})
     found = other_process.submit(engine_and_parallel, plan.normalized).result()
     assert found == ("windows", True)
 

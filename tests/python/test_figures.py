@@ -219,3 +219,12 @@ def test_a_figure_without_its_data_is_an_error(result, swept, make, message):
     with pytest.raises(aqmlab.InputError) as error:
         make(result, swept)
     assert str(error.value).startswith(message)
+
+
+def test_the_delay_of_a_single_result_is_shown_for_each_queue_of_dualpi2():
+    short = {"run.duration": "2s", "run.warmup": "500ms"}
+    found = aqmlab.run("example:l4s", seeds=1, overrides=short, progress=False)
+    chart = figures.delay_distribution(found)
+    assert [series.name for series in chart.series] == ["l4s", "queue C", "queue L"]
+    classic, low = ({one.name: one for one in chart.series}[f"queue {name}"] for name in "CL")
+    assert max(low.x) < min(classic.x[classic.y > 0.5])

@@ -141,3 +141,12 @@ def test_a_legend_has_the_markers_of_long_lines():
     chart = Chart("c", "t", "alt", "x", "y", [Series("red", x, x), Series("codel", x, x)])
     assert [trace.marker.symbol for trace in charts.figure(chart).data] == ["circle", "triangle-up"]
     assert all(trace.marker.maxdisplayed < 20 and "markers" in trace.mode for trace in charts.figure(chart).data)
+
+
+def test_points_of_two_words_have_the_marker_of_the_discipline_and_the_colour_of_the_other_word():
+    names = ["codel, bbr", "codel, cubic", "red, bbr", "red, cubic"]
+    found = marks([line(name, mode="points") for name in names])
+    assert [(mark.color, mark.marker) for mark in found] == [
+        (PALETTE[0], "triangle-up"), (PALETTE[1], "triangle-up"), (PALETTE[0], "circle"), (PALETTE[1], "circle"),
+    ]  # fmt: skip
+    assert {mark.marker for mark in marks([line(name) for name in names])} == {"circle"}

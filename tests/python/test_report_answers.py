@@ -132,6 +132,12 @@ def test_a_sweep_of_two_numbers_is_maps(small, shell):
     assert [chart.key for chart in charts_of(study.folder)] == [chart.key for chart in of_sweep(study)]
 
 
+def test_points_that_differ_in_words_alone_are_named_in_the_trade_off(small):
+    study = swept(small, dialect="linux,floyd93", aqm="red,mred,nlred,exred,gentle-red")
+    first = next(of_sweep(study))
+    assert (len(first.series), first.series[0].name, first.series[0].mode) == (10, "red, linux", "points")
+
+
 def test_a_sweep_of_words_is_dots(small):
     study = swept(small, aqm="red,mred")
     dots = [chart for chart in of_sweep(study) if chart.flat]

@@ -11,19 +11,28 @@ from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import MAX_POINTS, Runs, data_range, link_in, named, of_seeds, slug, target_ms
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.results.result import Result
 
 
 def delay_distribution(runs: Runs, *, link: str | None = None) -> Chart:
-    """Cumulative distribution of the queueing delay, all seeds together. Needs ``probe.delay_histogram``."""
+    """Cumulative distribution of the queueing delay, all seeds together. Needs ``probe.delay_histogram``.
+
+    One result whose discipline has several queues (DualPI2: L and C) has a curve for each of them too.
+    """
     place = link_in(runs, link)
-    series, words, found = [], [], list(named(runs).values())
-    for index, (name, result) in enumerate(named(runs).items()):
-        table = result.delay_histogram
-        rows = table[table["link"] == place].groupby("high_s", as_index=False)["count"].sum()
+    results = named(runs)
+    series, words, found = [], [], list(results.values())
+    tables = {name: _at(result.delay_histogram, place) for name, result in results.items()}
+    if len(found) == 1 and "queue_delay_histogram" in found[0].tables:
+        queues = _at(found[0].tables["queue_delay_histogram"], place).groupby("queue")
+        tables |= {f"queue {queue}": rows for queue, rows in queues if queues.ngroups > 1}
+    for index, (name, table) in enumerate(tables.items()):
+        rows = table.groupby("high_s", as_index=False)["count"].sum()
         ends, counts = rows["high_s"].to_numpy(dtype=float), rows["count"].to_numpy(dtype=float)
         if not counts.sum():
-            raise InputError(f"{result.name}: no packet's delay was recorded at link {place}; name it in probe.links")
+            raise InputError(f"{name}: no packet's delay was recorded at link {place}; name it in probe.links")
         share = np.cumsum(counts) / counts.sum()
         kept = np.isfinite(ends) & (ends > 0)
         series.append(Series(name, ends[kept] * 1e3, share[kept], color=index))
@@ -41,6 +50,10 @@ def delay_distribution(runs: Runs, *, link: str | None = None) -> Chart:
         y_range=(0, 1.02),
         x_levels=target_ms(found[0], place) if len(found) == 1 else [],
     )
+
+
+def _at(table: pd.DataFrame, link: str) -> pd.DataFrame:
+    return table[table["link"] == link]
 
 
 def completion_distribution(runs: Runs, *, group: str | None = None) -> Chart:

@@ -93,8 +93,11 @@ def marks(series: Sequence[Series]) -> list[Mark]:
 
     A series named after a discipline has that discipline's mark. The others have the colour that they ask for, or
     the next one if a discipline of the chart has it. If a chart has two series of one discipline that nothing else
-    tells apart, no series has a discipline's mark.
+    tells apart, no series has a discipline's mark, unless all are points named as in "codel, bbr": then the marker is
+    that of the discipline, and the colour that of the other word.
     """
+    if crossed := _crossed(series):
+        return crossed
     of = {one.name: discipline_in(one.name) for one in series}
     listed = [(of[one.name], one.mode) for one in series if one.listed and of[one.name] is not None]
     if len(set(listed)) < len(listed):
@@ -111,3 +114,18 @@ def marks(series: Sequence[Series]) -> list[Mark]:
         if known and one.color != GREY:
             taken.add(others[one.name].color)
     return [known.get(one.name) or others[one.name] for one in series]
+
+
+def _crossed(series: Sequence[Series]) -> list[Mark]:
+    """Return the marks of points that differ in the discipline and in another word; none for other series."""
+    words = [one.name.partition(", ")[2] for one in series]
+    found = [discipline_in(one.name) for one in series]
+    if len(set(found)) == len(found) or not all(words) or any(one.mode != "points" for one in series):
+        return []
+    places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+    crossed = [
+        Mark(PALETTE[places[word] % len(PALETTE)], mark_of(name).marker, known=True)
+        for word, name in zip(words, found, strict=True)
+        if name is not None
+    ]
+    return crossed if len(crossed) == len(series) else []

@@ -27,6 +27,10 @@ INDEX = "index.sqlite"
 FEWEST_FOR_MAP = 2
 MOST_LINES = 8
 """Lines of a chart; where there would be more, the points are drawn without lines."""
+MOST_POINTS = 20
+"""Points of a chart that are named, where no key of numbers joins them to lines."""
+WIDE = 30.0
+"""Delays are on a logarithmic axis if the largest is so many times the smallest."""
 MOST_MAPS = 4
 """Maps of a metric, one for each combination of the other keys."""
 UNITS = {"p": "packets"}
@@ -114,15 +118,19 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
 
 
 def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
-    """Mean goodput against mean delay, a point a point of the sweep, joined along the first key of numbers."""
+    """Mean goodput against mean delay, a point a point of the sweep, joined along the first key of numbers.
+
+    Names begin with the discipline, whose marker they get.
+    """
     if "goodput_mbps" not in points or points["goodput_mbps"].isna().all():
         return None
     numbers, _ = _kinds(study, points)
     along = numbers[:1]
-    by = [key for key in study.keys if key not in along]
+    by = sorted((key for key in study.keys if key not in along), key=lambda key: not key.endswith(".aqm"))
     series = []
     groups = list(_groups(study, points, by))
-    many = len(groups) > MOST_LINES
+    many = len(groups) > (MOST_LINES if along else MOST_POINTS)
+    all_delays = points["mean_delay_ms"].to_numpy(dtype=float)
     for index, (name, rows) in enumerate([("all points", points)] if many else groups):
         own = rows.sort_values(along) if along else rows
         mode: Mode = "points" if many or not along else "line"
@@ -136,6 +144,7 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
         x_label=X_LABEL,
         y_label=Y_LABEL,
         series=series,
+        x_log=bool(all_delays.min() > 0 and all_delays.max() >= WIDE * all_delays.min()),
         caption=f"Better is up and to the left.{joined} Bars: 95 % intervals of the goodput.",
     )
 
