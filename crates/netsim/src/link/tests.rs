@@ -62,6 +62,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span(duration * TICK),
         warmup: Span(warmup * TICK),
         probe,
@@ -163,7 +164,7 @@ fn books(link: &Link) -> String {
 }
 
 fn check(plan: &Plan, arrivals: &[Arrival], kind: impl Fn(&Link) -> bool) {
-    let (attached, paths) = (Attached::new(plan), Paths::new(plan));
+    let (attached, paths) = (Attached::new(plan), Paths::new(plan, 1));
     let messages = messages(plan, &paths, arrivals);
     let end = Time::ZERO + plan.duration;
     let [fast, reference] = [true, false].map(|shortcuts| {
@@ -310,7 +311,7 @@ fn lines() -> impl Strategy<Value = Line> {
         let steps = [("handover_step", 2), ("handover", 30)];
         let steps = steps.map(|(key, ticks)| (key, ParameterValue::Time(Span(ticks * TICK))));
         let channel = if handovers { channel.with_keys(&steps) } else { channel };
-        let mut line = Line { server, channel };
+        let mut line = Line::new(server, channel);
         changes.sort_by_key(|change| change.0);
         for (at, server, delay) in changes {
             let delay = delay.map(|delay| Span(delay * TICK));
@@ -370,7 +371,7 @@ fn an_ecn_field_is_rewritten() {
         ("dialect", Value::Word("floyd93".into())),
     ];
     let plan = plan("red", &set, true, (0, 1000));
-    let (attached, paths) = (Attached::new(&plan), Paths::new(&plan));
+    let (attached, paths) = (Attached::new(&plan), Paths::new(&plan, 1));
     let messages = messages(&plan, &paths, &[(0, 0, 0, 1, true); 30]);
     let mut link = Link::new(2, &attached, 1, true);
     let out = carried(&mut link, &paths, &messages, Time::ZERO + plan.duration);
