@@ -322,7 +322,7 @@ mod tests {
 
     use super::*;
     use crate::key::Key;
-    use crate::plan::{Ends, Flow, Line, Link, Probe, Size, Start, TTL};
+    use crate::plan::{Backup, BackupRule, Ends, Flow, Line, Link, Outage, Probe, Routing, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::ns2::{Config, Variant};
     use aqmlab_transport::{Data, DataFlags, TcpConfig};
@@ -411,5 +411,41 @@ mod tests {
         assert_eq!(ttl_of(1, Kind::Data, 2, true), (9, 7, 7));
         assert_eq!(ttl_of(1, Kind::Ack, 0, false), (9, 9, 0));
         assert_eq!([lowered(TTL, 64), lowered(TTL, 1000)], [0, 0]);
+    }
+
+    #[test]
+    fn times_to_live_on_a_detour() {
+        let mut plan = plan();
+        plan.nodes = (0..6).map(|i| i.to_string().into()).collect();
+        let mut links = plan.links.to_vec();
+        for (from, to) in [(1, 4), (4, 5), (5, 2)] {
+            links.push(Link { from, to, ..links[0].clone() });
+        }
+        Arc::make_mut(&mut links[1].line).outages =
+            vec![Outage { down: Time(1), up: Time(2), flushes: false }];
+        plan.links = links.into();
+        assert!(!Paths::new(&plan, 1).has_detours());
+        let static_detour = vec![Backup { link: 1, path: vec![5, 6, 7] }];
+        for (backup, backups) in [(BackupRule::Shortest, Vec::new()), (BackupRule::Nothing, static_detour)] {
+            plan.routing = Routing { backup, backups, ..Routing::default() };
+            let paths = Paths::new(&plan, 1);
+            let first = paths.first(0, Kind::Data);
+            assert_eq!([first, first + 2].map(|step| paths.detour(step)), [None, None]);
+            let detour = paths.detour(first + 1).expect("a way around link 1");
+            let hops = |from: u32, count| {
+                (from..from + count).map(|step| {
+                    let header = paths.meta(&data(step, true)).header;
+                    (paths.at(step).next(), header.ttl(), header.ttl_final())
+                })
+            };
+            // Five links: the other end sees 60, and all routers know it, also on the shorter path.
+            let link = |link, ttl| (Next::Link(link), ttl, 60);
+            assert_eq!(hops(first, 3).collect::<Vec<_>>(), [link(0, 64), link(1, 63), link(2, 62)]);
+            let ways = [link(5, 63), link(6, 62), link(7, 61), link(2, 60)];
+            assert_eq!(hops(detour, 4).collect::<Vec<_>>(), ways);
+            assert_eq!(paths.at(detour + 4).next(), Next::Endpoint(0));
+            let back = paths.meta(&data(paths.first(0, Kind::Ack), true));
+            assert_eq!(back.header.ttl_final(), 63, "acknowledgements have one way");
+        }
     }
 }

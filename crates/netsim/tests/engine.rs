@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
+use aqmlab_netsim::plan::{Ends, Multipath, Plan, Size, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
@@ -250,6 +250,45 @@ fn packets_are_conserved_while_links_are_down() {
         assert_eq!(sum("flows", "drops"), sum("links", "drops"), "the discipline's alone");
     }
     assert!(all.iter().all(|count| *count > 10), "{all:?}");
+}
+
+#[test]
+fn pc_red_redirects_flows_beyond_its_share() {
+    let set = [("r_p_max", Value::Number(0.1)), ("over_r_p_max", Value::Word("redirect".into()))];
+    let kinds = [Kind::Greedy(Tcp::Ns2(Variant::NewReno)), Kind::Constant, Kind::Poisson];
+    let mut plan = ring(&kinds.repeat(4), 3.0, ("pc-red", &set), 8.0);
+    plan.warmup = Span::ZERO;
+    let refused = run(&plan, 1, Options::default());
+    assert_eq!(rerouted(&refused, "r0->r1", &["redirected"]), 0, "without a backup as those of other links");
+    plan.routing = routings()[2].clone();
+    let tables = run(&plan, 1, Options::default());
+    assert!(rerouted(&tables, "r0->r1", &["redirected"]) > 100);
+    for options in [Options { shortcuts: false, ..Options::default() }, BY_EVENTS, PARALLEL] {
+        assert_eq!(text(&tables), text(&run(&plan, 1, options)));
+    }
+    let of = |tables: &_| column(tables, "links", "departures")[4];
+    assert!(of(&tables) > of(&refused), "the long way round");
+}
+
+#[test]
+fn flows_keep_to_one_of_the_shortest_paths() {
+    let mut plan = ring(&[Kind::Constant; 40], 3.0, ("red", &[]), 4.0);
+    for flow in Arc::make_mut(&mut plan.flows) {
+        // Hosts of routers 0 and 2, across the ring.
+        flow.ends = Ends::At(4, 6);
+    }
+    let first_links = |plan: &Plan, seed| {
+        let simulation = Simulation::new(plan, seed, Options::default());
+        (0..40).filter(|flow| simulation.path(*flow).nth(1) == Some(4)).count()
+    };
+    assert_eq!(first_links(&plan, 1), 0);
+    plan.routing.multipath = Multipath::ByFlow;
+    let count = first_links(&plan, 1);
+    assert!((10..30).contains(&count) && first_links(&plan, 1) == count, "{count}");
+    let simulation = |seed| Simulation::new(&plan, seed, Options::default());
+    let paths =
+        |seed| (0..40).map(|flow| simulation(seed).path(flow).collect::<Vec<_>>()).collect::<Vec<_>>();
+    assert!(paths(1) == paths(1) && paths(1) != paths(2), "a hash of flow and seed");
 }
 
 proptest! {

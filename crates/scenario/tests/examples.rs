@@ -52,6 +52,7 @@ fn the_examples_are_these() {
         "dumbbell-cubic.toml",
         "dumbbell-red.toml",
         "explicit-two-hop.toml",
+        "failure.toml",
         "flower.toml",
         "lte.toml",
         "mred-paper.toml",

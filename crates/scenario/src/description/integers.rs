@@ -191,7 +191,6 @@ fn pc_red_json(params: &PcRedParams) -> Json {
         "timeout_ns": params.list.timeout.map(|timeout| timeout.0 / 1000),
         "share": params.list.share(),
         "refuse": params.list.over_share != OverShare::Counted,
-        "redirect": params.list.over_share == OverShare::Redirected,
     })
 }
 

@@ -34,9 +34,7 @@ struct Description<'a> {
     markers: Vec<Marker<'a>>,
     #[serde(serialize_with = "tuple")]
     changes: Vec<Change<'a>>,
-    /// How packets find their way, unless it is the shortest path whatever happens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    routing: Option<Json>,
+    routing: Json,
     probe: Probe<'a>,
     live: Settings<'a>,
 }
@@ -133,7 +131,7 @@ impl Scenario {
             normalized,
             markers: plan.markers.iter().map(|marker| Marker::new(plan, marker)).collect(),
             changes: changes.iter().map(|change| Change::new(plan, change)).collect(),
-            routing: (plan.routing != plan::Routing::default()).then(|| routing_json(plan)),
+            routing: routing_json(plan),
             probe: Probe::new(plan),
             live: Settings::new(plan, live),
         }

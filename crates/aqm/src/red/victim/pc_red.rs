@@ -94,6 +94,10 @@ impl PcRedParams {
 
     /// The same in integers: w is a multiple of a part, and L an even number of parts, so that L/2 is a whole one.
     fn with_integers(self) -> Result<Self, ParameterError> {
+        if self.list.over_share == OverShare::Redirected {
+            let message = "arithmetic = \"integer\" is that of a kernel's queue, which knows one way only";
+            return Err(ParameterError::new("over_r_p_max", message.into(), "warn, refuse")); // language: keep
+        }
         if self.weight < 1.0 / 65536.0 {
             let message = format!("{} is too small a weight for arithmetic = \"integer\"", self.weight);
             return Err(ParameterError::new("loss_weight", message, "2^-16 to 1"));
