@@ -61,33 +61,33 @@ fn states() {
             (
                 &changes(&[change("2s", &up), change("3s", &down)]),
                 &[
-                    "net.toml:20:9: change.1.state: the link is up already, since 0 s (allowed: down and up in turn)",
+                    "net.toml:21:9: change.0.state: the link is up already, since 0 s (allowed: down and up in turn)",
                 ],
             ),
             (
                 &changes(&[change("5s", &down), change("3s", &down)]),
                 &[
-                    "net.toml:20:9: change.1.state: the link is down already, since 3 s (allowed: down and up in turn)",
+                    "net.toml:21:9: change.0.state: the link is down already, since 3 s (allowed: down and up in turn)",
                 ],
             ),
             (
                 &changes(&[change("2s", &down), change("2s", &up)]),
-                &["net.toml:24:1: change.2.state: the state of r1->r2 changes at 2 s already, on line 17"],
+                &["net.toml:25:9: change.1.state: the state of r1->r2 changes at 2 s already, on line 18"],
             ),
             (
                 &changes(&[change("2s", "state = \"dwon\"")]),
                 &[
-                    "net.toml:20:9: change.1.state: \"dwon\" is not known (allowed: down, up; did you mean \"down\"?)",
+                    "net.toml:21:9: change.0.state: \"dwon\" is not known (allowed: down, up; did you mean \"down\"?)",
                 ],
             ),
             (
                 &changes(&[change("2s", &format!("{down}\nwaiting = \"lost\""))]),
-                &["net.toml:21:11: change.1.waiting: \"lost\" is not known (allowed: kept, flushed)"],
+                &["net.toml:22:11: change.0.waiting: \"lost\" is not known (allowed: kept, flushed)"],
             ),
             (
                 &changes(&[change("2s", "rate = \"1Mbps\"\nwaiting = \"flushed\"")]),
                 &[
-                    "net.toml:21:1: change.1.waiting: only a link that goes down keeps or flushes its queue (allowed: state = \"down\")",
+                    "net.toml:22:1: change.0.waiting: only a link that goes down keeps or flushes its queue (allowed: state = \"down\")",
                 ],
             ),
         ],
@@ -105,32 +105,32 @@ fn backups() {
         ("r1->r2", r#""r1->r2""#, format!("loops: it passes r1->r2, whose backup it is {allowed}")),
         ("r1->r2", r#""r1->r5", "r5->r1", "r1->r4""#, format!("loops: it passes r1 twice {allowed}")),
     ] {
-        assert_eq!(messages(&backup(link, path), &[]), [format!("net.toml:28:8: backup.1.path: {expected}")]);
+        assert_eq!(messages(&backup(link, path), &[]), [format!("net.toml:29:8: backup.0.path: {expected}")]);
     }
     let unknown = &messages(&backup("r1->r22", r#""r1->r5""#), &[])[0];
     assert!(
-        unknown.starts_with("net.toml:27:8: backup.1.link: there is no link \"r1->r22\" (allowed: "),
+        unknown.starts_with("net.toml:28:8: backup.0.link: there is no link \"r1->r22\" (allowed: "),
         "{unknown}"
     );
     let unknown = &messages(&backup("r1->r2", r#""r1->r5", "r5-r6""#), &[])[0];
     assert!(
-        unknown.starts_with("net.toml:28:19: backup.1.path: there is no link \"r5-r6\" (allowed: "),
+        unknown.starts_with("net.toml:29:19: backup.0.path: there is no link \"r5-r6\" (allowed: "),
         "{unknown}"
     );
     let one = "[[backup]]\nlink = \"r1->r2\"\npath = [\"r1->r5\", \"r5->r6\", \"r6->r2\"]\n";
     assert_eq!(
         messages(&with(&one.repeat(2)), &[]),
-        ["net.toml:30:8: backup.2.link: the link has a backup already, on line 26"]
+        ["net.toml:31:8: backup.1.link: the link has a backup already, on line 27"]
     );
     accepted(
         &exchange(TORUS, END, &format!("{END}{one}")),
-        &["net.toml:18:8: backup.1.link: is never down, so that its backup is never taken"],
+        &["net.toml:19:8: backup.0.link: is never down, so that its backup is never taken"],
     );
     let long = with("[routing]\nbackup = \"shortest\"\n");
     let short = exchange(&long, END, "count = 2\nfrom = \"h1\"\nto = \"h2\"\nttl = 3\n");
     assert_eq!(
         messages(&short, &[]),
-        ["net.toml:19:7: flow.tcp.ttl: the longest way of its packets passes 4 routers (allowed: 5 to 255)"]
+        ["net.toml:20:7: flow.tcp.ttl: the longest way of its packets passes 4 routers (allowed: 5 to 255)"]
     );
 }
 
@@ -141,7 +141,7 @@ fn redirection_needs_a_backup() {
     assert_eq!(found.len(), 24, "one for each link");
     assert_eq!(
         found[0],
-        "net.toml:11:1: queue.main.over_r_p_max: link r1->r2 has no backup to which flows are redirected (allowed: a [[backup]] of the link)"
+        "net.toml:12:1: queue.main.over_r_p_max: link r1->r2 has no backup to which flows are redirected (allowed: a [[backup]] of the link)"
     );
     let integer = format!("{queue}\narithmetic = \"integer\"");
     assert!(messages(&exchange(TORUS, "aqm = \"red\"", &integer), &[])[0].contains("knows one way only"));
@@ -150,7 +150,7 @@ fn redirection_needs_a_backup() {
 #[test]
 fn words_of_routing() {
     let text = with("[routing]\nbackup = \"short\"\n");
-    let expected = "net.toml:27:10: routing.backup: \"short\" is not known (allowed: none, shortest; did you mean \"shortest\"?)";
+    let expected = "net.toml:28:10: routing.backup: \"short\" is not known (allowed: none, shortest; did you mean \"shortest\"?)";
     assert_eq!(messages(&text, &[]), [expected]);
     assert!(parse(&with("[routing]\nmultipath = \"flow\"\n"), "net.toml", &[]).is_ok());
 }
