@@ -92,9 +92,9 @@ fn detours_cost_no_allocation() {
         }
         plan.links = links.into();
         let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(200.0));
+        simulation.run_until(Time::from_secs(240.0));
         let before = allocations::count();
-        simulation.run_until(Time::from_secs(245.0));
+        simulation.run_until(Time::from_secs(285.0));
         let count = allocations::count() - before;
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }
