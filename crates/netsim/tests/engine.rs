@@ -258,16 +258,17 @@ fn pc_red_redirects_flows_beyond_its_share() {
     let kinds = [Kind::Greedy(Tcp::Ns2(Variant::NewReno)), Kind::Constant, Kind::Poisson];
     let mut plan = ring(&kinds.repeat(4), 3.0, ("pc-red", &set), 8.0);
     plan.warmup = Span::ZERO;
-    let refused = run(&plan, 1, Options::default());
-    assert_eq!(rerouted(&refused, "r0->r1", &["redirected"]), 0, "without a backup as those of other links");
+    for flow in Arc::make_mut(&mut plan.flows) {
+        // Hosts of routers 0 and 1: all data would cross link 0.
+        flow.ends = Ends::At(4, 5);
+    }
     plan.routing = routings()[2].clone();
     let tables = run(&plan, 1, Options::default());
     assert!(rerouted(&tables, "r0->r1", &["redirected"]) > 100);
     for options in [Options { shortcuts: false, ..Options::default() }, BY_EVENTS, PARALLEL] {
         assert_eq!(text(&tables), text(&run(&plan, 1, options)));
     }
-    let of = |tables: &_| column(tables, "links", "departures")[4];
-    assert!(of(&tables) > of(&refused), "the long way round");
+    assert!(column(&tables, "links", "departures")[4] > 100, "the long way round");
 }
 
 #[test]
