@@ -190,7 +190,8 @@ ALL_KINDS = frozenset(
         "server": (*SERVERS, *BUCKETS),
         "framing": FRAMINGS,
         "channel": CHANNELS,
-        "change": ("rate", "delay", "channel"),
+        "change": ("rate", "delay", "channel", "kept", "flushed"),
+        "routing": ("multipath", "shortest backup"),
         "probe": ("all", "events", "packets", "losses", "flow_delay", *INTERVALS),
     }.items()
     for name in names
@@ -305,8 +306,12 @@ def scenarios(draw: st.DrawFn) -> Drawn:
     tables["flow"] = flows
     if draft.maybe(3):
         tables["marker"] = {"m": marker(draft, [str(one["name"]) for one in flows])}
-    if draft.maybe(3):
-        tables["change"] = changes(draft, milliseconds)
+    changed = changes(draft, milliseconds) if draft.maybe(3) else []
+    changed += failures(draft, milliseconds) if draft.maybe(3) else []
+    if changed:
+        tables["change"] = changed
+    if draft.maybe(2):
+        tables["routing"] = routing(draft)
     tables["probe"] = probe(draft)
     return Drawn(f"format = 1\n{written(tables)}", draft.number(1, 1000), frozenset(draft.kinds))
 
@@ -590,6 +595,30 @@ def changes(draft: Draft, milliseconds: int) -> list[Table]:
             draft.kind("change", "channel")
             change |= draft.one([CHANNELS[kind] for kind in ("loss", "bursts of losses", "jitter", "duplication")])
         found.append(change)
+    return found
+
+
+def failures(draft: Draft, milliseconds: int) -> list[Table]:
+    """One or two links that go down, and perhaps up again."""
+    found: list[Table] = []
+    for link in dict.fromkeys((draft.one(draft.links), draft.one(draft.links))):
+        down = draft.number(1, milliseconds - 2)
+        waiting = draft.kind("change", draft.one(("kept", "flushed")))
+        found.append({"at": f"{down}ms", "link": link, "state": "down", "waiting": waiting})
+        if draft.maybe(2):
+            found.append({"at": f"{draft.number(down + 1, milliseconds - 1)}ms", "link": link, "state": "up"})
+    return found
+
+
+def routing(draft: Draft) -> Table:
+    """One of several shortest paths by flow, and shortest ways around links that are down."""
+    found: Table = {}
+    if draft.maybe(2):
+        draft.kind("routing", "multipath")
+        found["multipath"] = "flow"
+    if draft.maybe(2):
+        draft.kind("routing", "shortest backup")
+        found["backup"] = "shortest"
     return found
 
 

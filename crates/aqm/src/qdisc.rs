@@ -12,6 +12,8 @@ pub enum DropClass {
     Forced,
     /// The buffer is full.
     Overflow,
+    /// It is no decision about congestion: the link is down, or the packet is sent another way. No other counter has these packets.
+    Route,
 }
 
 impl DropClass {
@@ -21,6 +23,7 @@ impl DropClass {
             Self::Early => "early",
             Self::Forced => "forced",
             Self::Overflow => "overflow",
+            Self::Route => "route",
         }
     }
 }

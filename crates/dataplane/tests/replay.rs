@@ -112,6 +112,7 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], change: impl Fn(&
         flows: [].into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration,
         warmup,
         probe,

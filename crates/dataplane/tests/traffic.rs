@@ -39,6 +39,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span::from_secs(3.0),
         warmup: Span::ZERO,
         probe: Probe { links: vec![0], events: true, ..Probe::default() },

@@ -10,7 +10,7 @@ use aqmlab_transport::TcpConfig;
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::plan::{
-    Dispatch, Ends, Flow, NodeId, Objects, Page, Plan, PoissonProcess, Size, Start, Transport,
+    Dispatch, Ends, Flow, Line, NodeId, Objects, Page, Plan, PoissonProcess, Size, Start, Transport,
 };
 
 impl Plan {
@@ -54,6 +54,20 @@ impl Plan {
             draw_page(page, &mut plan.own_flows()[first..first + page.connections as usize], seed);
         }
         plan
+    }
+
+    /// This plan for a run, in which servers and channels of links that are down at times follow that.
+    #[must_use]
+    pub(crate) fn with_outages(mut self) -> Self {
+        if self.links.iter().any(|link| !link.line.outages.is_empty()) {
+            for link in Arc::make_mut(&mut self.links).iter_mut().filter(|link| !link.line.outages.is_empty())
+            {
+                let Line { server, channel, outages } = (*link.line).clone();
+                let (server, channel) = (server.failing(&outages), channel.cut(&outages));
+                link.line = Line { server, channel, outages }.into();
+            }
+        }
+        self
     }
 
     /// Draw the arrivals of all groups that have a Poisson process.

@@ -1,7 +1,7 @@
 use aqmlab_aqm::Kind;
 
 use crate::link::Link;
-use crate::paths::{Next, Paths};
+use crate::paths::{Next, Paths, Step};
 use crate::plan::{Plan, Transport};
 
 /// The source of a link's packets.
@@ -23,6 +23,7 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
         .iter()
         .enumerate()
         .map(|(i, flow)| match &*flow.transport {
+            _ if paths.detours_of(i).next().is_some() => false,
             _ if !paths.links(i, Kind::Data).all(|link| keeps_order(plan, link)) => false,
             Transport::Tcp { config, .. } => {
                 let own_link = |link: u32| {
@@ -45,15 +46,22 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
 
 fn feeders(plan: &Plan, paths: &Paths) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::Nothing; plan.links.len()];
+    let mut feed = |mut feeder: Feeder, links: &mut dyn Iterator<Item = u32>| {
+        for link in links {
+            let known = &mut feeders[link as usize];
+            *known = if *known == Feeder::Nothing || *known == feeder { feeder } else { Feeder::Several };
+            // The inputs of a station behind a link that does not send in order are sorted.
+            feeder = if keeps_order(plan, link) { Feeder::Link(link) } else { Feeder::Several };
+        }
+    };
     for flow in 0..plan.flows.len() {
         for kind in [Kind::Data, Kind::Ack] {
-            let mut feeder = Feeder::Endpoint(flow, kind);
-            for link in paths.links(flow, kind) {
-                let known = &mut feeders[link as usize];
-                *known = if *known == Feeder::Nothing || *known == feeder { feeder } else { Feeder::Several };
-                // The inputs of a station behind a link that does not send in order are sorted.
-                feeder = if keeps_order(plan, link) { Feeder::Link(link) } else { Feeder::Several };
-            }
+            feed(Feeder::Endpoint(flow, kind), &mut paths.links(flow, kind));
+        }
+        // A link that sends packets on a detour is evaluated in the global order, and so is the first one of the detour.
+        for (turning, _, steps) in paths.detours_of(flow) {
+            feed(Feeder::Several, &mut [turning].into_iter());
+            feed(Feeder::Several, &mut steps.filter_map(Step::link));
         }
     }
     feeders

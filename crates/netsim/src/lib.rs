@@ -46,7 +46,7 @@ pub use moments::Moments;
 pub use observe::{DisciplineSample, EventKind, LinkEvent, Loss, Observation, QueueSample};
 pub use packet_log::LoggedPacket;
 pub use recorded::Recorded;
-pub use routing::{Routed, Routes};
+pub use routing::{Detours, Routed, Routes};
 pub use sink::{FlowSample, SinkCounters};
 pub use source::{SourceCounters, WindowSample};
 pub use tables::{Column, Table, Words};

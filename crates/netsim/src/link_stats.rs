@@ -1,8 +1,10 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
+use aqmlab_aqm::red::victim::REDIRECTED;
 use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
+use crate::link::outage::FLUSHED;
 use crate::observe::Observation;
 use crate::paths::flow_of;
 
@@ -101,6 +103,8 @@ pub(crate) struct Drops {
     by_reason: Vec<ReasonCount>,
     /// Counts of a channel that may do more than delay packets; all others are the discipline's.
     pub channel: Option<ChannelCounters>,
+    /// Packets lost in service or on the wire since the link went down, counted as those of the channel.
+    pub cut: u64,
 }
 
 /// Counts of packets that a channel lost, duplicated or reordered, of those whose service started after the warm-up. A link may
@@ -166,6 +170,8 @@ pub(crate) struct LinkStats {
     pub counters: LinkCounters,
     pub drops: Drops,
     pub observation: Option<Box<Observation>>,
+    /// The discipline sent the last packet that it dropped another way.
+    pub is_redirected: bool,
 }
 
 impl LinkStats {
@@ -174,6 +180,7 @@ impl LinkStats {
             counters: LinkCounters::default(),
             drops: Drops::default(),
             observation: observation.map(Box::new),
+            is_redirected: false,
         }
     }
 
@@ -246,8 +253,11 @@ impl LinkStats {
             DropClass::Early => self.counters.drops_early += 1,
             DropClass::Forced => self.counters.drops_forced += 1,
             DropClass::Overflow => self.counters.drops_overflow += 1,
+            DropClass::Route => self.is_redirected = reason == REDIRECTED,
         }
-        self.drops.count(&packet.meta);
+        if reason.class() != DropClass::Route {
+            self.drops.count(&packet.meta);
+        }
         if let Some(count) = self.drops.of_reason(reason) {
             count.drops += 1;
         }
@@ -261,7 +271,7 @@ impl LinkStats {
     fn marked<P: Numbered>(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
         match reason.class() {
             DropClass::Early => self.counters.marks_early += 1,
-            DropClass::Forced | DropClass::Overflow => self.counters.marks_forced += 1,
+            DropClass::Forced | DropClass::Overflow | DropClass::Route => self.counters.marks_forced += 1,
         }
         if let Some(count) = self.drops.of_reason(reason) {
             count.marks += 1;
@@ -283,7 +293,7 @@ impl LinkStats {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
         self.enters(now, waiting.packets, waiting.bytes);
-        self.drops = Drops { channel: self.drops.channel, ..Drops::default() };
+        self.drops = Drops { channel: self.drops.channel, cut: self.drops.cut, ..Drops::default() };
         if let Some(observation) = &mut self.observation {
             observation.reset_stats();
         }
@@ -329,6 +339,8 @@ pub(crate) struct LinkHost<'a, P> {
     now: Time,
     /// Takes what leaves by a drop, where somebody wants it.
     dropped: Option<&'a mut Vec<P>>,
+    /// The queue is flushed: that is the reason of every drop.
+    is_flushing: bool,
 }
 
 impl<'a, P> LinkHost<'a, P> {
@@ -340,7 +352,17 @@ impl<'a, P> LinkHost<'a, P> {
         now: Time,
         dropped: Option<&'a mut Vec<P>>,
     ) -> Self {
-        Self { rng, stats, now, dropped }
+        Self { rng, stats, now, dropped, is_flushing: false }
+    }
+
+    /// For a call at `now` that flushes the queue.
+    pub fn flushing(
+        rng: &'a mut Stream,
+        stats: &'a mut LinkStats,
+        now: Time,
+        dropped: Option<&'a mut Vec<P>>,
+    ) -> Self {
+        Self { is_flushing: true, ..Self::new(rng, stats, now, dropped) }
     }
 }
 
@@ -355,6 +377,7 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
     }
 
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason) {
+        let reason = if self.is_flushing { FLUSHED } else { reason };
         self.stats.dropped(self.now, &packet, reason);
         if let Some(dropped) = &mut self.dropped {
             dropped.push(packet.payload);

@@ -53,13 +53,13 @@ const UNMARKED: u32 = u32::MAX;
 
 impl Markers {
     /// The markers of a link by their numbers in the plan, if it has any.
-    pub fn of(numbers: &[usize], plan: &Plan, seed: u64) -> Option<Box<Self>> {
+    pub fn of(numbers: &[usize], plan: &Plan, seed: u64) -> Option<Self> {
         let first =
             numbers.iter().flat_map(|&number| &plan.markers[number].flows).min().map_or(0, |f| *f as usize);
         let (markers, flows, meters, place) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut all = Self { markers, flows, meters, first, place };
         numbers.iter().for_each(|&number| all.add(number, &plan.markers[number], seed));
-        (!all.markers.is_empty()).then(|| Box::new(all))
+        (!all.markers.is_empty()).then_some(all)
     }
 
     fn add(&mut self, number: usize, marker: &plan::Marker, seed: u64) {

@@ -61,6 +61,11 @@ impl Numbered for Rest {
 }
 
 impl Message {
+    /// In place of an arrival: the packet takes the detour of its path at the link, which knows when ([`Link::turned_at`]).
+    ///
+    /// [`Link::turned_at`]: crate::link::Link::turned_at
+    pub const TURNED: Time = Time(Time::NEVER.0 - 2);
+
     /// Return what disciplines do not see of the packet; the inverse is [`Message::of_rest`].
     #[inline]
     pub fn rest(&self) -> Rest {

@@ -78,7 +78,7 @@ impl Network {
     /// # Panics
     /// If a flow has no path there and back; in a checked plan every flow has.
     pub fn new(plan: &Plan, seed: u64, shortcuts: bool) -> Self {
-        let plan = plan.drawn(seed);
+        let plan = plan.drawn(seed).with_outages();
         let attached = Attached::new(&plan);
         let links =
             (0..plan.links.len() as LinkId).map(|id| Link::new(id, &attached, seed, shortcuts)).collect();
@@ -91,7 +91,7 @@ impl Network {
             sinks: flows().map(|(i, flow)| Sink::new(i, flow, &plan)).collect(),
             fabric: Fabric {
                 links,
-                paths: Paths::new(&plan),
+                paths: Paths::new(&plan, seed),
                 sacks: SackStore::default(),
                 end: Time::ZERO + plan.duration,
                 shortcuts,
@@ -397,11 +397,14 @@ impl Fabric {
         Some(step.next())
     }
 
-    /// A packet leaves a link: it does not arrive at the far end during the run, or not in order. If it is lost, release what it holds;
-    /// count what the channel did to it.
+    /// A packet leaves a link: it does not arrive at the far end during the run, or not in order, or takes a detour. If it is lost, release
+    /// what it holds; count what the channel did to it.
     #[cold]
     #[inline(never)]
     fn ends<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
+        if message.time == Message::TURNED {
+            return self.turn(scheduler, message);
+        }
         let is_unordered = message.time == Wire::UNORDERED;
         let is_sent = is_unordered && self.send_unordered(scheduler, message);
         if message.cause < self.end && (is_unordered || message.time == Time::NEVER) {
@@ -410,6 +413,23 @@ impl Fabric {
             }
             self.links[message.source as usize].count_arrivals(message.cause, &self.paths.meta(message));
         }
+    }
+
+    /// A link sends a packet that arrived over the detour of its path.
+    fn turn<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {
+        let (Next::Link(link), Some(step)) =
+            (self.paths.at(message.step).next(), self.paths.detour(message.step))
+        else {
+            return;
+        };
+        let mut message = *message;
+        (message.time, message.step) = (self.links[link as usize].turned_at(), step);
+        let Next::Link(first) = self.paths.at(step).next() else { return };
+        if !A::GLOBAL_ORDER {
+            return scheduler.entered(first, &message);
+        }
+        let arrived = self.carry(scheduler, first, &mut message);
+        debug_assert!(!arrived, "a sink of several paths is never evaluated ahead");
     }
 
     /// Schedule the arrivals of a packet and its copy over a channel that does not keep the order. Return whether any of them arrives.
@@ -442,6 +462,9 @@ impl Fabric {
         message: &mut Message,
     ) -> bool {
         let is_transmitted = queue.arrive(paths, message);
+        if queue.is_turned(paths, message) {
+            return true;
+        }
         queue.take_dropped(|dropped| sacks.release(&dropped));
         if A::GLOBAL_ORDER
             && !is_transmitted

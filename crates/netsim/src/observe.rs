@@ -215,11 +215,11 @@ impl Observation {
         all
     }
 
-    /// The channel lost a packet whose service starts at a time.
-    pub(crate) fn lost(&mut self, starts: Time, meta: &Meta) {
+    /// A packet is lost behind the queue, whose service starts at a time: without a reason, by the channel.
+    pub(crate) fn lost(&mut self, starts: Time, meta: &Meta, reason: Option<DropReason>) {
         if self.losses.is_some() && self.channel_losses.len() < self.most_channel_losses {
             let (flow, packet) = (flow_of(meta) as u32, meta.header.kind());
-            self.channel_losses.push(Loss { time: starts, flow, packet, reason: None });
+            self.channel_losses.push(Loss { time: starts, flow, packet, reason });
         }
     }
 

@@ -1,9 +1,11 @@
+use core::ops::Range;
+
 use aqmlab_aqm::{Header, Kind, Meta};
-use aqmlab_units::prefetch;
+use aqmlab_units::{Stream, prefetch};
 
 use crate::message::Message;
-use crate::plan::{Flow, Plan, Transport};
-use crate::routing::Routes;
+use crate::plan::{Flow, LinkId, Multipath, Plan, Transport};
+use crate::routing::{Detours, Routes};
 
 /// Where a step of a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,11 @@ impl Step {
         if self.0 & ENDPOINT != 0 { Next::Endpoint(number) } else { Next::Link(number) }
     }
 
+    /// The link that it leads to, unless that is an endpoint.
+    pub fn link(self) -> Option<u32> {
+        if let Next::Link(link) = self.next() { Some(link) } else { None }
+    }
+
     /// Whether the station there may be evaluated ahead.
     #[inline]
     pub fn is_ahead(self) -> bool {
@@ -48,17 +55,32 @@ struct Hop {
     header: Header,
 }
 
-/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint.
+/// A way on from a hop whose link may be down, or send packets away: hops as far as the end of the path.
+#[derive(Clone, Debug)]
+struct Detour {
+    /// The hop.
+    at: u32,
+    /// Of the path, see [`number_of`].
+    path: u32,
+    hops: Range<u32>,
+}
+
+/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint. Behind all paths are their detours, each ended
+/// in the same way.
 ///
 /// Hosts set the time to live to that of their flow (TTL_i), and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
-/// `TTL_f`). Both numbers follow from the path; a packet only needs to carry whether its sender has received a packet from the other
+/// `TTL_f`); of a path with detours, the longest one. Both numbers follow from the path; a packet only needs to carry whether its sender has received a packet from the other
 /// end.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     hops: Vec<Hop>,
     /// The first hop of each path.
     first: Vec<u32>,
+    /// Hops of the paths.
+    undeviating: usize,
+    /// In the order of the hops that they lead on from.
+    detours: Vec<Detour>,
     /// Hops of the plan; behind them are those of packets that were recorded.
     planned: usize,
 }
@@ -73,11 +95,17 @@ pub(crate) fn flow_of(meta: &Meta) -> usize {
 impl Paths {
     /// # Panics
     /// If a flow has no path there, or needs one back and has none; in a checked plan every flow has.
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan, seed: u64) -> Self {
         let there_and_back =
             plan.flows.iter().map(Flow::ends).flat_map(|(from, to)| [(from, to), (to, from)]);
-        let routed = Routes::new(plan).paths(&there_and_back.collect::<Vec<_>>());
-        let mut paths = Self { hops: Vec::new(), first: Vec::new(), planned: 0 };
+        let stream = |number: usize| {
+            let (flow, way) = (&plan.flows[number / 2].name, ["data", "acknowledgements"][number % 2]);
+            let is_drawn = plan.routing.multipath == Multipath::ByFlow;
+            is_drawn.then(|| Stream::new(seed, &format!("path of {way} of flow {flow}")))
+        };
+        let routed = Routes::new(plan).paths_drawn(&there_and_back.collect::<Vec<_>>(), stream);
+        let mut paths =
+            Self { hops: Vec::new(), first: Vec::new(), undeviating: 0, detours: Vec::new(), planned: 0 };
         for (number, flow) in (0..).zip(&*plan.flows) {
             // Of UDP nothing travels back.
             let one_way = matches!(*flow.transport, Transport::Udp { .. });
@@ -104,9 +132,85 @@ impl Paths {
                 paths.hops.extend(links.enumerate().map(|(passed, step)| hop(passed, step)));
             }
         }
+        paths.undeviating = paths.hops.len();
+        if let Some(mut detours) = Detours::new(plan) {
+            paths.add_detours(plan, &mut detours);
+        }
         paths.hops.shrink_to_fit();
         paths.planned = paths.hops.len();
         paths
+    }
+
+    /// Add the detours of all paths, whose headers show the longest way from then on.
+    fn add_detours(&mut self, plan: &Plan, detours: &mut Detours<'_>) {
+        for path in 0..self.first.len() {
+            let hops = self.range(path);
+            let links: Vec<_> = self.links_of(hops.clone()).collect();
+            let before = self.detours.len();
+            self.deviate(path as u32, hops.start, &links, &mut Vec::new(), detours);
+            if self.detours.len() == before {
+                continue;
+            }
+            let ttl_final = lowered(plan.flows[path / 2].ttl, detours.longest(&links) - 1);
+            let added = self.detours[before..].iter().flat_map(|detour| detour.hops.clone());
+            for hop in added.map(|hop| hop as usize).chain(hops) {
+                self.hops[hop].header = self.hops[hop].header.with_ttl_final(ttl_final);
+            }
+        }
+        self.detours.sort_unstable_by_key(|detour| detour.at);
+    }
+
+    /// Add the detours of a path, or of a detour around some links, that begins at hop `start`.
+    fn deviate(
+        &mut self,
+        path: u32,
+        start: usize,
+        links: &[LinkId],
+        avoided: &mut Vec<LinkId>,
+        detours: &mut Detours<'_>,
+    ) {
+        for (passed, link) in links.iter().enumerate() {
+            let Some(detour) = detours.at(links, passed, avoided) else { continue };
+            let (at, first) = (start + passed, self.hops.len());
+            let end = self.hops[start + links.len()];
+            let steps = detour.iter().copied().map(Step).chain([end.step]);
+            let before = self.hops[at].header;
+            for (further, step) in steps.enumerate() {
+                let header = before.with_ttl(lowered(before.ttl(), further));
+                self.hops.push(Hop { step, label: end.label, header });
+            }
+            self.detours.push(Detour { at: at as u32, path, hops: first as u32..self.hops.len() as u32 });
+            avoided.push(*link);
+            self.deviate(path, first, &detour, avoided, detours);
+            avoided.pop();
+        }
+    }
+
+    /// The first step of the detour from a step, if it has one.
+    #[cold]
+    pub fn detour(&self, step: u32) -> Option<u32> {
+        let place = self.detours.binary_search_by_key(&step, |detour| detour.at).ok()?;
+        Some(self.detours[place].hops.start)
+    }
+
+    /// Whether any path has a detour.
+    pub fn has_detours(&self) -> bool {
+        !self.detours.is_empty()
+    }
+
+    /// The detours of a flow: the link that packets do not take, the kind of the packets, and their steps from there.
+    pub fn detours_of(
+        &self,
+        flow: usize,
+    ) -> impl Iterator<Item = (LinkId, Kind, impl Iterator<Item = Step>)> {
+        let of_flow = self.detours.iter().filter(move |detour| detour.path as usize / 2 == flow);
+        of_flow.map(|detour| {
+            let Next::Link(link) = self.at(detour.at).next() else {
+                unreachable!("a detour is around a link")
+            };
+            let kind = if detour.path % 2 == 0 { Kind::Data } else { Kind::Ack };
+            (link, kind, detour.hops.clone().map(|hop| self.at(hop)))
+        })
     }
 
     /// The step of a packet that was recorded before a link, behind which is the end of its flow.
@@ -171,17 +275,23 @@ impl Paths {
 
     /// The links of a path, in order.
     pub fn links(&self, flow: usize, kind: Kind) -> impl Iterator<Item = u32> {
-        self.steps(flow, kind).filter_map(|step| match step.next() {
-            Next::Link(link) => Some(link),
-            Next::Endpoint(_) => None,
-        })
+        self.links_of(self.range(number_of(flow, kind)))
+    }
+
+    fn links_of(&self, hops: Range<usize>) -> impl Iterator<Item = u32> {
+        hops.filter_map(|hop| self.hops[hop].step.link())
     }
 
     /// Lets stations be evaluated ahead if `may` returns true for them and for the kind of the packets.
     pub fn allow_ahead(&mut self, may: impl Fn(Next, Kind) -> bool) {
-        for path in 0..self.first.len() {
+        let paths = (0..self.first.len()).map(|path| (path, self.range(path)));
+        let detours = self
+            .detours
+            .iter()
+            .map(|detour| (detour.path as usize, detour.hops.start as usize..detour.hops.end as usize));
+        for (path, hops) in paths.chain(detours).collect::<Vec<_>>() {
             let kind = if path % 2 == 0 { Kind::Data } else { Kind::Ack };
-            for hop in self.range(path) {
+            for hop in hops {
                 let step = &mut self.hops[hop].step;
                 if may(step.next(), kind) {
                     step.0 |= AHEAD;
@@ -190,8 +300,8 @@ impl Paths {
         }
     }
 
-    fn range(&self, path: usize) -> core::ops::Range<usize> {
-        let end = self.first.get(path + 1).map_or(self.planned, |&next| next as usize);
+    fn range(&self, path: usize) -> Range<usize> {
+        let end = self.first.get(path + 1).map_or(self.undeviating, |&next| next as usize);
         self.first[path] as usize..end
     }
 }
@@ -212,7 +322,7 @@ mod tests {
 
     use super::*;
     use crate::key::Key;
-    use crate::plan::{Ends, Flow, Line, Link, Probe, Size, Start, TTL};
+    use crate::plan::{Backup, BackupRule, Ends, Flow, Line, Link, Outage, Probe, Routing, Size, Start, TTL};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::ns2::{Config, Variant};
     use aqmlab_transport::{Data, DataFlags, TcpConfig};
@@ -253,6 +363,7 @@ mod tests {
             flows: [flow(false), flow(true)].into(),
             pages: Vec::new(),
             markers: Vec::new(),
+            routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,
             probe: Probe::default(),
@@ -266,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_path_ends_at_its_flow() {
-        let paths = Paths::new(&plan());
+        let paths = Paths::new(&plan(), 1);
         let steps: Vec<_> = paths.steps(1, Kind::Ack).map(Step::next).collect();
         assert_eq!(steps, [Next::Link(3), Next::Link(4), Next::Endpoint(1)]);
         assert_eq!(paths.links(0, Kind::Data).collect::<Vec<_>>(), [0, 1, 2]);
@@ -275,7 +386,7 @@ mod tests {
 
     #[test]
     fn labels_and_classes() {
-        let paths = Paths::new(&plan());
+        let paths = Paths::new(&plan(), 1);
         let label = |flow, kind| {
             let meta = paths.meta(&data(paths.first(flow, kind), false));
             (meta.flow, meta.header.class(), flow_of(&meta))
@@ -286,7 +397,7 @@ mod tests {
 
     #[test]
     fn routers_lower_the_time_to_live_and_learn_its_end_once_the_sender_has_received_it() {
-        let paths = Paths::new(&plan());
+        let paths = Paths::new(&plan(), 1);
         let ttl_of = |flow, kind, hop, peer_ttl_known| {
             let meta = paths.meta(&data(paths.first(flow, kind) + hop, peer_ttl_known));
             (meta.header.ttl_initial(), meta.header.ttl(), meta.header.ttl_final())
@@ -300,5 +411,41 @@ mod tests {
         assert_eq!(ttl_of(1, Kind::Data, 2, true), (9, 7, 7));
         assert_eq!(ttl_of(1, Kind::Ack, 0, false), (9, 9, 0));
         assert_eq!([lowered(TTL, 64), lowered(TTL, 1000)], [0, 0]);
+    }
+
+    #[test]
+    fn times_to_live_on_a_detour() {
+        let mut plan = plan();
+        plan.nodes = (0..6).map(|i| i.to_string().into()).collect();
+        let mut links = plan.links.to_vec();
+        for (from, to) in [(1, 4), (4, 5), (5, 2)] {
+            links.push(Link { from, to, ..links[0].clone() });
+        }
+        Arc::make_mut(&mut links[1].line).outages =
+            vec![Outage { down: Time(1), up: Time(2), flushes: false }];
+        plan.links = links.into();
+        assert!(!Paths::new(&plan, 1).has_detours());
+        let static_detour = vec![Backup { link: 1, path: vec![5, 6, 7] }];
+        for (backup, backups) in [(BackupRule::Shortest, Vec::new()), (BackupRule::Nothing, static_detour)] {
+            plan.routing = Routing { backup, backups, ..Routing::default() };
+            let paths = Paths::new(&plan, 1);
+            let first = paths.first(0, Kind::Data);
+            assert_eq!([first, first + 2].map(|step| paths.detour(step)), [None, None]);
+            let detour = paths.detour(first + 1).expect("a way around link 1");
+            let hops = |from: u32, count| {
+                (from..from + count).map(|step| {
+                    let header = paths.meta(&data(step, true)).header;
+                    (paths.at(step).next(), header.ttl(), header.ttl_final())
+                })
+            };
+            // Five links: the other end sees 60, and all routers know it, also on the shorter path.
+            let link = |link, ttl| (Next::Link(link), ttl, 60);
+            assert_eq!(hops(first, 3).collect::<Vec<_>>(), [link(0, 64), link(1, 63), link(2, 62)]);
+            let ways = [link(5, 63), link(6, 62), link(7, 61), link(2, 60)];
+            assert_eq!(hops(detour, 4).collect::<Vec<_>>(), ways);
+            assert_eq!(paths.at(detour + 4).next(), Next::Endpoint(0));
+            let back = paths.meta(&data(paths.first(0, Kind::Ack), true));
+            assert_eq!(back.header.ttl_final(), 63, "acknowledgements have one way");
+        }
     }
 }

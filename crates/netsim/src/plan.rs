@@ -9,7 +9,7 @@ pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
 pub use crate::link::{
-    Channel, ChannelChange, Impairments, InService, Keys, LONGEST_TRACE, Server, Settings, TraceData,
+    Channel, ChannelChange, Impairments, InService, Keys, LONGEST_TRACE, Outage, Server, Settings, TraceData,
 };
 
 /// A name. With many flows, most memory of a plan would be that of texts: one of up to 24 bytes needs none of its own.
@@ -35,12 +35,54 @@ pub struct Plan {
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
     pub markers: Vec<Marker>,
+    /// How packets find their way.
+    pub routing: Routing,
     /// The run ends here.
     pub duration: Span,
     /// Statistics begin here; below `duration`.
     pub warmup: Span,
     /// Records to keep.
     pub probe: Probe,
+}
+
+/// How packets find their way: over the shortest path by links, and over others while a link of it is down.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Routing {
+    /// Which of several shortest paths.
+    pub multipath: Multipath,
+    /// The detour around a link that is down, where `backups` has none.
+    pub backup: BackupRule,
+    /// Static detours; at most one for a link.
+    pub backups: Vec<Backup>,
+}
+
+/// Which of several shortest paths packets take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multipath {
+    /// The one over the link of the lowest number at the first difference.
+    #[default]
+    First,
+    /// One for each flow and direction, drawn at each router: a hash of the flow's name and the seed.
+    ByFlow,
+}
+
+/// The detour around a link that is down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackupRule {
+    /// None: packets are dropped.
+    #[default]
+    Nothing,
+    /// The shortest path from the start of the link to the destination of the packet without it.
+    Shortest,
+}
+
+/// A static detour around a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backup {
+    /// Taken while this link is down, and by packets that its discipline sends another way.
+    pub link: LinkId,
+    /// Links from its start to its end.
+    pub path: Vec<LinkId>,
 }
 
 /// A one-way link and the queue before it.
@@ -65,12 +107,19 @@ pub struct Line {
     pub server: Server,
     /// When it arrives at the far end.
     pub channel: Channel,
+    /// When the link is down, in order and apart.
+    pub outages: Vec<Outage>,
 }
 
 impl Line {
+    /// Return the line of a link that is never down.
+    pub fn new(server: Server, channel: Channel) -> Self {
+        Self { server, channel, outages: Vec::new() }
+    }
+
     /// Return a line with a constant bit rate, above 0, and a constant propagation delay.
     pub fn constant(rate: Rate, delay: Span) -> Self {
-        Self { server: Server::constant(rate), channel: Channel::constant(delay) }
+        Self::new(Server::constant(rate), Channel::constant(delay))
     }
 
     /// Return bit rate and propagation delay, by which automatic parameters of a discipline are chosen: those of the start.

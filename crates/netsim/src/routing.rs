@@ -1,10 +1,14 @@
 //! Shortest paths by number of links; of several, the one over the link of the lowest number at the first difference,
-//! seen from the source.
+//! seen from the source, or one that is drawn router by router. Detours around links that are down.
 //!
 //! One search for every node that paths end at, back from there and only as far as the sources asked for. Hosts with a
 //! single neighbour are left out of it, so that a dumbbell of any number of flows costs one search over its two routers.
 
-use crate::plan::{LinkId, NodeId, Plan};
+use std::collections::{BTreeMap, VecDeque};
+
+use aqmlab_units::Stream;
+
+use crate::plan::{BackupRule, LinkId, NodeId, Plan};
 
 /// Stands for no link, and for a distance that is not known.
 const NONE: u32 = u32::MAX;
@@ -42,17 +46,26 @@ impl<'a> Routes<'a> {
     /// The links from `from` to `to`; empty when they are the same node, `None` when there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         let mut links = Vec::new();
-        self.append(from, to, &mut links).then_some(links)
+        self.append(from, to, None, &mut links).then_some(links)
     }
 
     /// The same for many pairs, with one search for each node that paths end at.
     pub fn paths(&mut self, pairs: &[(NodeId, NodeId)]) -> Routed {
+        self.paths_drawn(pairs, |_| None)
+    }
+
+    /// The same, with the stream by which one of several shortest paths of a pair is drawn.
+    pub(crate) fn paths_drawn(
+        &mut self,
+        pairs: &[(NodeId, NodeId)],
+        stream: impl Fn(usize) -> Option<Stream>,
+    ) -> Routed {
         let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
         order.sort_by_key(|&i| self.end(pairs[i as usize].1).0);
         let mut routed = Routed { links: Vec::new(), spans: vec![None; pairs.len()] };
         for i in order {
             let ((from, to), start) = (pairs[i as usize], routed.links.len());
-            if self.append(from, to, &mut routed.links) {
+            if self.append(from, to, stream(i as usize), &mut routed.links) {
                 routed.spans[i as usize] = Some((start, routed.links.len()));
             }
         }
@@ -73,7 +86,13 @@ impl<'a> Routes<'a> {
     }
 
     /// Adds the links of a path, if there is one.
-    fn append(&mut self, from: NodeId, to: NodeId, links: &mut Vec<LinkId>) -> bool {
+    fn append(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        mut stream: Option<Stream>,
+        links: &mut Vec<LinkId>,
+    ) -> bool {
         if from == to {
             return true;
         }
@@ -95,7 +114,10 @@ impl<'a> Routes<'a> {
             }
         }
         while here != end {
-            let (link, next) = self.search.next(here, &self.out);
+            let (link, next) = match &mut stream {
+                Some(stream) => self.search.draw(here, &self.out, stream),
+                None => self.search.next(here, &self.out),
+            };
             links.push(link);
             here = next;
         }
@@ -210,6 +232,18 @@ impl Search {
         distances[node as usize] < NONE
     }
 
+    /// As [`Search::next`], but drawn from all links that bring a path nearer to its end.
+    fn draw(&self, node: NodeId, out: &Adjacency, stream: &mut Stream) -> (LinkId, NodeId) {
+        let nearer = self.distances[node as usize] - 1;
+        let all = || {
+            let places = out.of(node);
+            places.filter(|&place| self.distances[out.neighbours[place] as usize] == nearer)
+        };
+        let count = all().count() as u64;
+        let drawn = if count > 1 { stream.below(count) as usize } else { 0 };
+        all().nth(drawn).map_or((NONE, 0), |place| (out.links[place], out.neighbours[place]))
+    }
+
     /// The link of the lowest number that brings a path from `node`, which has been reached, nearer to its end, and the
     /// node it leads to.
     fn next(&mut self, node: NodeId, out: &Adjacency) -> (LinkId, NodeId) {
@@ -223,6 +257,101 @@ impl Search {
         *known
     }
 }
+
+/// Finds detours around links of one plan that may be down.
+pub struct Detours<'a> {
+    plan: &'a Plan,
+    /// Links out of each node.
+    out: BTreeMap<NodeId, Vec<LinkId>>,
+    /// The link by which each node is reached, from a node without some links.
+    trees: BTreeMap<(NodeId, Vec<LinkId>), BTreeMap<NodeId, LinkId>>,
+}
+
+impl<'a> Detours<'a> {
+    /// Detours of a plan; `None` if it has none.
+    pub fn new(plan: &'a Plan) -> Option<Self> {
+        let is_shortest = plan.routing.backup == BackupRule::Shortest;
+        let fails = plan.links.iter().any(|link| !link.line.outages.is_empty());
+        if plan.routing.backups.is_empty() && !(is_shortest && fails) {
+            return None;
+        }
+        let mut out: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        (0..).zip(&*plan.links).for_each(|(id, link)| out.entry(link.from).or_default().push(id));
+        Some(Self { plan, out, trees: BTreeMap::new() })
+    }
+
+    /// Return the links from the start of `path` to its end that avoid its first link and others, if that has a detour: its backup and the
+    /// remaining links, or the shortest path.
+    fn around(&mut self, path: &[LinkId], avoided: &[LinkId]) -> Option<Vec<LinkId>> {
+        let (&link, rest) = path.split_first()?;
+        let (plan, routing) = (self.plan, &self.plan.routing);
+        if let Some(backup) = routing.backups.iter().find(|backup| backup.link == link) {
+            let is_free = backup.path.iter().all(|link| !avoided.contains(link));
+            return is_free.then(|| [&backup.path, rest].concat());
+        }
+        let line = &plan.links[link as usize].line;
+        if routing.backup != BackupRule::Shortest || line.outages.is_empty() {
+            return None;
+        }
+        let mut without = avoided.to_vec();
+        without.push(link);
+        without.sort_unstable();
+        without.dedup();
+        self.shortest(plan.links[link as usize].from, plan.links[*path.last()? as usize].to, without)
+    }
+
+    fn shortest(&mut self, from: NodeId, to: NodeId, without: Vec<LinkId>) -> Option<Vec<LinkId>> {
+        let (plan, out) = (self.plan, &self.out);
+        let tree = self.trees.entry((from, without)).or_insert_with_key(|(from, without)| {
+            let (mut reached, mut todo) = (BTreeMap::new(), VecDeque::from([*from]));
+            while let Some(node) = todo.pop_front() {
+                for &link in out.get(&node).into_iter().flatten().filter(|link| !without.contains(link)) {
+                    let next = plan.links[link as usize].to;
+                    if next != *from && !reached.contains_key(&next) {
+                        reached.insert(next, link);
+                        todo.push_back(next);
+                    }
+                }
+            }
+            reached
+        });
+        let mut path = Vec::new();
+        let mut here = to;
+        while here != from {
+            let link = *tree.get(&here)?;
+            path.push(link);
+            here = plan.links[link as usize].from;
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// Return the most links that a packet of this path passes, detours included.
+    pub fn longest(&mut self, path: &[LinkId]) -> usize {
+        self.longest_after(path, &mut Vec::new())
+    }
+
+    fn longest_after(&mut self, path: &[LinkId], avoided: &mut Vec<LinkId>) -> usize {
+        let mut longest = path.len();
+        for passed in 0..path.len() {
+            if let Some(detour) = self.at(path, passed, avoided) {
+                avoided.push(path[passed]);
+                longest = longest.max(passed + self.longest_after(&detour, avoided));
+                avoided.pop();
+            }
+        }
+        longest
+    }
+
+    /// Return the detour around the link in this place of a path, of a packet that has taken detours around others.
+    pub(crate) fn at(&mut self, path: &[LinkId], passed: usize, avoided: &[LinkId]) -> Option<Vec<LinkId>> {
+        let is_new = avoided.len() < MOST_DETOURS && !avoided.contains(&path[passed]);
+        if is_new { self.around(&path[passed..], avoided) } else { None }
+    }
+}
+
+/// Most detours that a packet takes.
+const MOST_DETOURS: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -250,6 +379,7 @@ mod tests {
             flows: [].into(),
             pages: Vec::new(),
             markers: Vec::new(),
+            routing: Default::default(),
             duration: Span::from_millis(1),
             warmup: Span::ZERO,
             probe: Probe::default(),

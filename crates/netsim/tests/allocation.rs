@@ -5,13 +5,15 @@ mod allocations;
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
+use std::sync::Arc;
+
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::Probe;
+use aqmlab_netsim::plan::{Outage, Probe};
 use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::Time;
-use common::ring::{Kind, ring};
+use common::ring::{Kind, fail, ring, routings};
 use common::{Tcp, dumbbell};
 
 #[test]
@@ -64,6 +66,37 @@ fn markers_traffic_victims_and_timers_cost_no_allocation() {
             let count = allocations::count() - before;
             assert!(count <= 3, "{aqm}, shortcuts {shortcuts}: {count}");
         }
+    }
+}
+
+#[test]
+fn detours_cost_no_allocation() {
+    let kinds: Vec<_> =
+        Tcp::all().into_iter().map(Kind::Greedy).chain([Kind::OnOff, Kind::Poisson, Kind::Lengths]).collect();
+    for shortcuts in [true, false] {
+        let mut plan = ring(&kinds, 2.0, ("red", &[("limit", Value::Packets(90.0))]), 300.0);
+        plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
+        fail(&mut plan, routings()[1].clone());
+        // Links go down and up again and again, with and without a flush.
+        let outages = |first: u64| {
+            let outage = |i: u64| Outage {
+                down: Time::from_secs((first + 10 * i) as f64),
+                up: Time::from_secs((first + 10 * i + 3) as f64),
+                flushes: i % 2 == 0,
+            };
+            (0..29).map(outage).collect()
+        };
+        let mut links = plan.links.to_vec();
+        for (link, first) in [(0, 1), (1, 6), (6, 2)] {
+            Arc::make_mut(&mut links[link].line).outages = outages(first);
+        }
+        plan.links = links.into();
+        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
+        simulation.run_until(Time::from_secs(240.0));
+        let before = allocations::count();
+        simulation.run_until(Time::from_secs(285.0));
+        let count = allocations::count() - before;
+        assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }
 }
 

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Ends, Plan, Size, Transport};
+use aqmlab_netsim::plan::{Ends, Multipath, Plan, Size, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
 use aqmlab_units::{Span, Time};
-use common::ring::{Kind, impair, ring};
+use common::ring::{Kind, fail, impair, ring, routings};
 use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
 
@@ -89,13 +89,25 @@ fn run_in_steps(plan: &Plan, seed: u64, options: Options) -> Vec<(&'static str, 
     stepped.into_tables()
 }
 
+/// Return the drops of a link that are no decision of its discipline, by reason.
+fn rerouted(tables: &[(&'static str, aqmlab_netsim::Table)], link: &str, reasons: &[&str]) -> i64 {
+    let [links, of] = ["link", "reason"].map(|name| common::words(tables, "drop_reasons", name));
+    let drops = column(tables, "drop_reasons", "drops");
+    let is_it = |i: &usize| links[*i] == link && reasons.contains(&of[*i].as_str());
+    (0..drops.len()).filter(is_it).map(|i| drops[i]).sum()
+}
+
 /// Packets and bytes are where they can be, in all tables that count them from the start.
 fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
     let links = |name| column(tables, "links", name);
     let sum = |values: &[i64]| values.iter().sum::<i64>();
-    for (i, arrivals) in links("arrivals").iter().enumerate() {
+    let at_queues = ["down", "flushed"];
+    for (i, (arrivals, name)) in
+        links("arrivals").iter().zip(common::words(tables, "links", "link")).enumerate()
+    {
         let at = |name| links(name)[i];
-        assert_eq!(*arrivals, at("departures") + at("drops") + at("packets_at_end"));
+        let others = rerouted(tables, &name, &at_queues);
+        assert_eq!(*arrivals, at("departures") + at("drops") + others + at("packets_at_end"));
     }
     let drops = sum(&links("drops"));
     assert_eq!(drops, sum(&column(tables, "flows", "drops")));
@@ -114,7 +126,8 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
             for count in ["arrivals", "arrived_bytes", "departures", "departed_bytes", "drops", "marks"] {
                 let by_code_point = column(tables, "code_points", count);
                 let total: i64 = of_link.iter().map(|row| by_code_point[*row]).sum();
-                assert_eq!(total, links(count)[link], "{name} {count}");
+                let others = if count == "drops" { rerouted(tables, name, &at_queues) } else { 0 };
+                assert_eq!(total, links(count)[link] + others, "{name} {count}");
             }
         }
     }
@@ -124,7 +137,8 @@ fn check_books(tables: &[(&'static str, aqmlab_netsim::Table)]) {
         for (link, name) in common::words(tables, "links", "link").iter().enumerate() {
             if observed.contains(name) {
                 let events = observed.iter().zip(&kinds).filter(|(l, k)| *l == name && *k == kind).count();
-                assert_eq!(events as i64, links(count)[link], "{name} {count}");
+                let others = if kind == "d" { rerouted(tables, name, &at_queues) } else { 0 };
+                assert_eq!(events as i64, links(count)[link] + others, "{name} {count}");
             }
         }
     }
@@ -151,9 +165,9 @@ fn check_applications(tables: &[(&'static str, aqmlab_netsim::Table)]) {
     let sum = |table, name| column(tables, table, name).iter().sum::<i64>();
     let dropped = common::words(tables, "events", "kind").iter().filter(|kind| *kind == "d").count();
     // The channels' losses are no events of the queue.
-    let in_channels =
-        common::words(tables, "losses", "reason").iter().filter(|why| *why == "channel").count();
-    assert_eq!(rows("losses") - in_channels, dropped);
+    let lost = |reason| common::words(tables, "losses", "reason").iter().filter(|why| *why == reason).count();
+    let in_channels = lost("channel");
+    assert_eq!(rows("losses") - in_channels - lost("cut"), dropped);
     assert!(in_channels as i64 <= sum("channels", "losses"));
     assert_eq!(rows("flow_delays"), rows("flows"));
     assert_eq!(sum("flow_delays", "packets"), sum("flows", "arrived"));
@@ -203,16 +217,95 @@ fn packets_that_leave_a_link_arrive_unless_its_channel_loses_them() {
     assert!(all.iter().all(|count| *count > 10), "{all:?}");
 }
 
+#[test]
+fn packets_are_conserved_while_links_are_down() {
+    let mut all = [0; 3];
+    for (seed, routing) in (0..).zip(routings()) {
+        let kinds =
+            [Kind::Constant, Kind::Poisson, Kind::OnOff, Kind::Lengths, Kind::Poisson, Kind::Constant];
+        let mut plan = ring(&kinds, 3.0, ("red", &[]), 8.0);
+        impair(&mut plan);
+        fail(&mut plan, routing.clone());
+        plan.warmup = Span::ZERO;
+        let tables = run(&plan, seed, Options::default());
+        let sum = |table, name| column(&tables, table, name).iter().sum::<i64>();
+        let of_reason = |reason| {
+            common::words(&tables, "links", "link")
+                .iter()
+                .map(|link| rerouted(&tables, link, &[reason]))
+                .sum::<i64>()
+        };
+        let [down, flushed, cut] = ["down", "flushed", "cut"].map(of_reason);
+        all = [all[0] + down, all[1] + flushed, all[2] + cut];
+        let queued = sum("links", "packets_at_end");
+        assert_eq!(
+            sum("links", "arrivals"),
+            sum("links", "departures") + sum("links", "drops") + down + flushed + queued
+        );
+        // Each packet that arrives is offered to the next link, or is at its receiver; few are on the wire at the end.
+        let arrived =
+            sum("links", "departures") - sum("channels", "losses") - cut + sum("channels", "copies");
+        let on_wires = arrived - (sum("links", "arrivals") - sum("flows", "sent") + sum("flows", "arrived"));
+        assert!((0..100).contains(&on_wires), "{on_wires}");
+        assert_eq!(sum("flows", "drops"), sum("links", "drops"), "the discipline's alone");
+    }
+    assert!(all.iter().all(|count| *count > 10), "{all:?}");
+}
+
+#[test]
+fn pc_red_redirects_flows_beyond_its_share() {
+    let set = [("r_p_max", Value::Number(0.1)), ("over_r_p_max", Value::Word("redirect".into()))];
+    let kinds = [Kind::Greedy(Tcp::Ns2(Variant::NewReno)), Kind::Constant, Kind::Poisson];
+    let mut plan = ring(&kinds.repeat(4), 3.0, ("pc-red", &set), 8.0);
+    plan.warmup = Span::ZERO;
+    for flow in Arc::make_mut(&mut plan.flows) {
+        // Hosts of routers 0 and 1: all data would cross link 0.
+        flow.ends = Ends::At(4, 5);
+    }
+    plan.routing = routings()[2].clone();
+    let tables = run(&plan, 1, Options::default());
+    assert!(rerouted(&tables, "r0->r1", &["redirected"]) > 100);
+    for options in [Options { shortcuts: false, ..Options::default() }, BY_EVENTS, PARALLEL] {
+        assert_eq!(text(&tables), text(&run(&plan, 1, options)));
+    }
+    assert!(column(&tables, "links", "departures")[4] > 100, "the long way round");
+}
+
+#[test]
+fn flows_keep_to_one_of_the_shortest_paths() {
+    let mut plan = ring(&[Kind::Constant; 40], 3.0, ("red", &[]), 4.0);
+    for flow in Arc::make_mut(&mut plan.flows) {
+        // Hosts of routers 0 and 2, across the ring.
+        flow.ends = Ends::At(4, 6);
+    }
+    let first_links = |plan: &Plan, seed| {
+        let simulation = Simulation::new(plan, seed, Options::default());
+        (0..40).filter(|flow| simulation.path(*flow).nth(1) == Some(4)).count()
+    };
+    assert_eq!(first_links(&plan, 1), 0);
+    plan.routing.multipath = Multipath::ByFlow;
+    let count = first_links(&plan, 1);
+    assert!((10..30).contains(&count) && first_links(&plan, 1) == count, "{count}");
+    let simulation = |seed| Simulation::new(&plan, seed, Options::default());
+    let paths =
+        |seed| (0..40).map(|flow| simulation(seed).path(flow).collect::<Vec<_>>()).collect::<Vec<_>>();
+    assert!(paths(1) == paths(1) && paths(1) != paths(2), "a hash of flow and seed");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn all_that_a_plan_can_name_gives_the_same_results_in_every_order_of_evaluation(
         kinds in kinds(), (aqm, set) in any_queue(), mbps in 0.5f64..8.0, seed in 0u64..1000, impaired in any::<bool>(),
+        routing in prop::option::of(prop::sample::select(routings().to_vec())),
     ) {
         let mut plan = ring(&kinds, mbps, (aqm, &set), 8.0);
         if impaired {
             impair(&mut plan);
+        }
+        if let Some(routing) = routing {
+            fail(&mut plan, routing);
         }
         let measured = run(&plan, seed, Options::default());
         prop_assert_eq!(text(&measured), text(&run(&plan, seed, Options { shortcuts: false, ..Options::default() })));
@@ -230,8 +323,11 @@ proptest! {
     }
 
     #[test]
-    fn probes_change_nothing(kinds in kinds(), (aqm, set) in any_queue(), seed in 0u64..1000) {
+    fn probes_change_nothing(kinds in kinds(), (aqm, set) in any_queue(), seed in 0u64..1000, fails in any::<bool>()) {
         let mut plan = ring(&kinds, 2.0, (aqm, &set), 8.0);
+        if fails {
+            fail(&mut plan, routings()[1].clone());
+        }
         let observed = run(&plan, seed, Options::default());
         plan.probe = aqmlab_netsim::plan::Probe::default();
         let unobserved = run(&plan, seed, Options::default());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aqmlab_netsim::plan::{Channel, ChannelChange, Impairments, LinkId, Server};
+use aqmlab_netsim::plan::{Channel, ChannelChange, Impairments, LinkId, Outage, Server};
 use aqmlab_units::{Span, Time};
 
 use crate::nearest::listed;
@@ -12,9 +12,15 @@ use crate::problem::Complaint;
 use crate::section::Section;
 use crate::shape::{Key, Kind, Shape};
 
+/// The key by which a link goes down or up.
+const STATE: &str = "state";
+/// The key for the packets that wait when it goes down.
+const WAITING: &str = "waiting";
+const FLUSHED: &str = "flushed";
+
 /// The keys of a link that may change.
 fn changing_keys() -> impl Iterator<Item = &'static str> {
-    [Server::KEY.key, Channel::KEY.key].into_iter().chain(Impairments::KEYS)
+    [Server::KEY.key, Channel::KEY.key].into_iter().chain(Impairments::KEYS).chain([STATE])
 }
 
 /// A change of a link during the run.
@@ -28,6 +34,30 @@ pub struct Change {
     pub server: Option<Server>,
     /// Changes of its channel.
     pub channel: ChannelChange,
+    /// Whether it goes down or up.
+    pub state: Option<LinkState>,
+}
+
+/// The state of a link from a change on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It is down.
+    Down {
+        /// The packets that wait are dropped.
+        flushes: bool,
+    },
+    /// It is up.
+    Up,
+}
+
+impl LinkState {
+    /// Return its word in a scenario file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Down { .. } => "down",
+            Self::Up => "up",
+        }
+    }
 }
 
 pub(crate) fn shape() -> Shape {
@@ -42,8 +72,21 @@ pub(crate) fn shape() -> Shape {
         let doc = format!("{} from then on.", key.doc.trim_end_matches('.'));
         Key { doc, ..key }
     }));
+    keys.extend([
+        Key::new(
+            STATE,
+            Kind::Choice(vec!["down", "up"]),
+            "A link that goes down loses the packets in service and on the wire; packets that arrive then take its backup, or are dropped.",
+        ),
+        Key::new(
+            WAITING,
+            Kind::Choice(vec!["kept", FLUSHED]),
+            "The packets that wait when the link goes down: kept until it is up, or dropped.",
+        )
+        .default("\"kept\""),
+    ]);
     Shape::new(
-        "A change of a link during the run: of its rate, its delay, or what its channel does to packets.",
+        "A change of a link during the run: of its rate, its delay, what its channel does to packets, or whether it is up.",
         keys,
     )
 }
@@ -52,16 +95,39 @@ pub(crate) fn shape() -> Shape {
 pub(crate) fn read(file: &Section<'_>, links: &LinkNames<'_>, duration: Option<Span>) -> Vec<Change> {
     let sections = file.sections("change");
     check_duplicates(&sections);
-    let mut changes: Vec<_> = sections.iter().filter_map(|s| change(s, links, duration)).collect();
-    changes.sort_by_key(|c| c.at);
-    changes
+    let mut changes: Vec<_> =
+        sections.iter().filter_map(|s| Some((change(s, links, duration)?, s))).collect();
+    changes.sort_by_key(|(change, _)| change.at);
+    check_states(&changes);
+    changes.into_iter().map(|(change, _)| change).collect()
+}
+
+/// A link goes down and up in turn.
+fn check_states(changes: &[(Change, &Section<'_>)]) {
+    let mut last = BTreeMap::new();
+    for (change, section) in changes {
+        let Some(state) = change.state else { continue };
+        let before = last.insert(change.link, (state, change.at));
+        let (word, at) = before.map_or(("up", 0.0), |(state, at)| (state.word(), at.secs()));
+        if word == state.word() {
+            let complaint = Complaint::new(format!("the link is {word} already, since {at} s"));
+            section.error(STATE, complaint.allowed("down and up in turn"));
+        }
+    }
 }
 
 /// Change the links, in order of time.
 pub(crate) fn apply(changes: &[Change], builder: &mut Builder<'_>) {
-    for Change { at, link, server, channel } in changes {
-        let line = &mut builder.links[*link as usize].line;
-        Arc::make_mut(line).change(*at, server.clone(), channel);
+    for Change { at, link, server, channel, state } in changes {
+        let line = Arc::make_mut(&mut builder.links[*link as usize].line);
+        line.change(*at, server.clone(), channel);
+        match *state {
+            Some(LinkState::Down { flushes }) => {
+                line.outages.push(Outage { down: *at, up: Time::NEVER, flushes })
+            }
+            Some(LinkState::Up) => line.outages.iter_mut().rev().take(1).for_each(|last| last.up = *at),
+            None => {}
+        }
     }
 }
 
@@ -78,7 +144,18 @@ fn change(section: &Section<'_>, links: &LinkNames<'_>, duration: Option<Span>) 
         section.report.error(section.place, section.path.as_str(), complaint);
     }
     let link = links.named_by(section, "link");
-    Some(Change { at: at?, link: link?, server, channel: channel? })
+    let flushes = section.text(WAITING) == Some(FLUSHED);
+    let state = section
+        .text(STATE)
+        .map(|word| if word == "up" { LinkState::Up } else { LinkState::Down { flushes } });
+    if !matches!(state, Some(LinkState::Down { .. })) {
+        section.refuse(
+            WAITING,
+            Complaint::new("only a link that goes down keeps or flushes its queue")
+                .allowed("state = \"down\""),
+        );
+    }
+    Some(Change { at: at?, link: link?, server, channel: channel?, state })
 }
 
 /// A key of a link is set at most once at a time.

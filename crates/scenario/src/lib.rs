@@ -4,7 +4,7 @@
 //! 1. `tree` reads TOML into values with places; `overrides` replaces values by those of `--set`.
 //!    Before that `files` puts the points of distributions in place of the files that have them; the caller reads these.
 //! 2. `shape` defines the structure of a file: tables of keys, each with its kind, default and description. Every
-//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `probe`, `live`);
+//!    section of the file has its own (`run`, `queue`, `network`, `flow`, `tcp`, `marker`, `change`, `routing`, `probe`, `live`);
 //!    parameters of disciplines and of TCP come from the registries of their crates, and `parameter` makes keys of them. `section` checks a file against its shape; the JSON schema
 //!    is made from the same tables.
 //! 3. The modules of the sections read values that passed, check them against each other, and expand groups of
@@ -28,6 +28,7 @@ mod parameter;
 mod probe;
 mod problem;
 mod queue;
+mod routing;
 mod run;
 mod scenario;
 mod section;
@@ -39,7 +40,7 @@ mod traces;
 mod tree;
 mod units;
 
-pub use change::Change;
+pub use change::{Change, LinkState};
 pub use description::{check_json, disciplines_json, document, integers, registry, schema};
 pub use files::{TextAndOverrides, with_files};
 pub use flow::APPLICATIONS;

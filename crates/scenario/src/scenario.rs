@@ -14,7 +14,9 @@ use crate::run::Run;
 use crate::section::{self, Section};
 use crate::shape::{Key, Kind, Shape};
 use crate::tree::{Place, Table, Value};
-use crate::{change, extent, flow, live, marker, network, normal, overrides, probe, queue, run, tree};
+use crate::{
+    change, extent, flow, live, marker, network, normal, overrides, probe, queue, routing, run, tree,
+};
 
 /// The one format there is.
 pub const FORMAT: i64 = 1;
@@ -90,6 +92,12 @@ pub(crate) static SHAPE: LazyLock<Arc<Shape>> = LazyLock::new(|| {
             "change",
             Kind::Tables("change", change::shape().into()),
             "Links that change during the run.",
+        ),
+        Key::new("routing", Kind::Table(routing::shape().into()), "How packets find their way."),
+        Key::new(
+            "backup",
+            Kind::Tables("backup", routing::backup_shape().into()),
+            "Ways around links that are down.",
         ),
         Key::new("probe", Kind::Table(probe::shape().into()), "What to record."),
         Key::new("live", Kind::Table(live::shape().into()), "How a live run is made."),
@@ -237,6 +245,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
     let context = marker::Context { links: &links, groups: group_names, flows: &flows };
     let markers = marker::read(file, &context);
     let changes = change::read(file, &links, duration);
+    let routing = routing::read(file, &links, &builder);
     let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
     probe.packet_delays = calls;
     let live = live::read(file, network.as_ref(), &builder.links, &links);
@@ -249,12 +258,17 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
         flows: flows.into(),
         pages,
         markers,
+        routing,
         duration,
         warmup,
         probe,
     });
     if complete && let Some(plan) = &plan {
         flow::check_ttl(&sections, plan);
+        let queue_name = |link: LinkId| {
+            queues.names().nth(queue_of[link as usize] as usize).unwrap_or_default().to_owned()
+        };
+        routing::check(file, plan, queue_name);
         if let Some(network) = &network {
             flow::check_loads(&sections, network, plan, queues);
         }

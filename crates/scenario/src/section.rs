@@ -131,7 +131,7 @@ pub(crate) fn element_name(list: &str, index: usize, element: &Node) -> Option<S
     let table = element.value.as_table()?;
     let ends = || Some(format!("{}->{}", text_of(table, "from")?, text_of(table, "to")?));
     match list {
-        "change" => Some(index.to_string()),
+        "change" | "backup" => Some(index.to_string()),
         "link" => text_of(table, "name").map(str::to_owned).or_else(ends),
         _ => text_of(table, "name").map(str::to_owned),
     }

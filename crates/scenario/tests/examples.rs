@@ -53,6 +53,7 @@ fn the_examples_are_these() {
         "dumbbell-cubic.toml",
         "dumbbell-red.toml",
         "explicit-two-hop.toml",
+        "failure.toml",
         "flower.toml",
         "l4s.toml",
         "lte.toml",

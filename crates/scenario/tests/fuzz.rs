@@ -8,7 +8,7 @@ use aqmlab_units::Time;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "applications",
     "bus",
     "chain",
@@ -19,6 +19,7 @@ const NAMES: [&str; 13] = [
     "lte",
     "mred-paper",
     "starlink",
+    "failure",
     "torus",
     "udp-mix",
     "wifi",

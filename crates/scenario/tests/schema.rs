@@ -132,6 +132,7 @@ fn every_example_fits_the_schema() {
         "lte",
         "mred-paper",
         "starlink",
+        "failure",
         "torus",
         "udp-mix",
         "wifi",

@@ -151,6 +151,7 @@ class Model:
         """Return sections, and keys of flows, that are not written for any program."""
         table = self.scenario.tables
         found = [f"[{key}]" for key in table if key not in SECTIONS]
+        found += ["change.state"] * any("state" in change for change in self.scenario.changes)
         for flow in table.get("flow", ()):
             found += [f"flow.{flow['name']}.{key}" for key in flow if key not in FLOW_KEYS]
         return found

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aqmlab.scenario.file import Overrides, Scenario
     from aqmlab.scenario.parts import Link
 
+MOST_OUTAGES = 6
+"""Outages of links that a drawing lists."""
 MANY_ALIKE = 3
 """So many links between routers that are alike are described once."""
 
@@ -64,8 +66,11 @@ def topology(ax: Axes, scenario: Scenario, drawing: Drawing | None = None) -> No
     """
     drawing = drawing or arrange(scenario)
     labels, note = _labels(drawing)
+    failing = {change["link"] for change in scenario.changes if "state" in change}
     for wire in drawing.wires:
-        _wire(ax, drawing, wire, labels[wire.a, wire.b])
+        style = "--" if any(link.name in failing for link in _directions(wire)) else "-"
+        _wire(ax, drawing, wire, labels[wire.a, wire.b], style)
+    note = "\n".join([*filter(None, [note]), *outages(scenario)[:MOST_OUTAGES]])
     for spot in drawing.spots.values():
         _spot(ax, spot)
     xs = [spot.x for spot in drawing.spots.values()] or [0.0]
@@ -83,11 +88,29 @@ def describe(scenario: Scenario, drawing: Drawing | None = None) -> str:
     hosts = [s for s in drawing.spots.values() if s.is_host]
     routers = [s for s in drawing.spots.values() if not s.is_host]
     managed = [link for link in scenario.links if link.aqm != "drop-tail"]
-    queues = "; ".join(f"{link.name}: {link.aqm}, {rate_text(link.rate_bps)}" for link in managed[:6])
+    details = [f"{link.name}: {link.aqm}, {rate_text(link.rate_bps)}" for link in managed[:6]]
+    details += outages(scenario)[:MOST_OUTAGES]
     return (
         f"Network of {scenario.name}: {len(routers)} routers ({', '.join(s.label for s in routers[:12])}), "
-        f"{sum(s.count for s in hosts)} hosts, {len(scenario.flows)} flows. {queues}"
+        f"{sum(s.count for s in hosts)} hosts, {len(scenario.flows)} flows. {'; '.join(details)}"
     )
+
+
+def outages(scenario: Scenario) -> list[str]:
+    """Return when links are down, a text for each outage in the order of their starts.
+
+    >>> from aqmlab.runs.runner import as_scenario
+    >>> outages(as_scenario("example:failure"))
+    ['r1->r2: down from 4 s to 9 s', 'r2->r1: down from 4 s to 9 s']
+    """
+    changes = [change for change in scenario.changes if "state" in change]
+    texts = []
+    for number, change in enumerate(changes):
+        if change["state"] == "down":
+            later = [other["at_s"] for other in changes[number + 1 :] if other["link"] == change["link"]]
+            until = f" to {later[0]:g} s" if later else ""
+            texts.append(f"{change['link']}: down from {change['at_s']:g} s{until}")
+    return texts
 
 
 def rate_text(bps: float) -> str:
@@ -120,10 +143,10 @@ def _spot(ax: Axes, spot: Spot) -> None:
     ax.annotate(spot.label, (spot.x, spot.y), ha="center", va="center", fontsize=8, color="white", zorder=4)
 
 
-def _wire(ax: Axes, drawing: Drawing, wire: Wire, lines: list[str]) -> None:
+def _wire(ax: Axes, drawing: Drawing, wire: Wire, lines: list[str], style: str) -> None:
     a, b = drawing.spots[wire.a], drawing.spots[wire.b]
     core = not (a.is_host or b.is_host)
-    ax.plot([a.x, b.x], [a.y, b.y], "-", color=PALETTE[5], lw=2.2 if core else 1.1, zorder=1)
+    ax.plot([a.x, b.x], [a.y, b.y], style, color=PALETTE[5], lw=2.2 if core else 1.1, zorder=1)
     angle = math.degrees(math.atan2(b.y - a.y, b.x - a.x))
     angle = angle - 180 if angle > 90 else angle + 180 if angle <= -90 else angle
     ax.annotate(

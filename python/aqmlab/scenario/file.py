@@ -69,8 +69,9 @@ class Scenario:
         Rates in bit/s of all links with active queue management together, and of the slowest link (0 without links).
     normalized
         The scenario as TOML text with the overrides applied.
-    markers, changes, probe
-        DiffServ markers, changes of links during the run, and the recorded quantities, with effective values.
+    markers, changes, routing, probe
+        DiffServ markers, changes of links during the run, the choice of paths with the backups of links, and the
+        recorded quantities, with effective values.
     live
         Settings of ``[live]``, with their defaults.
     warnings
@@ -94,6 +95,7 @@ class Scenario:
     normalized: str
     markers: tuple[dict[str, Any], ...]
     changes: tuple[dict[str, Any], ...]
+    routing: dict[str, Any]
     probe: dict[str, Any]
     live: dict[str, Any]
     warnings: tuple[Problem, ...]

@@ -207,6 +207,7 @@ impl<P: Copy> Red<P> {
         let is_simple = class_states.len() == 1
             && adaptation.is_none()
             && !victim.compares()
+            && victim.takes_all()
             && idle_when.while_served()
             && !in_service_counts
             && !full_first;

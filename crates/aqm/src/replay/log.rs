@@ -181,6 +181,7 @@ impl Draws {
             DropClass::Early => 1,
             DropClass::Forced => 2,
             DropClass::Overflow => 3,
+            DropClass::Route => 4,
         };
         (self.outcome, self.victim) = (outcome, packet.payload);
     }

@@ -46,6 +46,7 @@ impl Host<u32> for Counting {
             DropClass::Early => self.early += 1,
             DropClass::Forced => self.forced += 1,
             DropClass::Overflow => self.overflow += 1,
+            DropClass::Route => {}
         }
         self.last_dropped = Some(packet.payload);
     }

@@ -71,6 +71,9 @@ pub(crate) trait Deciding: Counting + Send + Sync {
     /// See [`Station::count_arrivals`].
     fn count_arrivals(&mut self, starts: Time, meta: &Meta);
 
+    /// See [`Link::turned_at`](super::Link::turned_at).
+    fn turned_at(&self) -> Time;
+
     /// See [`Wire::arrivals`](super::Wire::arrivals).
     fn arrivals(&self) -> [Time; 2];
 
@@ -162,10 +165,10 @@ impl<Q: Qdisc<i32>, const LOGS: bool> InOrder<Q, LOGS> {
         let payload = if LOGS { message.number } else { 0 };
         let mut packet = Packet { meta: Self::meta(paths, message), payload };
         if LOGS {
-            let is_policed = self.station.offered(now, &mut packet);
+            let is_refused = self.station.offered(now, &mut packet);
             message.rewrite(packet.meta.header);
-            if is_policed {
-                return false;
+            if is_refused {
+                return self.station.turn(paths, &packet, message);
             }
         }
         let (discipline, mut host) = self.station.discipline_and_host(now);
@@ -309,6 +312,10 @@ impl<Q: Qdisc<i32> + Clone + Send + Sync + 'static, const LOGS: bool> Deciding f
 
     fn count_arrivals(&mut self, starts: Time, meta: &Meta) {
         self.station.count_arrivals(starts, meta);
+    }
+
+    fn turned_at(&self) -> Time {
+        self.station.turned_at
     }
 
     fn arrivals(&self) -> [Time; 2] {

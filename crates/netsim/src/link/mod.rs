@@ -3,6 +3,7 @@
 
 mod channel;
 mod in_order;
+pub(crate) mod outage;
 mod part;
 mod queue;
 mod server;
@@ -15,6 +16,7 @@ use aqmlab_units::Time;
 pub(crate) use self::channel::Wire;
 pub use self::channel::{Channel, ChannelChange, Impairments, Settings};
 pub(crate) use self::in_order::Deciding;
+pub use self::outage::Outage;
 pub use self::part::Keys;
 pub(crate) use self::queue::Queue;
 pub(crate) use self::server::{FAR, Serving};
@@ -56,7 +58,9 @@ impl Link {
             return Self::UnobservedDropTail(UnobservedDropTail::new(plan.warmup, rate, delay, limit));
         }
         let discipline = link.queue.build();
-        if Discipline::decides_at_arrival(&discipline) {
+        // A flush takes packets whose departures would be known.
+        let is_flushed = link.line.outages.iter().any(|outage| outage.flushes);
+        if Discipline::decides_at_arrival(&discipline) && !is_flushed {
             return Self::InOrder(in_order::deciding(id, plan, seed, discipline));
         }
         Self::Queue(Box::new(Queue::new(id, plan, seed, shortcuts)))
@@ -73,6 +77,15 @@ impl Link {
             Self::UnobservedDropTail(_) => {}
             Self::InOrder(link) => link.count_arrivals(starts, meta),
             Self::Queue(link) => link.station.count_arrivals(starts, meta),
+        }
+    }
+
+    /// Return when the last packet arrived that takes a detour.
+    pub fn turned_at(&self) -> Time {
+        match self {
+            Self::UnobservedDropTail(_) => Time::NEVER,
+            Self::InOrder(link) => link.turned_at(),
+            Self::Queue(link) => link.station.turned_at,
         }
     }
 

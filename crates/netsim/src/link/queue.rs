@@ -52,10 +52,13 @@ impl Queue {
             let passes = self.station.enqueue_dequeue(now, &mut packet);
             if passes {
                 *message = self.send(now, &packet);
+                return true;
             }
-            return passes;
+            return self.station.turn(paths, &packet, message);
         }
-        self.station.admit(now, &mut packet);
+        if !self.station.admit(now, &mut packet) {
+            return self.station.turn(paths, &packet, message);
+        }
         let waiting = self.station.measure();
         self.note_due(waiting);
         false
@@ -101,6 +104,17 @@ impl Queue {
             self.station.advance(end.time);
             self.station.become_idle(end.time);
         }
+    }
+
+    /// The discipline may have sent the packet that arrived another way. Return whether it takes one; its `message` is then
+    /// [`Message::TURNED`].
+    #[inline(always)]
+    pub fn is_turned(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        self.has_dropped() && self.station.turn_redirected(paths, message)
+    }
+
+    fn has_dropped(&self) -> bool {
+        self.station.dropped.as_ref().is_some_and(|dropped| !dropped.is_empty())
     }
 
     /// Take the packets that the discipline dropped at the last call, at arrival or at departure.

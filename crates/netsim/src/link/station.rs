@@ -1,13 +1,16 @@
 //! A link with its discipline, statistics and clock; shared by all link stations that run a discipline.
 
-use aqmlab_aqm::{Discipline, Host, Meta, Packet, Qdisc, Verdict};
+use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Verdict};
 use aqmlab_units::{Span, Stream, Time};
 
+use super::outage::{CUT, DOWN, FLUSHED, Outages};
 use super::{Serving, Wire};
 use crate::attached::Attached;
 use crate::link_stats::{LinkCounters, LinkHost, LinkStats, Numbered};
 use crate::marker::{Markers, POLICED};
+use crate::message::Message;
 use crate::observe::Observation;
+use crate::paths::Paths;
 use crate::plan::LinkId;
 
 /// Discipline, statistics and clock of a link; `P` is the part of a queued packet that is not in its header, `Q` the type of the
@@ -25,13 +28,39 @@ pub(crate) struct Station<P, Q = Discipline<P>> {
     pub service: Option<(Time, Time)>,
     /// Packets dropped in the last call; recorded if the discipline may drop packets after accepting them.
     pub dropped: Option<Vec<P>>,
-    markers: Option<Box<Markers>>,
+    entrance: Option<Box<Entrance>>,
+    /// When the last packet arrived that takes a detour.
+    pub turned_at: Time,
     /// Packets leave no trace besides counts: none is marked or logged.
     pub only_counts: bool,
     pub stats: LinkStats,
     /// Time of the next own event: the end of the warm-up, a sample or a timer.
     next_event: Time,
     warmup: Time,
+}
+
+/// What packets pass before the queue of some links.
+#[derive(Clone, Debug)]
+struct Entrance {
+    markers: Option<Markers>,
+    outages: Outages,
+    /// The last packet found the link down.
+    is_down: bool,
+}
+
+impl Entrance {
+    fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Option<Box<Self>> {
+        let (markers, outages) =
+            (Markers::of(plan.markers(id), plan, seed), &plan.links[id as usize].line.outages);
+        let outages = (markers.is_some() || !outages.is_empty()).then(|| Outages::new(outages))?;
+        Some(Box::new(Self { markers, outages, is_down: false }))
+    }
+
+    /// Mark a packet. Return whether it does not come to the queue.
+    fn refuses(&mut self, now: Time, flow: usize, meta: &mut Meta) -> bool {
+        self.is_down = self.outages.is_down(now);
+        self.is_down || self.markers.as_mut().is_some_and(|markers| markers.mark(now, flow, meta))
+    }
 }
 
 impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
@@ -52,7 +81,8 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             rng: Stream::new(seed, &format!("link {}", link.name)),
             service: None,
             dropped: keeps.then(Vec::new),
-            markers: Markers::of(plan.markers(id), plan, seed),
+            entrance: Entrance::new(id, plan, seed),
+            turned_at: Time::NEVER,
             only_counts: plan.only_counts(id),
             stats: LinkStats::new(observation),
             next_event: Time::ZERO,
@@ -64,18 +94,19 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     }
 
     pub fn markers(&self) -> Option<&Markers> {
-        self.markers.as_deref()
+        self.entrance.as_ref()?.markers.as_ref()
     }
 
-    /// Enqueue a packet.
+    /// Enqueue a packet. Return whether it comes to the queue.
     #[inline(always)]
-    pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) {
+    pub fn admit(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
         if self.offered(now, packet) {
-            return;
+            return false;
         }
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         self.discipline.enqueue_from(now, packet, &mut host);
         self.after_decision(now);
+        true
     }
 
     /// Enqueue a packet while the link is free, and dequeue at once. Return whether there is a packet to transmit; it is then in
@@ -104,24 +135,67 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         verdict.carry_out(packet, &mut LinkHost::new(&mut self.rng, &mut self.stats, now, None))
     }
 
-    /// A packet is offered to the queue: markers see it, and its arrival is counted. Return whether a policer drops it.
+    /// A packet is offered to the queue: markers see it, and its arrival is counted. Return whether it does not come to the queue: a policer
+    /// drops it, or the link is down. Then [`Station::turn`] follows.
     #[inline(always)]
     pub fn offered(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
-        let is_policed = self.markers.as_mut().is_some_and(|markers| {
-            markers.mark(now, packet.payload.marked_as(&packet.meta), &mut packet.meta)
+        let is_refused = self.entrance.as_mut().is_some_and(|entrance| {
+            entrance.refuses(now, packet.payload.marked_as(&packet.meta), &mut packet.meta)
         });
-        self.stats.arrived(now, packet);
-        if is_policed {
+        if is_refused {
             self.police(now, packet);
+        } else {
+            self.stats.arrived(now, packet);
         }
-        is_policed
+        is_refused
     }
 
+    /// Count a packet that does not come to the queue, unless the link is down: it may have another way.
     #[cold]
     #[inline(never)]
     fn police(&mut self, now: Time, packet: &Packet<P>) {
+        if !self.found_down() {
+            self.drop_before_queue(now, packet, POLICED);
+        }
+    }
+
+    fn found_down(&self) -> bool {
+        self.entrance.as_ref().is_some_and(|entrance| entrance.is_down)
+    }
+
+    fn drop_before_queue(&mut self, now: Time, packet: &Packet<P>, reason: DropReason) {
+        self.stats.arrived(now, packet);
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
-        host.dropped(*packet, POLICED);
+        host.dropped(*packet, reason);
+    }
+
+    /// A packet did not come to the queue, or not through it. Return whether that is since the link is down, and the packet takes the detour
+    /// of its path; the message is then [`Message::TURNED`]. Without a detour, it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub fn turn(&mut self, paths: &Paths, packet: &Packet<P>, message: &mut Message) -> bool {
+        if !self.found_down() {
+            return false;
+        }
+        if paths.detour(message.step).is_none() {
+            self.drop_before_queue(message.time, packet, DOWN);
+            return false;
+        }
+        (self.turned_at, message.time) = (message.time, Message::TURNED);
+        true
+    }
+
+    /// The discipline sent the packet that arrived another way, if it did. Return whether it takes the detour of its path. If there is none,
+    /// it is dropped.
+    #[cold]
+    #[inline(never)]
+    pub fn turn_redirected(&mut self, paths: &Paths, message: &mut Message) -> bool {
+        if !core::mem::take(&mut self.stats.is_redirected) || paths.detour(message.step).is_none() {
+            return false;
+        }
+        self.dropped.iter_mut().for_each(Vec::clear);
+        (self.turned_at, message.time) = (message.time, Message::TURNED);
+        true
     }
 
     /// Observe a decision, and the timer of the discipline.
@@ -182,12 +256,18 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             return;
         }
         let arrivals = self.channel.arrivals().into_iter().filter(|time| *time != Time::NEVER).count();
+        let is_cut = arrivals == 0 && self.channel.is_cut();
         if arrivals == 0
             && let Some(observation) = &mut self.stats.observation
         {
-            observation.lost(starts, meta);
+            observation.lost(starts, meta, is_cut.then_some(CUT));
         }
-        if starts >= self.warmup {
+        if starts < self.warmup {
+            return;
+        }
+        if is_cut {
+            self.stats.drops.cut += 1;
+        } else {
             let counters = self.stats.drops.channel.get_or_insert_default();
             counters.losses += u64::from(arrivals == 0);
             counters.copies += u64::from(arrivals == 2);
@@ -222,10 +302,22 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         if let Some(observation) = &mut self.stats.observation {
             observation.sample(at, &self.discipline);
         }
+        if self.entrance.as_ref().is_some_and(|entrance| entrance.outages.flushes_at(at)) {
+            self.flush(at);
+        }
         if self.discipline.next_timer().is_some_and(|t| t <= at) {
             self.on_timer(at);
         }
         self.next_event = self.next_event(Some(at));
+    }
+
+    /// Drop all packets that wait, as far as the discipline gives them away.
+    fn flush(&mut self, now: Time) {
+        while self.discipline.backlog().packets > 0 {
+            let mut host = LinkHost::flushing(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
+            let Dequeue::Packet(packet) = self.discipline.dequeue(now, &mut host) else { return };
+            host.dropped(packet, FLUSHED);
+        }
     }
 
     /// Handle the timer of the discipline.
@@ -250,14 +342,15 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         let warmup = if at.is_none_or(|t| t < self.warmup) { self.warmup } else { Time::NEVER };
         let sample = self.stats.observation.as_ref().map_or(Time::NEVER, |o| o.sample_after(at));
         let timer = self.discipline.next_timer().unwrap_or(Time::NEVER);
-        warmup.min(sample).min(timer)
+        let flush = self.entrance.as_ref().map_or(Time::NEVER, |entrance| entrance.outages.next_flush(at));
+        warmup.min(sample).min(timer).min(flush)
     }
 
     /// Reset the statistics at the end of the warm-up.
     fn reset_stats(&mut self, now: Time) {
         let service = self.service.map_or(Span::ZERO, |(_, end)| end.since(now));
         self.stats.reset_stats(now, self.discipline.backlog(), service);
-        if let Some(markers) = &mut self.markers {
+        if let Some(markers) = self.entrance.as_mut().and_then(|entrance| entrance.markers.as_mut()) {
             markers.reset_stats();
         }
     }

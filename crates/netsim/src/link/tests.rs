@@ -62,6 +62,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         flows: [flow].into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span(duration * TICK),
         warmup: Span(warmup * TICK),
         probe,
@@ -114,6 +115,9 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
         {
             let mut message = Message::default();
             let is_served = queue.serve(service_end.time, &mut message);
+            if is_served && message.time == Time::NEVER && message.cause < end {
+                queue.station.count_arrivals(message.cause, &paths.meta(&message));
+            }
             out.extend(is_served.then_some(message));
             queue.take_dropped(|_| ());
         }
@@ -130,6 +134,9 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
                 passes
             }
         };
+        if accepted && message.time == Time::NEVER && message.cause < end {
+            link.count_arrivals(message.cause, &paths.meta(&message));
+        }
         out.extend(accepted.then_some(message));
     }
     if let Link::Queue(queue) = link {
@@ -137,9 +144,6 @@ fn carried(link: &mut Link, paths: &Paths, messages: &[Message], end: Time) -> V
     }
     link.finish(2, end);
     out.retain(|message| message.cause < end);
-    for message in out.iter().filter(|message| message.time == Time::NEVER) {
-        link.count_arrivals(message.cause, &paths.meta(message));
-    }
     out
 }
 
@@ -156,14 +160,15 @@ fn books(link: &Link) -> String {
         )
     });
     let drops = link.drops().map(|d| {
-        (d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>(), d.by_distance().collect::<Vec<_>>(), d.channel)
+        let by_flow = d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>();
+        (by_flow, d.by_distance().collect::<Vec<_>>(), d.channel, d.by_reason(), d.cut)
     });
-    let drops = drops.filter(|d| !d.0.is_empty() || d.2.is_some());
+    let drops = drops.filter(|d| !d.0.is_empty() || d.2.is_some() || !d.3.is_empty() || d.4 > 0);
     format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
 }
 
 fn check(plan: &Plan, arrivals: &[Arrival], kind: impl Fn(&Link) -> bool) {
-    let (attached, paths) = (Attached::new(plan), Paths::new(plan));
+    let (attached, paths) = (Attached::new(plan), Paths::new(plan, 1));
     let messages = messages(plan, &paths, arrivals);
     let end = Time::ZERO + plan.duration;
     let [fast, reference] = [true, false].map(|shortcuts| {
@@ -302,20 +307,31 @@ fn lines() -> impl Strategy<Value = Line> {
     let change = (0u64..1600, prop::option::of(later), prop::option::of(0u64..10));
     let reading = prop::sample::select(vec![InService::RemainingBits, InService::AsStarted]);
     let extras = (prop::option::of(2u32..6), any::<bool>(), framing);
-    let all = (server, 0u64..10, extras, prop::collection::vec(change, 0..5), reading);
-    all.prop_map(|(server, delay, (every, handovers, framing), mut changes, reading)| {
+    let outage = (1u64..600, 1u64..300, prop::bool::weighted(0.3), prop::bool::weighted(0.1));
+    let outages = prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(outage, 1..4)];
+    let all = (server, 0u64..10, extras, (prop::collection::vec(change, 0..5), outages), reading);
+    all.prop_map(|(server, delay, (every, handovers, framing), (mut changes, outages), reading)| {
         let server = server.with_in_service(reading).framed(framing);
         let channel = Channel::constant(Span(delay * TICK));
         let channel = every.map_or(channel.clone(), |every| channel.lossy(every));
         let steps = [("handover_step", 2), ("handover", 30)];
         let steps = steps.map(|(key, ticks)| (key, ParameterValue::Time(Span(ticks * TICK))));
         let channel = if handovers { channel.with_keys(&steps) } else { channel };
-        let mut line = Line { server, channel };
+        let mut line = Line::new(server, channel);
         changes.sort_by_key(|change| change.0);
         for (at, server, delay) in changes {
             let delay = delay.map(|delay| Span(delay * TICK));
             let change = plan::ChannelChange { delay, ..Default::default() };
             line.change(Time(at * TICK / 8), server, &change);
+        }
+        let mut time = 0;
+        for (after, long, flushes, forever) in outages {
+            let down = time + after * TICK / 8;
+            time = if forever { u64::MAX } else { down + long * TICK / 8 };
+            line.outages.push(plan::Outage { down: Time(down), up: Time(time), flushes });
+            if forever {
+                break;
+            }
         }
         line
     })
@@ -335,16 +351,21 @@ proptest! {
             set.push(("ecn", Value::Flag(ecn)));
         }
         set.extend(quick(preset));
-        let is_constant = line.server.as_constant().is_some() && line.channel.as_constant().is_some();
+        let is_constant = line.server.as_constant().is_some()
+            && line.channel.as_constant().is_some()
+            && line.outages.is_empty();
         let is_clock = preset == "drop-tail" && !observed && is_constant;
         let mut plan = plan(preset, &set, observed, (warmup, warmup + rest));
         plan.probe.events = logs;
         let mut links = plan.links.to_vec();
         links[2].line = line.into();
         plan.links = links.into();
+        let plan = plan.with_outages();
         if !is_clock {
-            // An outage to the end of the run leaves no departure to be known.
-            let ends = plan.links[2].line.server.longest(1) < Span(u64::MAX / 2);
+            // An outage to the end of the run leaves no departure to be known, and one that flushes the queue takes some back.
+            let line = &plan.links[2].line;
+            let ends = line.server.longest(1) < Span(u64::MAX / 2);
+            let ends = ends && !line.outages.iter().any(|outage| outage.flushes);
             check(&plan, &arrivals, |link| matches!(link, Link::InOrder(_)) == ends);
         }
     }
@@ -370,7 +391,7 @@ fn an_ecn_field_is_rewritten() {
         ("dialect", Value::Word("floyd93".into())),
     ];
     let plan = plan("red", &set, true, (0, 1000));
-    let (attached, paths) = (Attached::new(&plan), Paths::new(&plan));
+    let (attached, paths) = (Attached::new(&plan), Paths::new(&plan, 1));
     let messages = messages(&plan, &paths, &[(0, 0, 0, 1, true); 30]);
     let mut link = Link::new(2, &attached, 1, true);
     let out = carried(&mut link, &paths, &messages, Time::ZERO + plan.duration);

@@ -4,6 +4,7 @@ use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
 use super::words::CHANNEL;
 use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
+use crate::link::outage::CUT;
 use crate::link_stats::{LinkCounters, ReasonCount};
 use crate::moments::Moments;
 use crate::observe::Observation;
@@ -83,7 +84,8 @@ impl Seen<'_> {
                 move |r: &ReasonCount| (link, r.reason.name(), r.reason.class().name(), r.drops, r.marks);
             let losses = drops.channel.map_or(0, |channel| channel.losses);
             let lost = (losses > 0).then_some((link, CHANNEL, CHANNEL, losses, 0));
-            drops.by_reason().iter().map(row).chain(lost)
+            let cut = (drops.cut > 0).then_some((link, CUT.name(), CUT.class().name(), drops.cut, 0));
+            drops.by_reason().iter().map(row).chain(lost).chain(cut)
         });
         let rows: Vec<_> = rows.collect();
         vec![

@@ -7,7 +7,7 @@
 use aqmlab_aqm::{Kind, Preset};
 
 use super::SLOTS;
-use super::lookahead::{Lookahead, SHORTEST, source_of, steps};
+use super::lookahead::{Lookahead, SHORTEST, detours, source_of, steps};
 use crate::link::Link;
 use crate::network::Network;
 use crate::paths::Next;
@@ -83,7 +83,8 @@ impl Division {
             if is_second[source_of(network, ends_together, flow) as usize] {
                 self.sources.push(flow);
             }
-            for (kind, step, station) in steps(network, ends_together, flow) {
+            let detours = detours(network, ends_together, flow).flat_map(|(_, steps)| steps);
+            for (kind, step, station) in steps(network, ends_together, flow).chain(detours) {
                 match step.next() {
                     _ if !is_second[station as usize] => {}
                     Next::Link(link) => self.links.push(link),
@@ -92,8 +93,10 @@ impl Division {
                 }
             }
         }
-        self.links.sort_unstable();
-        self.links.dedup();
+        for list in [&mut self.links, &mut self.sinks] {
+            list.sort_unstable();
+            list.dedup();
+        }
     }
 }
 

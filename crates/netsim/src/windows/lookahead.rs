@@ -90,9 +90,9 @@ impl Lookahead {
 fn edges(network: &Network, ends_together: bool) -> Vec<Edge> {
     let least: Vec<Span> = network.plan.links.iter().map(|l| l.line.channel.shortest()).collect();
     let mut edges = Vec::new();
-    for flow in 0..network.numbering.flows {
-        let (mut from, mut delay) = (source_of(network, ends_together, flow), Span::ZERO);
-        for (_, step, station) in steps(network, ends_together, flow) {
+    let mut add = |mut from: u32, steps: &mut dyn Iterator<Item = (Kind, Step, u32)>| {
+        let mut delay = Span::ZERO;
+        for (_, step, station) in steps {
             if !step.is_ahead() {
                 edges.push((from, station, delay));
                 (from, delay) = (station, Span::ZERO);
@@ -100,6 +100,13 @@ fn edges(network: &Network, ends_together: bool) -> Vec<Edge> {
             if let Next::Link(link) = step.next() {
                 delay = delay + least[link as usize];
             }
+        }
+    };
+    for flow in 0..network.numbering.flows {
+        add(source_of(network, ends_together, flow), &mut steps(network, ends_together, flow));
+        // A link sends a packet on a detour at once.
+        for (turning, mut steps) in detours(network, ends_together, flow) {
+            add(turning, &mut steps);
         }
     }
     edges.sort_unstable();
@@ -124,7 +131,29 @@ pub(super) fn steps(
     let kinds = [Kind::Data, Kind::Ack].into_iter().take(if is_udp { 1 } else { 2 });
     let steps =
         kinds.flat_map(move |kind| network.fabric.paths.steps(flow as usize, kind).map(move |s| (kind, s)));
-    steps.scan(source, move |station, (kind, step)| {
+    with_stations(source, source, steps)
+}
+
+/// The detours of a flow: the station that sends packets on it, and its steps, as [`steps`] has them.
+pub(super) fn detours(
+    network: &Network,
+    ends_together: bool,
+    flow: u32,
+) -> impl Iterator<Item = (u32, impl Iterator<Item = (Kind, Step, u32)>)> {
+    let source = source_of(network, ends_together, flow);
+    let detours = network.fabric.paths.detours_of(flow as usize);
+    detours.map(move |(turning, kind, steps)| {
+        (turning, with_stations(source, turning, steps.map(move |step| (kind, step))))
+    })
+}
+
+/// Steps of a flow's packets that are sent by a station, each with the station that evaluates it.
+fn with_stations(
+    source: u32,
+    station: u32,
+    steps: impl Iterator<Item = (Kind, Step)>,
+) -> impl Iterator<Item = (Kind, Step, u32)> {
+    steps.scan(station, move |station, (kind, step)| {
         if !step.is_ahead() {
             *station = match step.next() {
                 Next::Link(link) => link,
@@ -211,6 +240,7 @@ pub(super) mod tests {
             flows: flows.iter().map(flow).collect(),
             pages: Vec::new(),
             markers: Vec::new(),
+            routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,
             probe: Probe::default(),

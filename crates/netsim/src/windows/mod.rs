@@ -83,7 +83,9 @@ impl Windows {
         for (rank, &station) in (0..).zip(&stations).filter(|&(_, &station)| station != NONE) {
             ranks[station as usize] = rank;
         }
-        let is_unordered = network.plan.links.iter().any(|link| !link.line.channel.keeps_order());
+        // Packets of an endpoint may come over several links.
+        let is_unordered = network.fabric.paths.has_detours()
+            || network.plan.links.iter().any(|link| !link.line.channel.keeps_order());
         let mut windows = Self {
             shift: lookahead.shift,
             now: 0,

@@ -113,6 +113,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         flows: flows.into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration,
         warmup,
         probe,

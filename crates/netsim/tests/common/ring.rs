@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use aqmlab_netsim::plan::{
-    AdaptationRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter, NodeId, Objects, Page,
-    Pattern, Plan, PoissonProcess, Probe, Server, Size, Spread, Start, TTL, Transport, Video,
+    AdaptationRule, Backup, BackupRule, ChannelChange, Dispatch, Ends, Flow, Keys, Length, Marker, Meter,
+    Multipath, NodeId, Objects, Outage, Page, Pattern, Plan, PoissonProcess, Probe, Routing, Server, Size,
+    Spread, Start, TTL, Transport, Video,
 };
 use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 
@@ -240,6 +241,33 @@ pub fn impair(plan: &mut Plan) {
     plan.links = links.into();
 }
 
+/// Let links of the ring, and the link to a host, be down for some time, some of them with a flush, and some several times or to the end.
+pub fn fail(plan: &mut Plan, routing: Routing) {
+    let outage = |down, up, flushes| Outage { down: s(down), up, flushes };
+    let of_links = [
+        (0, vec![outage(1.0, s(2.5), false), outage(4.0, s(4.3), true)]),
+        (1, vec![outage(2.0, s(2.1), true)]),
+        (4, vec![outage(1.2, s(3.0), true), outage(3.0, s(3.5), false)]),
+        (6, vec![outage(5.0, Time::NEVER, false)]),
+        (8, vec![outage(0.7, s(0.9), false)]),
+        (9, vec![outage(2.2, s(2.3), true)]),
+    ];
+    let mut links = plan.links.to_vec();
+    for (link, outages) in of_links {
+        Arc::make_mut(&mut links[link].line).outages = outages;
+    }
+    plan.links = links.into();
+    plan.routing = routing;
+}
+
+/// Several ways to reroute packets: none, shortest detours, by flow, and the long way round the ring for packets of one link.
+pub fn routings() -> [Routing; 4] {
+    let shortest = Routing { backup: BackupRule::Shortest, ..Routing::default() };
+    let backups = vec![Backup { link: 0, path: vec![4, 7, 6] }, Backup { link: 5, path: vec![1, 2, 3] }];
+    let by_flow = Routing { multipath: Multipath::ByFlow, ..shortest.clone() };
+    [Routing::default(), shortest, Routing { backups, ..by_flow.clone() }, by_flow]
+}
+
 /// The plan. The ring has the queue, the hosts' links are drop-tail; two links of the ring change during the run.
 pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
     let hosts: Arc<[_]> = (0..HOSTS).map(host).collect();
@@ -298,6 +326,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
+        routing: Default::default(),
         duration: Span::from_secs(seconds),
         warmup: Span::from_secs(seconds / 7.0),
         probe,

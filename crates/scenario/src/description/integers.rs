@@ -4,7 +4,7 @@ use aqmlab_aqm::red::classes::Averages;
 use aqmlab_aqm::red::curve::{CurveTable, fixed};
 use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
-use aqmlab_aqm::red::victim::{Ddred, Distance, PcRedParams, Ties, Victim};
+use aqmlab_aqm::red::victim::{Ddred, Distance, OverShare, PcRedParams, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
 use aqmlab_aqm::{Limit, LinkContext, RedParts, name_of};
 use serde_json::{Value as Json, json};
@@ -190,7 +190,7 @@ fn pc_red_json(params: &PcRedParams) -> Json {
         "list_size": params.list.size,
         "timeout_ns": params.list.timeout.map(|timeout| timeout.0 / 1000),
         "share": params.list.share(),
-        "refuse": params.list.refuse,
+        "refuse": params.list.over_share != OverShare::Counted,
     })
 }
 

@@ -12,8 +12,7 @@ use super::live::Settings;
 use super::marker::Marker;
 use super::{classes_json, kind_of, parameter_json, tuple};
 use crate::problem::Problem;
-use crate::traces;
-use crate::{Scenario, parse};
+use crate::{LinkState, Scenario, parse, routing, traces};
 
 /// A scenario without its nodes, links and flows, which are long lists.
 #[derive(Serialize)]
@@ -35,6 +34,7 @@ struct Description<'a> {
     markers: Vec<Marker<'a>>,
     #[serde(serialize_with = "tuple")]
     changes: Vec<Change<'a>>,
+    routing: Json,
     probe: Probe<'a>,
     live: Settings<'a>,
 }
@@ -60,6 +60,11 @@ struct Change<'a> {
     delay_s: Option<f64>,
     link: &'a str,
     rate_bps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// Whether a link that goes down drops the packets that wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flushes: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +131,7 @@ impl Scenario {
             normalized,
             markers: plan.markers.iter().map(|marker| Marker::new(plan, marker)).collect(),
             changes: changes.iter().map(|change| Change::new(plan, change)).collect(),
+            routing: routing_json(plan),
             probe: Probe::new(plan),
             live: Settings::new(plan, live),
         }
@@ -191,8 +197,23 @@ impl<'a> Change<'a> {
             delay_s: change.channel.delay.map(Span::secs),
             link: link_name(plan, change.link),
             rate_bps: change.server.as_ref().map(|server| server.rate().0),
+            state: change.state.map(LinkState::word),
+            flushes: match change.state {
+                Some(LinkState::Down { flushes }) => Some(flushes),
+                _ => None,
+            },
         }
     }
+}
+
+/// Describe how packets find their way.
+fn routing_json(plan: &Plan) -> Json {
+    let [multipath, backup] = routing::words_of(&plan.routing);
+    let names = |links: &[plan::LinkId]| links.iter().map(|&link| link_name(plan, link)).collect::<Vec<_>>();
+    let backups = plan.routing.backups.iter();
+    let backups: BTreeMap<_, _> =
+        backups.map(|backup| (link_name(plan, backup.link), names(&backup.path))).collect();
+    json!({ "backup": backup, "backups": backups, "multipath": multipath })
 }
 
 impl<'a> Probe<'a> {

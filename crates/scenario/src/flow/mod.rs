@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aqmlab_aqm::LEVELS;
-use aqmlab_netsim::{Routes, plan};
+use aqmlab_netsim::{Detours, Routes, plan};
 use aqmlab_units::{Span, Time};
 
 use crate::network::{self, Builder, Network};
@@ -243,6 +243,7 @@ pub(crate) fn check_ttl(sections: &[Section<'_>], plan: &plan::Plan) {
         return;
     }
     let mut routes = Routes::new(plan);
+    let mut detours = Detours::new(plan);
     for section in given {
         let name = section.text("name");
         let of_group = plan.flows.iter().filter(|flow| name == Some(&*flow.group));
@@ -252,7 +253,11 @@ pub(crate) fn check_ttl(sections: &[Section<'_>], plan: &plan::Plan) {
         });
         let pairs: BTreeSet<_> = ends.flatten().collect();
         let paths = pairs.into_iter().filter_map(|(from, to)| routes.path(from, to));
-        let longest = paths.map(|path| path.len()).max();
+        let longest = paths.map(|path| match &mut detours {
+            Some(detours) => detours.longest(&path),
+            None => path.len(),
+        });
+        let longest = longest.max();
         let routers = longest.unwrap_or(0).saturating_sub(1);
         if section.integer("ttl").is_some_and(|ttl| ttl <= routers as i64) {
             let complaint =

@@ -9,7 +9,7 @@ mod program;
 
 use std::collections::BTreeMap;
 
-use aqmlab_netsim::plan::{Link, LinkId, Plan};
+use aqmlab_netsim::plan::{Link, LinkId, Plan, Routing};
 
 use crate::flow::APPLICATIONS;
 use crate::network::{LinkNames, Network};
@@ -262,6 +262,11 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
     }
     if live.qosa_bit {
         check_code_points(file, plan, &sections);
+    }
+    if !plan.links[link as usize].line.outages.is_empty() || plan.routing != Routing::default() {
+        let complaint = Complaint::new("a live run has one path, and its link is always up");
+        let key = ["change", "routing", "backup"].into_iter().find(|key| file.has(key)).unwrap_or_default();
+        file.error(key, complaint.allowed("a scenario without state, [routing] and [[backup]]"));
     }
     for change in file.sections("change") {
         if change.text("link").is_some_and(|changed| changed != name(link)) {

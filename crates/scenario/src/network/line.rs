@@ -87,7 +87,7 @@ pub(super) fn other_way(link: &Section<'_>, line: &Arc<Line>, names: &OtherWay) 
     let keys = OfOtherWay { link, names };
     let name = |key: &str| keys.name(key).unwrap_or_default().to_owned();
     let channel = reported(link, Channel::read(&keys, Some(line.channel.clone())), name)?;
-    Some(Line { server: line.server.clone(), channel }.into())
+    Some(Line::new(line.server.clone(), channel).into())
 }
 
 /// Return the keys of server and channel. The keys that every link needs are required.
@@ -174,7 +174,7 @@ pub(crate) fn channel_change(change: &Section<'_>) -> Option<ChannelChange> {
 pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     let (server, channel) = (server(link), channel(link, None));
     let server = framed(link, server?.with_in_service(InService::read(link)), None);
-    Some(Line { server, channel: channel? })
+    Some(Line::new(server, channel?))
 }
 
 /// Report an error at its key, which may be `KEY.KEY_OF_ITS_TABLE`; `name` is how the link calls a key.

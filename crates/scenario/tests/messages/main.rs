@@ -12,6 +12,7 @@ mod network;
 mod overrides;
 mod profiles;
 mod queues;
+mod routing;
 mod schedulers;
 mod shared;
 mod traffic;

@@ -16,7 +16,10 @@ impl<P: Copy> Red<P> {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> bool {
-        self.victim.on_arrival(now, &mut packet.meta);
+        if let Some(reason) = self.victim.on_arrival(now, &mut packet.meta) {
+            host.dropped(*packet, reason);
+            return false;
+        }
         let (class, bytes) = (self.class_of(&packet.meta), packet.meta.bytes);
         let decision = if self.is_simple {
             self.judge_simple(now, bytes, self.is_idle(), host)

@@ -9,8 +9,8 @@ pub use choke::Candidates;
 pub use custom::Custom;
 pub(crate) use ddred::{DISTANCE, DISTANCE_WORDS, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
 pub use ddred::{Distance, Ties};
-pub use pc_red::PcRedParams;
-pub use priority_list::{Entry, Limits, ListParams, PriorityList};
+pub use pc_red::{PcRedParams, REDIRECTED};
+pub use priority_list::{Entry, Limits, ListParams, OverShare, PriorityList};
 
 use aqmlab_units::Time;
 
@@ -44,8 +44,16 @@ pub(crate) trait VictimRule {
         false
     }
 
-    /// Note that a packet arrives, and write into its header the fields that the rule later searches the queue for.
-    fn on_arrival(&mut self, _now: Time, _meta: &mut Meta) {}
+    /// Note that a packet arrives, and write into its header the fields that the rule later searches the queue for. Return a reason if
+    /// the queue does not take it, whatever RED decides.
+    fn on_arrival(&mut self, _now: Time, _meta: &mut Meta) -> Option<DropReason> {
+        None
+    }
+
+    /// Whether [`VictimRule::on_arrival`] never returns a reason.
+    fn takes_all(&self) -> bool {
+        true
+    }
 
     /// Whether arrivals may be compared with packets of the queue; if not, `draws` and `draw` are never called.
     fn compares(&self) -> bool {
@@ -114,10 +122,15 @@ impl Victim {
         each_victim!(self, rule => rule.is_arriving())
     }
 
-    /// A packet arrives.
+    /// A packet arrives. Return a reason if the queue does not take it.
     #[inline(always)]
-    pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
-        each_victim!(self, rule => rule.on_arrival(now, meta));
+    pub(crate) fn on_arrival(&mut self, now: Time, meta: &mut Meta) -> Option<DropReason> {
+        each_victim!(self, rule => rule.on_arrival(now, meta))
+    }
+
+    /// Whether it takes every arrival, or drops it as RED decides.
+    pub(crate) fn takes_all(&self) -> bool {
+        each_victim!(self, rule => rule.takes_all())
     }
 
     /// Whether arrivals may be compared with packets of the queue.

@@ -1,6 +1,6 @@
 use aqmlab_units::{Span, Time};
 
-use super::priority_list::{Entry, Limits, ListParams, PriorityList};
+use super::priority_list::{Entry, Limits, ListParams, OverShare, PriorityList};
 use super::{Among, VictimPart, VictimRule};
 use crate::LEVELS;
 #[cfg(test)]
@@ -11,7 +11,7 @@ use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind, names};
+use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind, names};
 
 /// PC-RED (Y. Li and S.-H. Yang, "PC-RED for IPv6: Algorithm and Performance Analysis"): the victim is a packet
 /// picked at random, unless its flow has lately lost more than it was promised.
@@ -42,6 +42,9 @@ use crate::{DropReason, Host, Kind, Meta, Parameter, ParameterError, ValueKind, 
 /// * `upstream`: QOSA from an upstream router is overwritten, or honoured: a packet that arrives with it is protected here too
 ///   (`qosa`).
 /// * `candidates`: the arriving packet is a candidate.
+/// * `r_p_max`: the paper expects difficulties above this share of high-priority flows, and other paths for them, without a mechanism. Flows
+///   beyond it are counted, have no priority, or their data packets take the backup of the link (`over_r_p_max`). The last leave no trace in
+///   RED; a flow comes back when its priority fits.
 /// * `levels`: flows with priority are those whose packets have a class above 0, which is their level. The list has a limit for
 ///   every flow; the paper does not name its source, so the queue has one for each level, and a flow names its level.
 ///
@@ -91,6 +94,10 @@ impl PcRedParams {
 
     /// The same in integers: w is a multiple of a part, and L an even number of parts, so that L/2 is a whole one.
     fn with_integers(self) -> Result<Self, ParameterError> {
+        if self.list.over_share == OverShare::Redirected {
+            let message = "arithmetic = \"integer\" is that of a kernel's queue, which knows one way only";
+            return Err(ParameterError::new("over_r_p_max", message.into(), "warn, refuse")); // language: keep
+        }
         if self.weight < 1.0 / 65536.0 {
             let message = format!("{} is too small a weight for arithmetic = \"integer\"", self.weight);
             return Err(ParameterError::new("loss_weight", message, "2^-16 to 1"));
@@ -151,7 +158,11 @@ const LOSS_DECAY_WORDS: [(&str, bool); 2] = [("real", false), ("floor", true)];
 const STATUS_REFRESH_WORDS: [(&str, bool); 2] = [("on-drop", false), ("on-arrival", true)];
 const QOSA_WORDS: [(&str, bool); 2] = [("overwritten", false), ("honoured", true)];
 const SCAN_WORDS: [(&str, bool); 2] = [("to-tail", false), ("circular", true)];
-const OVER_R_P_MAX_WORDS: [(&str, bool); 2] = [("warn", false), ("refuse", true)];
+const OVER_R_P_MAX_WORDS: [(&str, OverShare); 3] =
+    [("warn", OverShare::Counted), ("refuse", OverShare::Refused), ("redirect", OverShare::Redirected)];
+
+/// The packet takes the backup of the link.
+pub const REDIRECTED: DropReason = DropReason::new(&("redirected", DropClass::Route));
 
 impl Part for PcRed {
     const NAME: &'static str = "pc-red";
@@ -231,7 +242,7 @@ impl Part for PcRed {
             "over_r_p_max",
             "",
             ValueKind::Choice,
-            "PC-RED: high-priority flows beyond r_p_max are counted or rejected",
+            "PC-RED: high-priority flows beyond r_p_max are counted, rejected, or sent over the backup of the link",
         )
         .or(&names(&OVER_R_P_MAX_WORDS)),
     ];
@@ -271,8 +282,8 @@ impl VictimPart for PcRed {
         let size = reader.integer("list_size", 4096) as u32;
         let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
         let r_p_max = reader.number("r_p_max", 1.0);
-        let refuse = reader.word("over_r_p_max", &OVER_R_P_MAX_WORDS);
-        let list = ListParams { limits, size, timeout, r_p_max, refuse };
+        let over_share = reader.word("over_r_p_max", &OVER_R_P_MAX_WORDS);
+        let list = ListParams { limits, size, timeout, r_p_max, over_share };
         let interval = Span::from_secs(interval);
         let params = PcRedParams {
             weight,
@@ -304,8 +315,12 @@ impl PcRed {
 impl VictimRule for PcRed {
     /// Look the flow up and set the packet's QOSA bit, with which it goes on to later queues.
     #[inline(never)]
-    fn on_arrival(&mut self, now: Time, meta: &mut Meta) {
+    fn on_arrival(&mut self, now: Time, meta: &mut Meta) -> Option<DropReason> {
+        let redirects = self.params.list.over_share == OverShare::Redirected;
         let entry = self.list.lookup(now, meta);
+        if redirects && entry.asks > 0 && !entry.has_priority() {
+            return Some(REDIRECTED);
+        }
         if self.params.refresh_on_arrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
@@ -314,6 +329,11 @@ impl VictimRule for PcRed {
             let class = class_of(entry.has_priority(), meta.header.qosa());
             self.seen.arrivals[class] += 1;
         }
+        None
+    }
+
+    fn takes_all(&self) -> bool {
+        self.params.list.over_share != OverShare::Redirected
     }
 
     fn among(&self, _: DropReason, _: bool) -> Among {
@@ -412,7 +432,7 @@ mod tests {
                 size: 16,
                 timeout: None,
                 r_p_max: 1.0,
-                refuse: false,
+                over_share: OverShare::Counted,
             },
         }
     }

@@ -49,8 +49,19 @@ pub struct ListParams {
     pub timeout: Option<Span>,
     /// Largest share of high-priority flows.
     pub r_p_max: f64,
-    /// Whether flows beyond that share are rejected, or only counted.
-    pub refuse: bool,
+    /// What becomes of flows beyond that share.
+    pub over_share: OverShare,
+}
+
+/// The treatment of high-priority flows beyond the largest share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverShare {
+    /// They are only counted.
+    Counted,
+    /// They have no priority.
+    Refused,
+    /// Their packets go over the backup of the link.
+    Redirected,
 }
 
 impl ListParams {
@@ -228,7 +239,7 @@ impl PriorityList {
         }
         if u64::from(self.priority + 1) << 32 > self.params.share() * u64::from(self.flows.max(1)) {
             self.over += u64::from(arrives);
-            if self.params.refuse {
+            if self.params.over_share != OverShare::Counted {
                 return;
             }
         }
@@ -340,7 +351,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { of: [70.0, 300.0, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0], levels: 3 };
     const PARAMS: ListParams =
-        ListParams { limits: LIMITS, size: 4, timeout: None, r_p_max: 1.0, refuse: false };
+        ListParams { limits: LIMITS, size: 4, timeout: None, r_p_max: 1.0, over_share: OverShare::Counted };
 
     fn of(flow: u32, class: u8) -> Meta {
         Meta { flow, header: Header::default().with_class(class), ..Meta::default() }
@@ -414,21 +425,22 @@ mod tests {
 
     #[test]
     fn the_share_of_priority_is_limited() {
-        let params = ListParams { r_p_max: 0.5, refuse: true, ..PARAMS };
+        let params = ListParams { r_p_max: 0.5, over_share: OverShare::Refused, ..PARAMS };
         let mut list = PriorityList::new(params.clone());
         assert!(!list.lookup(Time(0), &of(1, 1)).has_priority());
         list.lookup(Time(1), &of(2, 0));
         assert!(list.lookup(Time(2), &of(1, 1)).has_priority());
         assert!(!list.lookup(Time(3), &of(3, 1)).has_priority());
         assert_eq!(list.counts(), (3, 1, 2));
-        let mut list = PriorityList::new(ListParams { refuse: false, ..params });
+        let mut list = PriorityList::new(ListParams { over_share: OverShare::Counted, ..params });
         assert!(list.lookup(Time(0), &of(1, 1)).has_priority());
         assert_eq!(list.counts(), (1, 1, 1));
     }
 
     #[test]
     fn a_rejected_packet_that_is_dropped_counts_once() {
-        let mut list = PriorityList::new(ListParams { r_p_max: 0.5, refuse: true, ..PARAMS });
+        let mut list =
+            PriorityList::new(ListParams { r_p_max: 0.5, over_share: OverShare::Refused, ..PARAMS });
         list.lookup(Time(0), &of(1, 1));
         list.lookup_dropped(Time(1), &of(1, 1));
         assert_eq!(list.counts(), (1, 0, 1));

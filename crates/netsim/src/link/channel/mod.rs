@@ -6,6 +6,7 @@
 use aqmlab_aqm::ParameterError;
 use aqmlab_units::{Parameter, ParameterValue, Span, Time, ValueKind};
 
+use super::outage::Outage;
 use super::part::{Keys, parts};
 
 /// A channel in a plan.
@@ -51,6 +52,11 @@ pub(crate) trait Carry {
     /// Return when a copy of the packet of the last call of [`Carry::carry`] arrives, if there is one. Called after it, unless the channel
     /// [keeps the order](ChannelPart::keeps_order).
     fn copy(&mut self) -> Option<Time>;
+
+    /// Return whether the packet of the last call of [`Carry::carry`], or its copy, is lost since the link went down.
+    fn is_cut(&self) -> bool {
+        false
+    }
 }
 
 parts! {
@@ -63,6 +69,7 @@ parts! {
     changing: Changing,
     handover: Handover,
     impaired: Impaired,
+    cut: Cut,
     #[cfg(test)]
     lossy: Lossy,
     #[cfg(test)]
@@ -175,7 +182,16 @@ impl Channel {
     }
 
     fn as_impaired(&self) -> Option<&Impaired> {
-        if let Kind::Impaired(impaired) = &self.0 { Some(impaired) } else { None }
+        match &self.0 {
+            Kind::Impaired(impaired) => Some(impaired),
+            Kind::Cut(cut) => cut.before.as_impaired(),
+            _ => None,
+        }
+    }
+
+    /// Return the channel for a run in which its link goes down at these times.
+    pub(crate) fn cut(self, outages: &[Outage]) -> Self {
+        Cut { before: Box::new(self), outages: outages.to_vec() }.into()
     }
 
     /// Return the propagation delay at the start; of one that always varies, the mean.
@@ -269,6 +285,11 @@ impl Wire {
         self.keeps_order
     }
 
+    /// Return whether the last packet, or its copy, is lost since the link went down.
+    pub fn is_cut(&self) -> bool {
+        self.channel.is_cut()
+    }
+
     /// Return whether nothing but a constant delay happens to packets.
     pub fn is_constant(&self) -> bool {
         matches!(self.channel, Carrying::Constant(_))
@@ -283,6 +304,10 @@ impl<C: Carry> Carry for Box<C> {
     fn copy(&mut self) -> Option<Time> {
         (**self).copy()
     }
+
+    fn is_cut(&self) -> bool {
+        (**self).is_cut()
+    }
 }
 
 impl Carry for Carrying {
@@ -292,5 +317,9 @@ impl Carry for Carrying {
 
     fn copy(&mut self) -> Option<Time> {
         each_channel!(Self, self, channel => channel.copy())
+    }
+
+    fn is_cut(&self) -> bool {
+        each_channel!(Self, self, channel => channel.is_cut())
     }
 }

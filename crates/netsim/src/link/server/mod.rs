@@ -9,6 +9,7 @@ pub(crate) use self::piecewise::FAR;
 pub use self::piecewise::InService;
 use self::piecewise::Work;
 pub use self::trace::{LONGEST_TRACE, TraceData};
+use super::outage::Outage;
 use super::part::{Keys, parts};
 
 mod piecewise;
@@ -114,6 +115,7 @@ parts! {
     docsis: Docsis,
     framed: Framed,
     tbf: Tbf,
+    failing: Failing,
     #[cfg(test)]
     slots: Slots,
 }
@@ -242,6 +244,11 @@ impl Server {
     /// Return the bit rate at the start; of one that always varies, the mean.
     pub fn rate(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.rate())
+    }
+
+    /// Return the server for a run in which its link is down at these times.
+    pub(crate) fn failing(self, outages: &[Outage]) -> Self {
+        Failing { server: Box::new(self), outages: outages.to_vec() }.into()
     }
 
     /// Return the highest bit rate of all times.
