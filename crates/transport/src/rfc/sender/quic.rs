@@ -19,7 +19,7 @@
 //! one packet whatever the window is (section 6.2.4).
 //!
 //! The number of a packet is its time stamp: of packets sent at one time, each one's is a picosecond above that of the one before. An
-//! acknowledgement echoes the largest that has arrived and says how long it was held back; which data has arrived is said as in TCP,
+//! acknowledgement echoes the largest that has arrived and says how long it was held back; which data has arrived is reported as in TCP,
 //! in bytes.
 //!
 //! # Differences from RFC 9002
