@@ -471,7 +471,7 @@ def queue(draft: Draft) -> Table:
         limits: list[Value] = ["2KB", ["500B", "2KB"], ["300B", "1KB", "4KB"]]
         body |= {"loss_limit": draft.draw(st.sampled_from(limits)), "loss_interval": "60ms"}
         body["qosa"] = draft.kind("qosa", draft.one(("overwritten", "honoured")))
-    return body | draft.some("queue", RED_OPTIONS, most=2)
+    return body | draft.some("queue", RED_OPTIONS, most=3)
 
 
 def classes(curves: Sequence[tuple[int, int, float]], *, three: bool) -> list[Value]:

@@ -130,7 +130,8 @@ def test_loss_jitter_copies_and_a_trace_on_the_wire(tmp_path):
     # Lost, and not copied; copied, and neither is lost. Five standard deviations.
     assert abs(channel["losses"] / sent[0] - 0.1 * 0.95) < 0.043
     assert abs(channel["copies"] / sent[0] - 0.05 * 0.9**2) < 0.03
-    assert channel["overtaking"] > 0.3 * sent[0]
+    # Of packets every 2.5 ms, delayed by 15 to 25 ms, 29.9 % arrive before an earlier one. Five standard deviations.
+    assert abs(channel["overtaking"] / sent[0] - 0.299) < 0.056
     delays_ms = 1e3 * np.array([arrival - start for arrival, start, _ in at_b])
     # From 15 to 25 ms, uniform, and what other programs add.
     assert delays_ms.min() >= 15

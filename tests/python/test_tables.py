@@ -42,12 +42,14 @@ name = "tcp"
 count = 5
 """
 
+DUALPI2 = {"queue.bottleneck.aqm": "dualpi2"}
+
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, list[str]]:
     """Columns of every table that these runs wrote."""
     found: dict[str, list[str]] = {}
-    scenarios = [aqmlab.Scenario.from_text(CODEL, overrides=PROBES)]
+    scenarios = [aqmlab.Scenario.from_text(CODEL, overrides=PROBES | aqm) for aqm in ({}, DUALPI2)]
     scenarios += [
         aqmlab.Scenario.load(EXAMPLES / f"{name}.toml", overrides=PROBES) for name in ("diffserv", "applications")
     ]

@@ -166,7 +166,7 @@ def test_a_trace_is_part_of_the_hash_and_its_errors_name_file_and_line(tmp_path)
     [
         ('{ trace = "5 4" }', "is not after the one before"),
         ('{ trace = "1 5", between = "hold" }', "has no effect on a trace of opportunities"),
-        ('{ between = "hold" }', "needs a trace"),
+        ('{ between = "hold" }', "needs trace"),
         ('"0bps"', "must be above 0"),
     ],
 )

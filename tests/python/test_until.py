@@ -104,8 +104,10 @@ def test_names_of_metrics():
     assert metric_named("throughput") == "throughput_mbps"
     with pytest.raises(aqmlab.InputError, match="may be mean_delay_ms, delay_p95_ms, delay_p99_ms"):
         metric_named("delay")
-    with pytest.raises(aqmlab.InputError, match=r'unknown metric "los".*did you mean loss'):
+    with pytest.raises(aqmlab.InputError, match="may be loss, channel_losses, channel_loss_rate"):
         metric_named("los")
+    with pytest.raises(aqmlab.InputError, match=r'unknown metric "lss".*did you mean loss'):
+        metric_named("lss")
 
 
 def test_run_until(small, tmp_path):

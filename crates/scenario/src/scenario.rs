@@ -1,3 +1,5 @@
+use std::sync::{Arc, LazyLock};
+
 use aqmlab_aqm::{LinkContext, Resolved};
 use aqmlab_netsim::plan::{Link, LinkId, Plan};
 use aqmlab_units::{Rate, Span};
@@ -67,12 +69,12 @@ pub(crate) struct Input {
 }
 
 /// The shape of a whole file.
-pub(crate) fn shape() -> Shape {
+pub(crate) static SHAPE: LazyLock<Arc<Shape>> = LazyLock::new(|| {
     let mut keys = vec![
         Key::new("format", Kind::Integer { min: FORMAT, max: FORMAT }, "Version of this format.").required(),
         Key::new("name", Kind::Text, "Name of the scenario; that of the file if absent."),
         Key::new("description", Kind::Text, "What it is about."),
-        Key::new("run", Kind::Table(run::shape()), "How long and how often to run.").required(),
+        Key::new("run", Kind::Table(run::shape().into()), "How long and how often to run.").required(),
     ];
     keys.extend(network::keys());
     keys.push(Key::new(
@@ -80,16 +82,20 @@ pub(crate) fn shape() -> Shape {
         Kind::Map(Box::new(Kind::Queue)),
         "Queues by name; default is a drop-tail of 1000p.",
     ));
-    let markers = Kind::Map(Box::new(Kind::Table(marker::shape())));
+    let markers = Kind::Map(Box::new(Kind::Table(marker::shape().into())));
     keys.extend([
-        Key::new("flow", Kind::Tables("flow", flow::shape()), "The traffic.").required(),
+        Key::new("flow", Kind::Tables("flow", flow::shape().into()), "The traffic.").required(),
         Key::new("marker", markers, "Markers by name."),
-        Key::new("change", Kind::Tables("change", change::shape()), "Links that change during the run."),
-        Key::new("probe", Kind::Table(probe::shape()), "What to record."),
-        Key::new("live", Kind::Table(live::shape()), "How a live run is made."),
+        Key::new(
+            "change",
+            Kind::Tables("change", change::shape().into()),
+            "Links that change during the run.",
+        ),
+        Key::new("probe", Kind::Table(probe::shape().into()), "What to record."),
+        Key::new("live", Kind::Table(live::shape().into()), "How a live run is made."),
     ]);
-    Shape::new("A scenario of aqmlab.", keys)
-}
+    Shape::new("A scenario of aqmlab.", keys).into()
+});
 
 impl Scenario {
     /// The name of the queue before a link.
@@ -111,10 +117,10 @@ impl Scenario {
     /// # Errors
     /// Return the errors that were reported.
     pub(crate) fn drawn_live(&self, seed: u64) -> Result<(Plan, Vec<LiveGroup>, Vec<Problem>), Vec<Problem>> {
-        let (report, shape) = (self.report(), shape());
+        let report = self.report();
         let plan = self.plan.drawn(seed);
         let groups = live::groups(&plan, self.live.link);
-        live::check(&Section::new(&self.input.root, &shape, &report), &plan, &self.live, &groups);
+        live::check(&Section::new(&self.input.root, &SHAPE, &report), &plan, &self.live, &groups);
         let (errors, warnings) = report.finish();
         if errors.is_empty() { Ok((plan, groups, warnings)) } else { Err(errors) }
     }
@@ -150,11 +156,10 @@ fn read(text: &str, file: &str, overrides: &[(String, String)], report: &Report<
     let mut root = tree::read(text, report)?;
     overrides::apply(&mut root, overrides, report);
     check_format(&root, report)?;
-    let shape = shape();
     let node = tree::Node { value: Value::Table(root), place: Place::File(0) };
-    section::check(&node, "", &Kind::Table(shape.clone()), report);
+    section::check(&node, "", &Kind::Table(SHAPE.clone()), report);
     let root = node.value.as_table()?;
-    let section = Section::new(root, &shape, report);
+    let section = Section::new(root, &SHAPE, report);
 
     let queues = Queues::read(&section);
     let run = section.section("run").and_then(|s| run::read(&s));

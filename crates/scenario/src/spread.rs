@@ -37,7 +37,7 @@ pub(crate) fn shape(doc: &'static str, bound: Kind, mean: &Kind, named: &'static
         vec![
             Key::new("uniform", Kind::list(bound), "Uniform between two values."),
             Key::new("exponential", mean.clone(), "Exponential with this mean."),
-            Key::new("pareto", Kind::Table(pareto), "Pareto with this mean and shape."),
+            Key::new("pareto", Kind::Table(pareto.into()), "Pareto with this mean and shape."),
             Key::new(
                 "cdf",
                 Kind::Any(vec![

@@ -9,7 +9,7 @@ use crate::{dscp, network, queue, scenario, tcp};
 
 /// The JSON schema (draft 2020-12) of a scenario file, from the tables that the checks use.
 pub fn schema() -> Json {
-    let mut schema = shape_json(&scenario::shape());
+    let mut schema = shape_json(&scenario::SHAPE);
     if let Some(map) = schema.as_object_mut() {
         let one_of: Vec<Json> = network::KEYS.iter().map(|key| json!({ "required": [key] })).collect();
         map.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn the_schema_has_every_key_and_no_other() {
         let (mut known, mut listed) = (Vec::new(), Vec::new());
-        of_shape(&scenario::shape(), "", &mut known);
+        of_shape(&scenario::SHAPE, "", &mut known);
         of_schema(&schema(), "", &mut listed);
         known.sort();
         listed.sort();
@@ -282,7 +282,7 @@ mod tests {
                 }
             }
         }
-        check(&scenario::shape());
+        check(&scenario::SHAPE);
         check(&queue::shape());
     }
 

@@ -63,9 +63,13 @@ pub(super) struct Page {
 
 pub(super) fn keys() -> [Key; 3] {
     [
-        Key::new(WEB, Kind::Table(web_shape()), "A web page: objects over parallel connections."),
-        Key::new(VIDEO, Kind::Table(video_shape()), "An adaptive video: segments of a ladder of bit rates."),
-        Key::new(VOIP, Kind::Table(voip_shape()), "A call: a flow of UDP each way."),
+        Key::new(WEB, Kind::Table(web_shape().into()), "A web page: objects over parallel connections."),
+        Key::new(
+            VIDEO,
+            Kind::Table(video_shape().into()),
+            "An adaptive video: segments of a ladder of bit rates.",
+        ),
+        Key::new(VOIP, Kind::Table(voip_shape().into()), "A call: a flow of UDP each way."),
     ]
 }
 
@@ -76,7 +80,8 @@ fn web_shape() -> Shape {
         "A web page.",
         vec![
             Key::new("objects", Kind::Integer { min: 1, max: 100_000 }, "Objects of the page.").default("50"),
-            Key::new("size", Kind::Any(vec![bytes(), Kind::Table(size)]), "Size of an object.").required(),
+            Key::new("size", Kind::Any(vec![bytes(), Kind::Table(size.into())]), "Size of an object.")
+                .required(),
             Key::new("connections", Kind::Integer { min: 1, max: 64 }, "Parallel connections.").default("6"),
             Key::new(
                 "dispatch",

@@ -63,7 +63,7 @@ pub(crate) struct Flows {
 }
 
 pub(crate) fn shape() -> Shape {
-    let host = || Kind::Table(network::host_override_shape());
+    let host = || Kind::Table(network::host_override_shape().into());
     Shape::new(
         "A group of flows that are alike.",
         vec![

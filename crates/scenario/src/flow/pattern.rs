@@ -19,14 +19,14 @@ pub(super) fn kind() -> Kind {
             Key::new("off", time_kind(Kind::ANY_TIME), "Length of a silence.").required(),
         ],
     );
-    Kind::Any(vec![Kind::Choice(vec![CONSTANT, POISSON]), Kind::Table(on_off)])
+    Kind::Any(vec![Kind::Choice(vec![CONSTANT, POISSON]), Kind::Table(on_off.into())])
 }
 
 /// A time, or a distribution of times.
 pub(super) fn time_kind(fixed: Kind) -> Kind {
     let spread =
         spread::shape("A time drawn for each burst or silence.", Kind::ANY_TIME, &Kind::SOME_TIME, &[]);
-    Kind::Any(vec![fixed, Kind::Table(spread)])
+    Kind::Any(vec![fixed, Kind::Table(spread.into())])
 }
 
 pub(super) fn read(flow: &Section<'_>) -> Option<Pattern> {

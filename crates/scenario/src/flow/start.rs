@@ -75,7 +75,7 @@ pub(super) fn kind() -> Kind {
             ),
         ],
     );
-    Kind::Any(vec![Kind::ANY_TIME, Kind::list(Kind::ANY_TIME), Kind::Table(shape)])
+    Kind::Any(vec![Kind::ANY_TIME, Kind::list(Kind::ANY_TIME), Kind::Table(shape.into())])
 }
 
 /// Whether the starts are those of a Poisson process, which determines the number of flows.

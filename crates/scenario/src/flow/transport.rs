@@ -39,14 +39,14 @@ pub(super) fn kind() -> Kind {
 /// A fixed size, or a distribution of sizes.
 pub(super) fn size_kind() -> Kind {
     let spread = spread::shape("A size drawn in every run.", Kind::Size, &Kind::Size, sizes::FLOWS);
-    Kind::Any(vec![Kind::Size, Kind::Table(spread)])
+    Kind::Any(vec![Kind::Size, Kind::Table(spread.into())])
 }
 
 /// A fixed length of packets, or a distribution of lengths.
 pub(super) fn packet_kind() -> Kind {
     let bytes = Profile::Ns2.parameter(tcp::PACKET_SIZE).map_or(Kind::Size, |p| tcp::key(p).kind);
     let spread = spread::shape("UDP: a length drawn for each packet.", bytes.clone(), &bytes, sizes::PACKETS);
-    Kind::Any(vec![bytes, Kind::Table(spread)])
+    Kind::Any(vec![bytes, Kind::Table(spread.into())])
 }
 
 pub(super) fn read(

@@ -29,13 +29,13 @@ pub(super) fn shape() -> Shape {
                 .required(),
             Key::new(
                 "link",
-                Kind::Table(trunk_shape("The links between neighbours.")),
+                Kind::Table(trunk_shape("The links between neighbours.").into()),
                 "The links \"r1->r2\", \"r2->r1\", and so on.",
             )
             .required(),
             Key::new(
                 "host",
-                Kind::Table(host::shape("The links of the hosts.")),
+                Kind::Table(host::shape("The links of the hosts.").into()),
                 "The links between hosts and routers, both directions.",
             )
             .required(),

@@ -27,8 +27,8 @@ pub(crate) struct Diffserv {
 }
 
 pub(super) fn shape() -> Shape {
-    let trunk = |doc| Kind::Table(trunk_shape(doc));
-    let host = |doc| Kind::Table(host::shape(doc));
+    let trunk = |doc| Kind::Table(trunk_shape(doc).into());
+    let host = |doc| Kind::Table(host::shape(doc).into());
     Shape::new(
         DOC,
         vec![

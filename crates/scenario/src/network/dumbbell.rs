@@ -60,25 +60,25 @@ impl Side {
 }
 
 pub(super) fn shape() -> Shape {
-    let side = |doc| Kind::Table(host::shape(doc));
+    let side = |doc| Kind::Table(host::shape(doc).into());
     let bottleneck = trunk_shape("The link from r1 to r2 and the one back.");
     Shape::new(
         DOC,
         vec![
             Key::new(
                 "bottleneck",
-                Kind::Table(bottleneck),
+                Kind::Table(bottleneck.into()),
                 "The links \"bottleneck\" and \"bottleneck.reverse\"; needed unless down and up are given.",
             ),
             Key::new(
                 DOWN,
-                Kind::Table(one_way_shape("The link from r1 to r2.")),
+                Kind::Table(one_way_shape("The link from r1 to r2.").into()),
                 "The link \"down\" from r1 to r2, from the left to the right, as flows go by default; with up in place \
                  of bottleneck.",
             ),
             Key::new(
                 UP,
-                Kind::Table(one_way_shape("The link from r2 to r1.")),
+                Kind::Table(one_way_shape("The link from r2 to r1.").into()),
                 "The link \"up\" from r2 to r1, with its own rate, delay and queue.",
             ),
             Key::new(

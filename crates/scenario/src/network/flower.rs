@@ -12,7 +12,7 @@ pub(super) const DOC: &str = "Rings of routers, the petals, whose first routers 
 
 pub(super) fn shape() -> Shape {
     let some = Kind::Integer { min: 2, max: MAX_ROUTERS };
-    let core = Kind::Table(trunk_shape("The links of the core ring."));
+    let core = Kind::Table(trunk_shape("The links of the core ring.").into());
     let own = vec![
         Key::new("petals", some.clone(), "How many petals there are.").required(),
         Key::new(

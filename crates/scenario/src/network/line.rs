@@ -1,6 +1,6 @@
 //! The keys of a link's server and channel, as these describe them (`netsim/src/link/server`, `netsim/src/link/channel`).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use aqmlab_aqm::ParameterError;
 use aqmlab_netsim::plan::{Channel, ChannelChange, Impairments, InService, Keys, Line, Server};
@@ -73,8 +73,8 @@ impl Keys for OfOtherWay<'_> {
 /// Return the keys of a channel for the other direction.
 pub(super) fn keys_of_other_way(names: &OtherWay, way: &str) -> Vec<Key> {
     let key = |(of, name): &(&str, &'static str)| {
-        let key = channel_keys().into_iter().find(|key| key.name == *of)?;
-        Some(Key::new(name, key.kind, format!("As {of}, for {way}; as {of} if absent.")))
+        let key = OPTIONAL_KEYS.iter().find(|key| key.name == *of)?;
+        Some(Key::new(name, key.kind.clone(), format!("As {of}, for {way}; as {of} if absent.")))
     };
     names.iter().filter_map(key).collect()
 }
@@ -99,13 +99,17 @@ pub(crate) fn keys() -> Vec<Key> {
 
 /// Return the same keys, of which none is required.
 pub(crate) fn optional_keys() -> Vec<Key> {
+    OPTIONAL_KEYS.clone()
+}
+
+static OPTIONAL_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let framing = Server::framing_parameters().iter().map(key);
     [server_key(&Server::KEY), key(&InService::KEY)]
         .into_iter()
         .chain(framing)
         .chain(channel_keys())
         .collect()
-}
+});
 
 /// Return the key of a server that replaces another one.
 pub(crate) fn changed_server() -> Key {
@@ -118,7 +122,7 @@ fn server_key(parameter: &Parameter) -> Key {
     if !of_servers.is_empty() {
         let mut table = Shape::new("A server other than that of a constant bit rate.", of_servers);
         table.selecting = Server::selecting_keys();
-        server.kind = Kind::Any(vec![server.kind, Kind::Table(table)]);
+        server.kind = Kind::Any(vec![server.kind, Kind::Table(table.into())]);
     }
     server
 }
@@ -130,7 +134,7 @@ fn channel_keys() -> Vec<Key> {
         let table: Vec<_> = Channel::table_of(parameter.key).iter().map(key).collect();
         if !table.is_empty() {
             let table = Shape::new("The same with more settings.", table);
-            of_channel.kind = Kind::Any(vec![of_channel.kind, Kind::Table(table)]);
+            of_channel.kind = Kind::Any(vec![of_channel.kind, Kind::Table(table.into())]);
         }
         of_channel
     };

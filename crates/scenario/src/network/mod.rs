@@ -54,13 +54,17 @@ pub(crate) fn keys() -> [Key; 8] {
             Kind::list(Kind::Label),
             "Names of the nodes of [[link]] entries; if given, links may only name these.",
         ),
-        Key::new("link", Kind::Tables("link", explicit::shape()), "A link, by default in both directions."),
-        Key::new("dumbbell", Kind::Table(dumbbell::shape()), dumbbell::DOC),
-        Key::new("chain", Kind::Table(chain::shape()), chain::DOC),
-        Key::new("bus", Kind::Table(bus::shape()), bus::DOC),
-        Key::new("flower", Kind::Table(flower::shape()), flower::DOC),
-        Key::new("torus", Kind::Table(torus::shape()), torus::DOC),
-        Key::new("diffserv", Kind::Table(diffserv::shape()), diffserv::DOC),
+        Key::new(
+            "link",
+            Kind::Tables("link", explicit::shape().into()),
+            "A link, by default in both directions.",
+        ),
+        Key::new("dumbbell", Kind::Table(dumbbell::shape().into()), dumbbell::DOC),
+        Key::new("chain", Kind::Table(chain::shape().into()), chain::DOC),
+        Key::new("bus", Kind::Table(bus::shape().into()), bus::DOC),
+        Key::new("flower", Kind::Table(flower::shape().into()), flower::DOC),
+        Key::new("torus", Kind::Table(torus::shape().into()), torus::DOC),
+        Key::new("diffserv", Kind::Table(diffserv::shape().into()), diffserv::DOC),
     ]
 }
 

@@ -54,10 +54,10 @@ pub(super) fn shape(doc: &'static str, own: Vec<Key>) -> Shape {
             "How many hosts each router has.",
         )
         .default("1"),
-        Key::new("link", Kind::Table(link), "The links \"r1->r2\", \"r2->r1\", and so on.").required(),
+        Key::new("link", Kind::Table(link.into()), "The links \"r1->r2\", \"r2->r1\", and so on.").required(),
         Key::new(
             "host",
-            Kind::Table(host::shape("The links of the hosts.")),
+            Kind::Table(host::shape("The links of the hosts.").into()),
             "The links \"r1->h1\" and \"h1->r1\", and so on; host hK is at router ((K-1) mod routers) + 1.",
         )
         .required(),

@@ -24,7 +24,7 @@ pub(super) fn shape_of<'a>(presets: impl Iterator<Item = &'a Preset> + Clone) ->
     if presets.clone().any(Preset::has_classes) {
         keys.push(Key::new(
             class::KEY,
-            Kind::Tables(class::KEY, class::shape_of(presets.clone())),
+            Kind::Tables(class::KEY, class::shape_of(presets.clone()).into()),
             class::DOC,
         ));
     }

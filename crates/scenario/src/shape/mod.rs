@@ -3,6 +3,8 @@
 
 mod value;
 
+use std::sync::Arc;
+
 use aqmlab_units::Parameter;
 
 use crate::dscp;
@@ -88,7 +90,7 @@ pub(crate) enum Kind {
     /// A list of two values.
     Pair(Box<[Kind; 2]>),
     /// A table with fixed keys.
-    Table(Shape),
+    Table(Arc<Shape>),
     /// `[queue.NAME]`: keys depend on the discipline.
     Queue,
     /// `tcp = { ... }`: keys depend on the profile of the flow.
@@ -98,7 +100,7 @@ pub(crate) enum Kind {
     /// A table whose keys are prefixes of addresses.
     ByPrefix(Box<Kind>),
     /// `[[name]]`: a list of tables.
-    Tables(&'static str, Shape),
+    Tables(&'static str, Arc<Shape>),
     /// The first that fits the type of the value.
     Any(Vec<Kind>),
 }

@@ -41,14 +41,14 @@ def query(store: ResultStore, sql: str) -> pd.DataFrame:
         raise InputError("results query: needs DuckDB, which is not installed (pip install 'aqmlab[store]')") from None
     connection = duckdb.connect(config=CONFIGURATION)
     try:
-        blocks = _blocks_of(store)
-        for name, found in blocks.items():
-            connection.register(name, _dataset(store, name, found))
+        for name, blocks in _blocks_of(store).items():
+            # Another table, even a damaged one, is not opened.
+            if re.search(rf"\b{name}\b", sql, re.IGNORECASE):
+                for block in blocks:
+                    store.verify(block, name)
+                connection.register(name, _dataset(store, name, blocks))
         connection.register("points", _points(store))
         connection.execute("SET lock_configuration = true")
-        for name in (name for name in blocks if re.search(rf"\b{name}\b", sql, re.IGNORECASE)):
-            for block in blocks[name]:
-                store.verify(block, name)
         answer: pd.DataFrame = connection.sql(sql).df()
     except (duckdb.Error, AttributeError) as error:
         line = " ".join(str(error).split("\n\n")[0].split()) if isinstance(error, duckdb.Error) else "it has no answer"
