@@ -100,6 +100,13 @@ RFC_OPTIONS: dict[str, dict[str, Value]] = {
     "pacing": {"pacing": True},
     "no time stamps": {"timestamps": False},
     "no idle restart": {"idle_restart": False},
+    "quic": {"loss_detection": "quic"},
+    "quic, few acks": {
+        "loss_detection": "quic",
+        "ack_ratio": "10p",
+        "delayed_ack": "8ms",
+        "reordering_threshold": "3p",
+    },
 }
 CONGESTION_CONTROLS: dict[str, tuple[Value, ...]] = {
     name: (*([True] if "classic" in one.ecn else []), *(word for word in one.ecn if word != "off"))
@@ -514,6 +521,8 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
         own: Table = {"congestion_control": control} | draft.some("rfc", RFC_OPTIONS, most=4)
         words = CONGESTION_CONTROLS[control]
         body["transport"] = "tcp"
+        if own.get("loss_detection") == "quic":
+            own.pop("loss_detection" if control == "ledbat" else "sack", None)
         return body | {"tcp": own | ({"ecn": draft.one(words)} if words and with_ecn(draft) else {})}
     body["transport"] = draft.kind("flow", draft.one(VARIANTS))
     if draft.maybe(3):

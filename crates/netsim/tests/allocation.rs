@@ -8,12 +8,12 @@ mod common;
 use std::sync::Arc;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Outage, Probe};
+use aqmlab_netsim::plan::{Channel, Keys, Link, Outage, Probe, Server};
 use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl;
-use aqmlab_units::Time;
-use common::ring::{Kind, fail, ring, routings};
+use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time};
+use common::ring::{Kind, fail, impairments, ring, routings};
 use common::{Tcp, dumbbell};
 
 #[test]
@@ -82,7 +82,7 @@ fn detours_cost_no_allocation() {
             let outage = |i: u64| Outage {
                 down: Time::from_secs((first + 10 * i) as f64),
                 up: Time::from_secs((first + 10 * i + 3) as f64),
-                flushes: i % 2 == 0,
+                flushes: i.is_multiple_of(2),
             };
             (0..29).map(outage).collect()
         };
@@ -116,5 +116,100 @@ fn applications_cost_no_allocation() {
         simulation.run_until(Time::from_secs(145.0));
         let count = allocations::count() - before;
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
+    }
+}
+
+/// Keys of a table in place of a bit rate.
+struct TableKeys<'a>(&'a [(&'a str, ParameterValue<'static>)]);
+
+impl Keys for TableKeys<'_> {
+    fn value(&self, parameter: &Parameter) -> Option<ParameterValue<'_>> {
+        self.0.iter().find(|(key, _)| *key == parameter.key).map(|(_, value)| value.clone())
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(given, _)| *given == key)
+    }
+
+    fn table(&self, _key: &str) -> Option<Box<dyn Keys + '_>> {
+        None
+    }
+}
+
+/// Every server but the constant one, by name.
+fn servers() -> Vec<(&'static str, Server)> {
+    use ParameterValue::{Rate as Bits, Text, Word};
+    let of = |keys: &[(&str, ParameterValue<'static>)]| {
+        Server::read_table(&TableKeys(keys)).expect("keys that fit").expect("a server")
+    };
+    let mbps = |mbps: u64| Rate(mbps * 1_000_000);
+    let rates = "0:6000000 30000000:0 50000000:12000000 400000000:4000000 1000000000:0";
+    let atm = Framing { overhead: 40, mpu: 64, layer: LinkLayer::Atm };
+    let mut changing = Server::constant(mbps(8));
+    for k in 1..450 {
+        changing = changing.then(Time::ZERO + Span::from_millis(613 * k), Server::constant(mbps(3 + k % 7)));
+    }
+    vec![
+        ("changing", changing),
+        ("opportunities", of(&[("trace", Text("1*3 4 9*2 17 18 19 25*9 90"))])),
+        ("rates", of(&[("trace", Text(rates))])),
+        ("interpolated", of(&[("trace", Text(rates)), ("between", Word("interpolate"))])),
+        ("cellular", of(&[("cellular", Bits(mbps(20)))])),
+        ("leo", of(&[("leo", Bits(mbps(8)))])),
+        ("wifi", of(&[("wifi", Bits(mbps(20)))])),
+        ("docsis", of(&[("docsis", Bits(mbps(8)))])),
+        ("tbf", Server::token_bucket(mbps(6), 6000, Some((mbps(30), 1500)))),
+        ("framed", Server::constant(mbps(8)).framed(Some(atm))),
+        ("framed rates", of(&[("trace", Text(rates))]).framed(Some(atm))),
+    ]
+}
+
+#[test]
+fn servers_cost_no_allocation() {
+    for (name, server) in servers() {
+        rarely_allocates(name, |link| Arc::make_mut(&mut link.line).server = server.clone());
+    }
+}
+
+/// A key of a channel, a key of its table, and the value.
+type Setting = (&'static str, &'static str, f64);
+
+#[test]
+fn channels_cost_no_allocation() {
+    let settings: [(&str, &[Setting]); 5] = [
+        ("loss", &[("loss", "p", 0.01), ("loss", "r", 0.3)]),
+        ("jitter", &[("jitter", "deviation", 2e-3), ("jitter", "correlation", 0.3)]),
+        ("duplicate", &[("duplicate", "", 0.02)]),
+        ("reorder", &[("reorder", "probability", 0.01), ("reorder", "gap", 3.0)]),
+        ("all", &[("loss", "", 0.01), ("jitter", "", 1e-3), ("duplicate", "", 0.02), ("reorder", "", 0.01)]),
+    ];
+    for (name, settings) in settings {
+        let change = impairments(settings);
+        rarely_allocates(name, |link| Arc::make_mut(&mut link.line).change(Time::ZERO, None, &change));
+    }
+    let handover = TableKeys(&[("handover_step", ParameterValue::Time(Span::from_millis(20)))]);
+    rarely_allocates("handover", |link| {
+        let line = Arc::make_mut(&mut link.line);
+        line.channel =
+            Channel::read(&handover, Some(line.channel.clone())).expect("keys that fit").expect("a channel");
+    });
+}
+
+/// Assert that a run with this bottleneck hardly allocates: lists may still reach a new size, once in a while, but packets are 90,000.
+fn rarely_allocates(name: &str, change: impl Fn(&mut Link)) {
+    let kinds = [Some(Tcp::Ns2(Variant::NewReno)), Some(Tcp::Rfc(CongestionControl::Cubic)), None];
+    for shortcuts in [true, false] {
+        let set = [("limit", Value::Packets(60.0))];
+        let mut plan = dumbbell(&kinds.repeat(2), 8.0, ("red", &set), 1300.0);
+        (plan.probe.events, plan.probe.queue_interval, plan.probe.cwnd_interval) = (false, None, None);
+        let mut links = plan.links.to_vec();
+        change(&mut links[0]);
+        plan.links = links.into();
+        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
+        simulation.run_until(Time::from_secs(1200.0));
+        let before = allocations::count();
+        simulation.run_until(Time::from_secs(1290.0));
+        let count = allocations::count() - before;
+        assert!(count <= 3, "{name}, shortcuts {shortcuts}: {count}");
     }
 }

@@ -59,6 +59,7 @@ fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
         flows: flows.into(),
         pages,
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span::from_millis(20_000),
         warmup: Span::ZERO,
         probe: Probe { links: vec![0], flow_delay: true, losses: true, ..Probe::default() },

@@ -52,6 +52,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         flows: (0..6).map(flow).collect(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span::from_secs(30.0),
         warmup: Span::ZERO,
         probe: Probe {

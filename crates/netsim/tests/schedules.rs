@@ -55,6 +55,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         flows: flows.into(),
         pages: Vec::new(),
         markers: Vec::new(),
+        routing: Default::default(),
         duration: Span::from_millis(duration_ms),
         warmup: Span::ZERO,
         probe: Probe { links: observed, events: true, ..Probe::default() },

@@ -33,7 +33,11 @@ pub(crate) fn read(file: &str, text: &str) -> Result<TraceData, Complaint> {
         last_line = line;
         let mut words = content.split([',', ';', ' ', '\t']).filter(|word| !word.is_empty());
         let is_first = opportunities.is_empty() && rates.is_empty();
-        match (words.next(), words.next(), words.next()) {
+        // Most lines of a long trace: nothing to split.
+        let is_number = content.bytes().all(|byte| byte.is_ascii_digit());
+        let three =
+            if is_number { (Some(content), None, None) } else { (words.next(), words.next(), words.next()) };
+        match three {
             (Some(ms), None, _) if rates.is_empty() && units.is_none() => {
                 let time = milliseconds(ms).map_err(|what| wrong(line, what))?;
                 match opportunities.last_mut() {

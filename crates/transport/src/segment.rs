@@ -151,7 +151,8 @@ pub struct Ack {
     pub ece: bool,
     /// Marked packets modulo 8, where feedback is accurate (RFC 9768, section 3.2.2); otherwise 0.
     pub ace: u8,
-    /// When it was sent, where the sender asks for one-way delays; otherwise 0. Stands for the time stamp value of RFC 7323.
+    /// When it was sent, where the sender asks for one-way delays; stands for the time stamp value of RFC 7323. With QUIC's loss
+    /// detection, for how long it was held back. Otherwise 0.
     pub stamp: Time,
 }
 

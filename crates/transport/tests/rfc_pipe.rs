@@ -108,27 +108,30 @@ fn configs() -> impl Strategy<Value = Config> {
         3u32..400,
         0u32..20,
     );
-    (kinds, prop::collection::vec(any::<bool>(), 13)).prop_map(|(kinds, on)| {
+    (kinds, prop::collection::vec(any::<bool>(), 13), 0u32..8).prop_map(|(kinds, on, quic)| {
         let (congestion_control, (hystart, feedback), delayed_ack, window, quick_acks) = kinds;
-        let base = Config::linux(congestion_control);
+        let is_quic = quic < 3;
+        let base = if is_quic { Config::quic(congestion_control) } else { Config::linux(congestion_control) };
+        let tcp = |on: bool| on && !is_quic;
         Config {
             hystart,
+            reordering_threshold: quic,
             delayed_ack: delayed_ack.map(Span::from_millis),
             window: window * base.mss,
             quick_acks,
             ack_ratio: 1 + quick_acks % 4,
-            sack: on[0],
-            rack: on[1],
+            sack: is_quic || on[0],
+            rack: tcp(on[1]),
             prr: on[2],
-            frto: on[3],
-            undo: on[4],
+            frto: tcp(on[3]),
+            undo: tcp(on[4]),
             limited_transmit: on[5],
             whole_segments: on[6],
             ecn: if congestion_control.works_with(feedback) { feedback } else { base.ecn },
             pacing: on[8],
             timestamps: on[9],
             sack_compression: on[10].then_some(Span::from_millis(1)),
-            rto_floor_on_variance: on[11],
+            rto_floor_on_variance: tcp(on[11]),
             tcp_friendly: on[7],
             window_growth: on[12],
             ..base

@@ -48,10 +48,13 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Return whether each message is later than the one before it.
+    /// Return whether the messages are in the order of their keys.
     #[inline]
     pub fn is_in(messages: &[Message]) -> bool {
-        messages.windows(2).all(|pair| pair[0].time < pair[1].time)
+        let is_after = |first: &Message, second: &Message| {
+            first.time < second.time || first.time == second.time && !second.key().precedes(first.key())
+        };
+        messages.windows(2).all(|pair| is_after(&pair[0], &pair[1]))
     }
 
     /// Return the messages in the order of their keys; messages with equal keys stay in the order in which they were sent. All must

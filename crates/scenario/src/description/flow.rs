@@ -170,8 +170,11 @@ mod tests {
     #[test]
     fn every_parameter_of_tcp_is_listed() {
         let of_ns2 = TcpConfig::Ns2(ns2::Config::ns2(Variant::Sack).into());
-        let of_rfc =
-            |cc| TcpConfig::Rfc(rfc::Config { window_growth: true, ..rfc::Config::linux(cc) }.into());
+        let of_rfc = |cc| {
+            TcpConfig::Rfc(
+                rfc::Config { window_growth: true, reordering_threshold: 2, ..rfc::Config::quic(cc) }.into(),
+            )
+        };
         let listed = |config: TcpConfig, expected: &str| {
             let size = Size::Bytes(2001);
             let (name, json) = transport_json(&Transport::Tcp { config, size, clock_offset: None });

@@ -9,7 +9,8 @@ mod program;
 
 use std::collections::BTreeMap;
 
-use aqmlab_netsim::plan::{Link, LinkId, Plan, Routing};
+use aqmlab_netsim::plan::{Flow, Link, LinkId, Plan, Routing, Transport};
+use aqmlab_transport::TcpConfig;
 
 use crate::flow::APPLICATIONS;
 use crate::network::{LinkNames, Network};
@@ -251,6 +252,17 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
                 key,
                 complaint.allowed("a flow without application, or exec with a program of your own"),
             );
+        }
+    }
+    let is_quic = |flow: &Flow| match &*flow.transport {
+        Transport::Tcp { config: TcpConfig::Rfc(config), .. } => config.is_quic(),
+        _ => false,
+    };
+    for section in &sections {
+        if plan.flows.iter().any(|flow| section.text("name") == Some(&*flow.group) && is_quic(flow)) {
+            let complaint =
+                Complaint::new("a live run has the kernel's TCP, which lacks QUIC's loss detection");
+            section.error("tcp", complaint.allowed("loss_detection = \"tcp\""));
         }
     }
     for group in groups.iter().filter(|group| group.there.crossed.is_none()) {

@@ -1,6 +1,6 @@
 //! Options of the RFC profile.
 
-use aqmlab_transport::rfc::{Config, EcnFeedback};
+use aqmlab_transport::rfc::{Config, CongestionControl, EcnFeedback, LossDetection};
 
 use crate::problem::Complaint;
 use crate::section::Section;
@@ -9,6 +9,10 @@ use crate::section::Section;
 pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
     // Its feedback of marks is the default.
     super::set("congestion_control", tcp, config);
+    super::set("loss_detection", tcp, config);
+    if config.is_quic() {
+        *config = Config::quic(config.congestion_control);
+    }
     config.ecn = config.congestion_control.feedback();
     super::apply(tcp, config);
     for key in ["rack", "frto"] {
@@ -18,7 +22,28 @@ pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
             tcp.error(key, complaint.allowed(format!("{key} = false, or sack = true")));
         }
     }
+    check_loss_detection(tcp, config);
     check_feedback(tcp, config);
+}
+
+/// Reports options without effect under the loss detection, and a controller that needs TCP's time stamps under QUIC's.
+fn check_loss_detection(tcp: &Section<'_>, config: &Config) {
+    if !config.is_quic() {
+        return;
+    }
+    let wrong =
+        [("sack", false), ("rack", true), ("frto", true), ("undo", true), ("rto_floor_on_variance", true)];
+    for (key, value) in wrong {
+        if tcp.flag(key) == Some(value) {
+            let complaint =
+                Complaint::new(format!("{key} = {value} does not work with loss_detection = \"quic\""));
+            tcp.error(key, complaint.allowed(format!("{key} = {}", !value)));
+        }
+    }
+    if config.congestion_control == CongestionControl::Ledbat {
+        let complaint = Complaint::new("ledbat measures delays by TCP's time stamps, which QUIC lacks");
+        tcp.error("loss_detection", complaint.allowed(format!("{:?}", LossDetection::Tcp.name())));
+    }
 }
 
 /// Reports feedback of marks that the controller can do nothing with.
@@ -37,7 +62,7 @@ mod tests {
     use super::*;
     use crate::tcp::tests::{check, with};
     use aqmlab_transport::Profile;
-    use aqmlab_transport::rfc::{CongestionControl, HyStart};
+    use aqmlab_transport::rfc::HyStart;
     use aqmlab_units::Span;
 
     fn read(tcp: &Section<'_>) -> Config {
@@ -58,6 +83,12 @@ mod tests {
         assert_eq!(with("ecn = false").ecn, EcnFeedback::Off);
         assert_eq!(with("ecn = \"accurate\"").ecn, EcnFeedback::Accurate);
         assert_eq!(with("congestion_control = \"dctcp\"").ecn, EcnFeedback::Dctcp);
+        let quic = with(
+            "loss_detection = \"quic\"\ncongestion_control = \"reno\"\nack_ratio = 10\nreordering_threshold = 3",
+        );
+        let expected =
+            Config { ack_ratio: 10, reordering_threshold: 3, ..Config::quic(CongestionControl::Reno) };
+        assert_eq!(quic, expected);
         assert_eq!(with("congestion_control = \"prague\"").ecn, EcnFeedback::Accurate);
     }
 }

@@ -179,4 +179,9 @@ fn what_a_live_run_cannot_do_and_what_it_leaves_out() {
     );
     let text = exchange(VALID, "count = 2", "exec = \"nc {server} {port}\"");
     assert_eq!(problems(&text), [""; 0], "the program runs");
+    let quic = exchange(VALID, "count = 2", "transport = \"tcp\"\ntcp = { loss_detection = \"quic\" }");
+    assert_eq!(
+        problems(&quic),
+        ["22: \"flow.tcp.tcp\": \"a live run has the kernel's TCP, which lacks QUIC's loss detection\""]
+    );
 }

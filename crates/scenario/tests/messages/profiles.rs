@@ -93,6 +93,18 @@ fn a_profile_has_its_own_options() {
                     "net.toml:22:30: flow.tcp.tcp.rack: rack needs selective acknowledgements (allowed: rack = false, or sack = true)",
                 ],
             ),
+            (
+                "transport = \"tcp\"\ntcp = { loss_detection = \"quic\", rack = true }",
+                &[
+                    r#"net.toml:22:41: flow.tcp.tcp.rack: rack = true does not work with loss_detection = "quic" (allowed: rack = false)"#,
+                ],
+            ),
+            (
+                "transport = \"tcp\"\ntcp = { congestion_control = \"ledbat\", loss_detection = \"quic\" }",
+                &[
+                    r#"net.toml:22:57: flow.tcp.tcp.loss_detection: ledbat measures delays by TCP's time stamps, which QUIC lacks (allowed: "tcp")"#,
+                ],
+            ),
         ],
     );
     let tick =

@@ -37,6 +37,34 @@ impl HyStart {
     }
 }
 
+/// How the sender finds losses, and the acknowledgements that it needs for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LossDetection {
+    /// TCP's, see `sack` and `rack`.
+    Tcp,
+    /// QUIC's (RFC 9002): each transmission has its own packet number.
+    Quic,
+}
+
+impl LossDetection {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Tcp, Self::Quic];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Quic => "quic",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|l| l.name() == name)
+    }
+}
+
+slot_of_words!(LossDetection);
 slot_of_words!(HyStart);
 slot_of_words!(CongestionControl);
 
@@ -64,6 +92,8 @@ pub struct Config {
     pub delayed_ack: Option<Span>,
     /// Full segments that a delayed acknowledgement answers: the last of them is answered at once.
     pub ack_ratio: u32,
+    /// Packets by which later ones overtake a missing one before it is reported at once (QUIC); 0: not at once.
+    pub reordering_threshold: u32,
     /// How many acknowledgements at the start are not delayed.
     pub quick_acks: u32,
     /// How long the answer to data out of order may be held back from the fourth in a row on; `None`: not at all.
@@ -77,6 +107,8 @@ pub struct Config {
     pub max_rto: Span,
     /// Retransmission time-out before the first round-trip sample.
     pub initial_rto: Span,
+    /// How losses are found. With QUIC's rules, `sack` is on, and `rack`, `frto` and `undo` are off.
+    pub loss_detection: LossDetection,
     /// Whether selective acknowledgements are used (RFC 2018, duplicates reported as in RFC 2883); without them recovery
     /// is NewReno's (RFC 6582).
     pub sack: bool,
@@ -112,6 +144,9 @@ pub struct Config {
     pub controllers: ControllerOptions,
 }
 
+/// The assumed granularity of timers (RFC 9002, section 6.1.2): kGranularity.
+pub(super) const GRANULARITY: Span = Span::from_millis(1);
+
 /// Bytes of the options that only a SYN has: maximum segment size and window scale.
 const SYN_OPTION_BYTES: u32 = 8;
 
@@ -128,12 +163,14 @@ impl Config {
             window: 6_291_456,
             delayed_ack: Some(Span::from_millis(40)),
             ack_ratio: 2,
+            reordering_threshold: 1,
             quick_acks: 16,
             sack_compression: Some(Span::from_millis(1)),
             min_rto: Span::from_millis(200),
             rto_floor_on_variance: true,
             max_rto: Span::from_millis(120_000),
             initial_rto: Span::from_millis(1000),
+            loss_detection: LossDetection::Tcp,
             sack: true,
             rack: true,
             prr: true,
@@ -151,6 +188,35 @@ impl Config {
             window_growth: false,
             controllers: ControllerOptions::DEFAULT,
         }
+    }
+
+    /// The defaults with the loss detection and acknowledgements of QUIC (RFC 9000, RFC 9002) over UDP and IPv4.
+    ///
+    /// Header: 20 B (IPv4), 8 B (UDP), 11 B (short header with connection number of 8 B and packet number of 2 B), 8 B (STREAM
+    /// frame) and 16 B (tag of the encryption). An acknowledgement has an ACK frame of 9 B instead of the STREAM frame.
+    pub const fn quic(congestion_control: CongestionControl) -> Self {
+        Self {
+            mss: 1437,
+            header: 63,
+            ack_size: 64,
+            delayed_ack: Some(Span::from_millis(25)),
+            quick_acks: 0,
+            sack_compression: None,
+            min_rto: GRANULARITY,
+            rto_floor_on_variance: false,
+            loss_detection: LossDetection::Quic,
+            rack: false,
+            frto: false,
+            undo: false,
+            timestamps: false,
+            ..Self::linux(congestion_control)
+        }
+    }
+
+    /// Whether losses are found by QUIC's rules.
+    #[inline]
+    pub fn is_quic(&self) -> bool {
+        self.loss_detection == LossDetection::Quic
     }
 
     /// Length of the SYN in bytes.
@@ -191,6 +257,9 @@ mod tests {
         for hystart in HyStart::ALL {
             assert_eq!(HyStart::from_name(hystart.name()), Some(hystart));
         }
+        for detection in LossDetection::ALL {
+            assert_eq!(LossDetection::from_name(detection.name()), Some(detection));
+        }
         for feedback in EcnFeedback::ALL {
             assert_eq!(EcnFeedback::from_name(feedback.name()), Some(feedback));
         }
@@ -203,7 +272,7 @@ mod tests {
     #[test]
     fn defaults_are_valid_and_an_invalid_value_is_named() {
         for cc in CongestionControl::ALL {
-            assert!(Config::linux(cc).check().is_ok());
+            assert!(Config::linux(cc).check().is_ok() && Config::quic(cc).check().is_ok());
             assert!(cc.works_with(cc.feedback()));
         }
         let config = Config::linux(CongestionControl::Cubic);

@@ -23,6 +23,7 @@
 //! | segments outstanding, the pipe | `sender/scoreboard.rs` |
 //! | loss detection by time (RACK), tail loss probes | `sender/rack.rs`, `tlp.rs` |
 //! | recovery states, loss detection by counting or duplicates, F-RTO | `sender/recovery.rs` |
+//! | loss detection of QUIC | `sender/quic.rs`, `receiver/quic.rs` |
 //! | undoing a reduction | `sender/undo.rs` |
 //! | round-trip time and time-out, the timer | `sender/rtt.rs`, `alarm.rs` |
 //! | the window and its validation | `sender/window.rs` |
@@ -42,7 +43,7 @@ mod rtt;
 mod sender;
 mod seq;
 
-pub use config::{Config, HyStart};
+pub use config::{Config, HyStart, LossDetection};
 pub use feedback::EcnFeedback;
 pub use parameters::PARAMETERS;
 pub use receiver::Receiver;

@@ -107,6 +107,14 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
     )
     .is(field!(ack_ratio)),
     whole(
+        "reordering_threshold",
+        ValueKind::Packets,
+        ("1p", 0.0, 255.0),
+        "Packets by which later ones overtake a missing one before it is reported at once; 0p: not at once. Needs loss_detection = \"quic\".",
+        "draft-ietf-quic-ack-frequency-09, section 6.2: Reordering Threshold",
+    )
+    .reported_if_changed(field!(reordering_threshold)),
+    whole(
         "quick_acks",
         ValueKind::Packets,
         ("16p", 0.0, 1e6),
@@ -149,6 +157,14 @@ pub(super) const GENERAL: Settings<Config> = Settings(&[
         "RFC 6298, section 2.1; Linux TCP_TIMEOUT_INIT",
     )
     .is(field!(initial_rto)),
+    choice(
+        "loss_detection",
+        "tcp",
+        &["tcp", "quic"],
+        "How losses are found: as sack and rack say, or by QUIC's rules, with QUIC's acknowledgements and lengths of headers for defaults.",
+        "RFC 9002; TCP: RFC 6675, RFC 8985",
+    )
+    .reported_if_changed(field!(loss_detection)),
     flag("sack", "true", "Selective acknowledgements.", "RFC 2018, RFC 2883; Linux net.ipv4.tcp_sack")
     .is(field!(sack)),
     flag(

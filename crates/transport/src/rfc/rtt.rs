@@ -16,6 +16,10 @@
 //! longer), and the term that counts is the greatest of the last round trip: it rises at once and falls by a quarter of
 //! the difference each round trip.
 //!
+//! # QUIC
+//! RFC 9002, sections 5.3 and 6.2.1: the same SRTT and RTTVAR, and PTO = SRTT + max(4 RTTVAR, kGranularity) + max_ack_delay, where
+//! kGranularity is `min_rto` and max_ack_delay is `delayed_ack`. A back-off ends when any packet is acknowledged.
+//!
 //! # Differences from Linux
 //! Times are exact, not in microseconds or ticks. The least round-trip time is that since the start; Linux's is of the
 //! last 300 s.
@@ -94,10 +98,26 @@ impl RttEstimator {
     fn set_rto(&mut self, config: &Config) {
         let rto = if config.rto_floor_on_variance {
             Span::from_secs(self.srtt + self.term)
+        } else if config.is_quic() {
+            self.probe_timeout(config)
         } else {
             Span::from_secs(self.srtt + self.deviation).max(config.min_rto)
         };
         self.rto = rto.min(config.max_rto);
+    }
+
+    /// QUIC's probe time-out without back-off, the initial time-out before the first sample.
+    pub fn probe_timeout(&self, config: &Config) -> Span {
+        if !self.sampled {
+            return config.initial_rto;
+        }
+        let variance = self.deviation.max(config.min_rto.secs());
+        Span::from_secs(self.srtt + variance) + config.delayed_ack.unwrap_or_default()
+    }
+
+    /// End QUIC's back-off: a packet was acknowledged.
+    pub fn end_back_off(&mut self, config: &Config) {
+        self.rto = self.probe_timeout(config).min(config.max_rto);
     }
 
     /// Update the minimum round-trip time; samples of retransmitted packets count too.

@@ -121,7 +121,10 @@ def _of_rfc(flow: Flow, name: str) -> Iterator[Semantic]:
     text = f"{name}: ns-3's windows grow when they are not full, too, and are never validated (RFC 7661)."
     yield Semantic("windows not full", text, Kind.DIFFERS)
     rules = {
-        "loss detection": (own["rack"], "ns-3 counts (RFC 6675), without RACK and tail loss probes (rack = false)"),
+        "loss detection": (
+            own["rack"] or "loss_detection" in own,
+            "ns-3 counts (RFC 6675), without RACK, tail loss probes and QUIC (rack = false)",
+        ),
         "undo": (
             own["undo"] or own["frto"],
             "ns-3 does not undo spurious reductions (undo = false, frto = false)",

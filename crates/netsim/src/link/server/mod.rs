@@ -83,6 +83,11 @@ pub(crate) trait Serve {
     /// Report when the packet arrived whose service is the next one, if that is known: for servers whose services depend on what waits.
     fn arrived(&mut self, _arrival: Time) {}
 
+    /// Return how long the service of a packet of this length takes, if that is the same at all times and serving has no effect.
+    fn constant_time(&self, _bytes: u32) -> Option<Span> {
+        None
+    }
+
     /// Return how long the service of a packet of this length takes that starts at `start`. Called once for each service, in their order;
     /// before the start, if it is known before.
     fn serve(&mut self, start: Time, bytes: u32) -> Span {

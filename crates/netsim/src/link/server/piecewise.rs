@@ -96,8 +96,17 @@ impl Work {
     }
 }
 
+/// The longest packet whose work has 64 bits, rounding included.
+const SHORT: u32 = 2_000_000;
+
 /// A rate as a server: the segments of a rate over time.
 impl Serve for Rate {
+    #[inline]
+    fn constant_time(&self, bytes: u32) -> Option<Span> {
+        let work = u64::from(bytes.min(SHORT)) * Work::PER_BYTE as u64;
+        (bytes <= SHORT).then(|| (work + self.0 / 2).checked_div(self.0)).flatten().map(Span)
+    }
+
     fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
         let rate = u128::from(self.0);
         if rate == 0 {
@@ -185,6 +194,21 @@ impl<N: Serve + Clone, S: Iterator<Item = (Time, N)> + Clone> Piecewise<S, N> {
 impl<N: Serve + Clone, S: Iterator<Item = (Time, N)> + Clone> Serve for Piecewise<S, N> {
     fn arrived(&mut self, arrival: Time) {
         self.now.arrived(arrival);
+    }
+
+    /// In a few steps if the present server is a rate and serves the whole packet.
+    #[inline]
+    fn serve(&mut self, start: Time, bytes: u32) -> Span {
+        let change = self.change().min(FAR);
+        if start < change
+            && let Some(time) = self.now.constant_time(bytes)
+            && start + time <= change
+        {
+            self.passed.clear();
+            return time;
+        }
+        let end = self.serve_until(start, Work::of(bytes), Time::NEVER);
+        end.map_or(FAR, |end| end.min(FAR)).since(start)
     }
 
     fn serve_until(&mut self, mut start: Time, mut work: Work, until: Time) -> Result<Time, Work> {

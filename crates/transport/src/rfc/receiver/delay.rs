@@ -30,7 +30,7 @@ const MOST_COMPRESSED: u32 = 44;
 pub struct Delay {
     /// Acknowledgements that will not be delayed.
     quick: u32,
-    /// Bytes in order that are not acknowledged.
+    /// Bytes in order that are not acknowledged; with QUIC, packets.
     unanswered: u64,
     timer: Option<Timer>,
     /// Answers to out-of-order data at the same acknowledgement number: sent at once, held back.
@@ -106,6 +106,18 @@ impl Delay {
         }
         if hole {
             return self.answer_hole_now(now, config);
+        }
+        self.hold(now, longest);
+        false
+    }
+
+    /// Whether to answer a packet at once where QUIC acknowledges packets; sets the timer otherwise. `is_overtaken`: it reports a
+    /// missing one.
+    pub fn answer_packet(&mut self, now: Time, config: &Config, is_overtaken: bool) -> bool {
+        self.unanswered += 1;
+        let Some(longest) = config.delayed_ack else { return true };
+        if self.quick > 0 || is_overtaken || self.unanswered >= u64::from(config.ack_ratio) {
+            return true;
         }
         self.hold(now, longest);
         false

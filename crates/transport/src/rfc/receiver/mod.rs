@@ -11,6 +11,7 @@ mod delay;
 mod growth;
 mod marks;
 mod plain;
+mod quic;
 mod reassembly;
 #[cfg(test)]
 mod tests;
@@ -25,11 +26,14 @@ use crate::{Ack, Data, ReceiverCounters, SackBlocks, Timer};
 use delay::Delay;
 use growth::Growth;
 use marks::Marks;
+use quic::Packets;
 use reassembly::{Arrival, Range, Reassembly};
 
 /// Bytes of the SACK option without its blocks, padding included, and of a block (RFC 2018, section 3).
 const SACK_OPTION_BYTES: u32 = 4;
 const SACK_BLOCK_BYTES: u32 = 8;
+/// Bytes of a further range of an ACK frame: gap and length, of two bytes each (RFC 9000, section 19.3.1).
+const ACK_RANGE_BYTES: u32 = 4;
 
 /// A TCP receiver of the RFC profile.
 #[derive(Clone, Debug)]
@@ -42,6 +46,10 @@ pub struct Receiver {
     last_acked: u64,
     marks: Marks,
     growth: Option<Growth>,
+    /// With QUIC's acknowledgements.
+    packets: Option<Packets>,
+    /// Plain packets can be taken in a few steps, see `plain.rs`.
+    takes_plain: bool,
     received_packets: u64,
     /// Bytes by which segments were shorter than full ones.
     missing: u64,
@@ -57,6 +65,10 @@ impl Receiver {
             delay: Delay::default(),
             marks: Marks::new(config.ecn),
             growth: config.window_growth.then(|| Growth::new(&config)),
+            packets: config.is_quic().then(Packets::default),
+            takes_plain: !(config.window_growth
+                || config.congestion_control.needs_one_way_delay()
+                || config.is_quic()),
             ts_echo: Time::ZERO,
             last_acked: 0,
             received_packets: 0,
@@ -87,7 +99,12 @@ impl Receiver {
         let before = self.reassembly.next();
         let left = expand(data.seq, before);
         let length = if data.syn() { 1 } else { data.bytes.saturating_sub(self.config.header) };
-        if left <= self.last_acked {
+        if let Some(packets) = &mut self.packets {
+            if data.sent >= self.ts_echo {
+                self.ts_echo = data.sent;
+                packets.note_largest(now);
+            }
+        } else if left <= self.last_acked {
             self.ts_echo = self.ts_echo.max(data.sent);
         }
         let arrival = self.reassembly.receive(Range { left, right: left + u64::from(length) });
@@ -112,8 +129,14 @@ impl Receiver {
         }
         let urgency = self.marks.take(data, ce);
         self.delay.quicken(urgency.quick, &self.config);
-        let news = (advance, self.reassembly.has_hole());
-        if self.delay.answer_now(now, &self.config, arrival, news) || urgency.now {
+        let is_due = match &self.packets {
+            Some(packets) => {
+                let distance = self.reassembly.missing_before_end(packets.unreported(&self.config));
+                self.delay.answer_packet(now, &self.config, Packets::is_overtaken(&self.config, distance))
+            }
+            None => self.delay.answer_now(now, &self.config, arrival, (advance, self.reassembly.has_hole())),
+        };
+        if is_due || urgency.now {
             self.acknowledge(now, self.marks.echo(), out);
         }
     }
@@ -128,11 +151,18 @@ impl Receiver {
     fn acknowledge(&mut self, now: Time, ece: bool, out: &mut impl FnMut(Ack)) {
         self.delay.note_answer();
         let ace = self.marks.report();
-        let stamp = if self.config.congestion_control.needs_one_way_delay() { now } else { Time::ZERO };
+        let stamp = match &mut self.packets {
+            Some(packets) => Time::ZERO + packets.report(now, self.reassembly.end()),
+            None if self.config.congestion_control.needs_one_way_delay() => now,
+            None => Time::ZERO,
+        };
         self.last_acked = self.reassembly.next();
         let sack = if self.config.sack { self.reassembly.blocks() } else { SackBlocks::EMPTY };
-        let option =
-            if sack.is_empty() { 0 } else { SACK_OPTION_BYTES + SACK_BLOCK_BYTES * sack.len() as u32 };
+        let option = match sack.len() as u32 {
+            0 => 0,
+            blocks if self.packets.is_some() => ACK_RANGE_BYTES * blocks,
+            blocks => SACK_OPTION_BYTES + SACK_BLOCK_BYTES * blocks,
+        };
         let bytes = self.config.ack_size + option;
         self.acks_sent += 1;
         let ack = self.last_acked as u32 as i32;

@@ -23,8 +23,7 @@ impl Receiver {
         if !is_next
             || self.marks.may_change(data, ce)
             || !self.delay.follows_without_pause(now)
-            || self.growth.is_some()
-            || self.config.congestion_control.needs_one_way_delay()
+            || !self.takes_plain
         {
             return None;
         }

@@ -54,6 +54,23 @@ impl Reassembly {
         self.next
     }
 
+    /// One past the highest byte that has arrived.
+    pub fn end(&self) -> u64 {
+        self.runs.last().map_or(self.next, |run| run.right)
+    }
+
+    /// Return how far the first missing byte at or after `from` is before the end; 0 if none is missing.
+    pub fn missing_before_end(&self, from: u64) -> u64 {
+        let mut missing = self.next.max(from);
+        for run in &self.runs {
+            if run.left > missing {
+                break;
+            }
+            missing = missing.max(run.right);
+        }
+        self.end().saturating_sub(missing)
+    }
+
     /// Whether all that has arrived is in order, and no block is to be reported.
     #[inline]
     pub fn is_whole(&self) -> bool {

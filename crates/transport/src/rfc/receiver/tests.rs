@@ -222,3 +222,39 @@ fn acknowledgements_carry_their_time_where_the_sender_needs_it() {
         assert_eq!(stamp, if stamped { b.now } else { Time::ZERO });
     }
 }
+
+/// Segments that are answered at once, of these that arrive a millisecond apart.
+fn answered_as_quic(ack_ratio: u32, reordering_threshold: u32, arrivals: &[u32]) -> Vec<u32> {
+    let quic = Config::quic(CongestionControl::Reno);
+    let mut b = Bench::new(Config { mss: MSS, ack_ratio, reordering_threshold, ..quic });
+    arrivals.iter().copied().filter(|&k| b.segment(1, k).is_some()).collect()
+}
+
+/// draft-ietf-quic-ack-frequency-09, section 6.2: with a threshold of 3, 5 reports 2, 9 reports 6 and 10 reports 7.
+#[test]
+fn quic_reports_a_packet_that_enough_others_have_overtaken() {
+    assert_eq!(answered_as_quic(1000, 3, &[1, 3, 4, 5, 8, 9, 10]), [5, 9, 10]);
+    assert_eq!(answered_as_quic(1000, 1, &[1, 3, 4, 2, 5, 7, 8]), [3, 7], "a gap is reported once");
+    assert_eq!(answered_as_quic(1000, 0, &[1, 3, 4, 5, 6, 7, 8]), [] as [u32; 0]);
+}
+
+/// The same, section 4: an Ack-Eliciting Threshold of `ack_ratio` - 1; packets out of order count.
+#[test]
+fn quic_answers_every_r_th_packet() {
+    assert_eq!(answered_as_quic(2, 1, &[1, 2, 3, 4, 5]), [2, 4]);
+    assert_eq!(answered_as_quic(3, 0, &[2, 3, 1, 6, 7, 8]), [1, 8]);
+}
+
+#[test]
+fn quic_echoes_the_largest_packet_and_how_long_it_was_held() {
+    let mut b = Bench::new(Config { mss: MSS, ..Config::quic(CongestionControl::Reno) });
+    assert_eq!(b.segment(1, 2).map(|_| ()), Some(()), "segment 1 is missing");
+    let sent = b.now + Span::from_millis(3);
+    assert_eq!(b.segment(3, 3), None);
+    b.now = b.receiver.timer().unwrap().deadline;
+    let mut answer = None;
+    b.receiver.on_timer(b.now, &mut |ack| answer = Some(ack));
+    let ack = answer.unwrap();
+    assert_eq!((ack.ts_echo, ack.stamp), (sent, Time::ZERO + Span::from_millis(25)));
+    assert_eq!(ack.bytes, 64 + 4, "one range");
+}

@@ -75,6 +75,8 @@ impl Sender {
     pub(super) fn expire(&mut self, now: Time, alarm: Alarm, out: &mut impl FnMut(Data)) {
         match alarm {
             Alarm::Retransmission => self.time_out(now, out),
+            Alarm::Probe if self.quic.is_some() => self.probe_as_quic(now, out),
+            Alarm::Reordering if self.quic.is_some() => self.find_losses_as_quic(now, out),
             Alarm::Probe => self.send_probe(now, out),
             Alarm::Reordering => self.detect_losses(now, out),
         }

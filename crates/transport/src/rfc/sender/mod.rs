@@ -12,6 +12,7 @@ mod output;
 mod pacing;
 mod plain;
 mod prr;
+mod quic;
 mod rack;
 mod recovery;
 mod scoreboard;
@@ -38,6 +39,7 @@ pub use congestion::{
 use ecn::Ecn;
 use pacing::Pacing;
 use prr::Delivery;
+use quic::Quic;
 use rack::Rack;
 use recovery::{Recovery, Resend, State};
 use scoreboard::Scoreboard;
@@ -104,9 +106,13 @@ pub struct Sender {
     undo: Undo,
     rack: Rack,
     probe: Probe,
+    /// Loss detection of QUIC, in place of RACK and probe.
+    quic: Option<Box<Quic>>,
     ecn: Ecn,
     pacing: Pacing,
     paces: bool,
+    /// Plain acknowledgements can be taken in a few steps, see `plain.rs`.
+    takes_plain: bool,
     alarm: Option<(Alarm, Timer)>,
     pacing_timer: Option<Timer>,
     /// One past the last segment that the application has produced.
@@ -132,12 +138,18 @@ impl Sender {
             sacked_runs: [(0, 0); MAX_SACK_BLOCKS],
             window: Window::new(config.initial_ssthresh, config.whole_segments),
             paces: config.pacing || congestion.paces(),
+            takes_plain: !(config.pacing
+                || congestion.paces()
+                || congestion.needs_feedback()
+                || congestion.owns_window()
+                || config.is_quic()),
             congestion,
             rtt: RttEstimator::new(&config),
             recovery: Recovery::default(),
             undo: Undo::default(),
             rack: Rack::default(),
             probe: Probe::default(),
+            quic: config.is_quic().then(Box::default),
             ecn: Ecn::new(&config),
             pacing: Pacing::default(),
             alarm: None,
@@ -187,6 +199,11 @@ impl Sender {
 
     /// Takes an acknowledgement.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
+        self.process_ack(now, ack, out);
+        self.set_loss_detection_timer(now);
+    }
+
+    fn process_ack(&mut self, now: Time, ack: &Ack, out: &mut impl FnMut(Data)) {
         self.counters.acks_received += 1;
         let una = self.board.una();
         let reached = self.segments(expand(ack.ack as u32, self.seq(una)));
@@ -205,11 +222,17 @@ impl Sender {
         }
         let mut news = self.take(now, ack, reached);
         self.judge_probe(&news);
-        let resend = if self.is_dubious(&news) { self.alert(now, &mut news) } else { Resend::Nothing };
+        let resend = if self.quic.is_some() {
+            self.answer_as_quic(now, &mut news)
+        } else if self.is_dubious(&news) {
+            self.alert(now, &mut news)
+        } else {
+            Resend::Nothing
+        };
         if news.restarts_timer {
             self.set_timer(now);
         }
-        self.control(now, &news.delivery(), (news.rtt, news.marked));
+        self.control(now, &self.delivery(&news), (news.rtt, news.marked));
         self.finished = self.board.una() >= self.end;
         match resend {
             Resend::Nothing => {}
@@ -227,7 +250,7 @@ impl Sender {
     fn open(&mut self, now: Time, ack: &Ack) {
         let lost = self.recovery.timeouts;
         let syn = self.board.pop();
-        if !syn.was_resent() || self.config.timestamps {
+        if !syn.was_resent() || self.config.timestamps || self.quic.is_some() {
             let sent = if syn.was_resent() { ack.ts_echo } else { syn.sent };
             self.rtt.note_least(now.since(sent));
             self.sample(now.since(sent));
@@ -292,7 +315,7 @@ impl Sender {
                     self.window.cwnd = cwnd;
                 }
             }
-        } else if (ack.advanced || ack.delivered > 0 && self.rack.opens_window_out_of_order())
+        } else if (ack.advanced || ack.delivered > 0 && self.opens_window_out_of_order())
             && (self.window.is_limiting() || self.congestion.moves_unused_windows())
         {
             let flight = self.pipe() as f64;
@@ -304,7 +327,7 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time, out: &mut impl FnMut(Data)) {
         if self.pacing_timer.is_some_and(|timer| timer.deadline <= now) {
             self.pacing_timer = None;
-            if self.recovery.state.repairs() {
+            if self.recovery.state.repairs() || self.quic.is_some() {
                 self.retransmit(now, out);
             }
             self.send(now, out);
@@ -314,6 +337,7 @@ impl Sender {
         {
             self.expire(now, alarm, out);
         }
+        self.set_loss_detection_timer(now);
     }
 
     /// The application has no more data: nothing beyond what was sent will be sent. Before the start it has no effect.
@@ -359,6 +383,7 @@ impl Sender {
         }
         if self.board.una() > 0 {
             self.send(now, out);
+            self.set_loss_detection_timer(now);
         }
     }
 

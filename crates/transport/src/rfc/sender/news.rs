@@ -68,19 +68,27 @@ impl Sender {
     /// Takes in the acknowledgement of all segments before `reached`.
     pub(super) fn take(&mut self, now: Time, ack: &Ack, reached: u64) -> News {
         let mut news = News { ts_echo: ack.ts_echo, una: self.board.una(), ..News::default() };
+        if let Some(quic) = &mut self.quic {
+            quic.begin_acknowledgement(ack.ts_echo);
+        }
         if self.config.sack && !ack.sack.is_empty() {
             self.take_blocks(now, ack, reached, &mut news);
         }
         if reached > self.board.una() {
             self.take_edge(now, reached, &mut news);
         }
-        self.measure(now, &mut news);
+        if self.config.is_quic() {
+            self.measure_packet(now, ack, &mut news);
+        } else {
+            self.measure(now, &mut news);
+        }
         let (echo, marked) = self.ecn.marked(ack, news.delivered);
         news.echo = echo;
         news.marked = marked;
         if self.congestion.needs_feedback() {
             let edges = (self.board.una(), self.board.next());
-            let one_way = (ack.stamp > Time::ZERO).then(|| ack.stamp.since(ack.ts_echo));
+            let one_way =
+                (ack.stamp > Time::ZERO && self.quic.is_none()).then(|| ack.stamp.since(ack.ts_echo));
             let feedback =
                 AckFeedback { delivered: news.delivered, marked, edges, one_way, srtt: self.rtt.srtt() };
             self.congestion.on_feedback(&self.window, now, &feedback);
@@ -181,6 +189,10 @@ impl Sender {
     /// Update RACK, unless the answer is one to the original of a retransmission (RFC 8985, section 6.2, step 2).
     fn note_arrival(&mut self, now: Time, k: u64, segment: &Segment, ts_echo: Time) {
         self.congestion.note_arrived(now, k);
+        if let Some(quic) = &mut self.quic {
+            quic.note_arrival(segment);
+            return;
+        }
         let spurious = self.config.timestamps && segment.was_resent() && ts_echo < segment.sent;
         if !spurious {
             self.rack.advance(now, k, segment, self.rtt.least());

@@ -105,7 +105,16 @@ impl Sender {
         if self.paces {
             self.pace(now, k);
         }
-        out(Data { sent: now, seq: self.seq(k) as u32, bytes, flags });
+        let sent = self.time_stamp(now, k);
+        out(Data { sent, seq: self.seq(k) as u32, bytes, flags });
+    }
+
+    /// Return the time stamp of the transmission of segment `k`: QUIC's is its packet number, too.
+    fn time_stamp(&mut self, now: Time, k: u64) -> Time {
+        let Some(quic) = &mut self.quic else { return now };
+        let (number, sent) = quic.next_packet(now);
+        self.board.number(k, number, sent);
+        sent
     }
 
     /// Segment `k` was sent: when may the next be?

@@ -67,9 +67,7 @@ impl Sender {
             && self.board.una() > 0
             && self.board.una() >= self.board.highest_sacked()
             && self.board.sacked() + self.board.lost() == 0
-            && !self.paces
-            && !self.congestion.needs_feedback()
-            && !self.congestion.owns_window()
+            && self.takes_plain
             && !(self.ecn.granted && (self.ecn.reduction_unsaid || self.config.ecn == EcnFeedback::Accurate))
     }
 

@@ -308,7 +308,7 @@ impl Sender {
         }
     }
 
-    fn respond_to_echo(&mut self) {
+    pub(super) fn respond_to_echo(&mut self) {
         if self.recovery.state < State::Reducing {
             self.undo.forbid();
             self.begin_reduction(Cause::Mark);
@@ -364,7 +364,7 @@ impl Sender {
     }
 
     /// The window is the threshold, unless the reduction was taken back.
-    fn end_reduction(&mut self) {
+    pub(super) fn end_reduction(&mut self) {
         let grown = self.recovery.state == State::Reducing && self.congestion.answers_marks_at_once();
         if grown || self.congestion.owns_window() {
             return;

@@ -27,6 +27,8 @@ pub struct Segment {
     older: u32,
     newer: u32,
     state: u8,
+    /// Packet number of the last transmission; 0 unless [set](Scoreboard::number).
+    pub number: u32,
 }
 
 impl Segment {
@@ -57,7 +59,7 @@ impl Segment {
     }
 }
 
-const EMPTY: Segment = Segment { sent: Time::ZERO, older: NONE, newer: NONE, state: 0 };
+const EMPTY: Segment = Segment { sent: Time::ZERO, older: NONE, newer: NONE, state: 0, number: 0 };
 
 /// The transmission that was newly taken for lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +184,13 @@ impl Scoreboard {
         self.link(k);
     }
 
+    /// The last transmission of segment `k` has this packet number and time stamp.
+    pub fn number(&mut self, k: u64, number: u32, sent: Time) {
+        let slot = self.slot(k);
+        self.ring[slot].number = number;
+        self.ring[slot].sent = sent;
+    }
+
     /// Takes the first segment off: it is acknowledged.
     pub fn pop(&mut self) -> Segment {
         let k = self.una;
@@ -275,15 +284,15 @@ impl Scoreboard {
 
     /// Return the segment that was sent first, of those neither acknowledged nor lost.
     pub fn oldest(&self) -> Option<u64> {
-        self.number(self.oldest)
+        self.expand(self.oldest)
     }
 
     /// The segment of the list that was sent after `k`.
     pub fn newer(&self, k: u64) -> Option<u64> {
-        self.number(self.segment(k).newer)
+        self.expand(self.segment(k).newer)
     }
 
-    fn number(&self, low: u32) -> Option<u64> {
+    fn expand(&self, low: u32) -> Option<u64> {
         (low != NONE).then(|| self.una + u64::from(low.wrapping_sub(self.una as u32)))
     }
 
