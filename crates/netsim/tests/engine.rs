@@ -262,6 +262,10 @@ fn pc_red_redirects_flows_beyond_its_share() {
         // Hosts of routers 0 and 1: all data would cross link 0.
         flow.ends = Ends::At(4, 5);
     }
+    // On the long way round, no link has an opinion about priorities.
+    let links = Arc::make_mut(&mut plan.links);
+    let drop_tail = links[8].queue.clone();
+    links[1..8].iter_mut().for_each(|link| link.queue = drop_tail.clone());
     plan.routing = routings()[2].clone();
     let tables = run(&plan, 1, Options::default());
     assert!(rerouted(&tables, "r0->r1", &["redirected"]) > 100);

@@ -59,7 +59,7 @@ fn survive(text: &str, overrides: &[(String, String)]) {
             let change = |c: &Change| {
                 c.link < links
                     && c.at.0 < plan.duration.0
-                    && (c.server.is_some() || c.channel != Default::default())
+                    && (c.server.is_some() || c.state.is_some() || c.channel != Default::default())
             };
             assert!(scenario.changes.iter().all(change));
             assert!(scenario.changes.windows(2).all(|w| w[0].at <= w[1].at));

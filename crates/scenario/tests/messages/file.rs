@@ -65,13 +65,13 @@ fn unknown_keys_at_the_top() {
             (
                 "format = 1\ntitle = \"x\"",
                 &[
-                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live)",
+                    "net.toml:2:1: title: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live)",
                 ],
             ),
             (
                 "format = 1\nnam = \"x\"",
                 &[
-                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "name"?)"#,
+                    r#"net.toml:2:1: nam: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live; did you mean "name"?)"#,
                 ],
             ),
         ],
@@ -83,13 +83,13 @@ fn unknown_keys_at_the_top() {
             (
                 "[runs]",
                 &[
-                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "run"?)"#,
+                    r#"net.toml:3:2: runs: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live; did you mean "run"?)"#,
                 ],
             ),
             (
                 "[probes]\n[run]",
                 &[
-                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "probe"?)"#,
+                    r#"net.toml:3:2: probes: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live; did you mean "probe"?)"#,
                 ],
             ),
         ],

@@ -278,7 +278,7 @@ fn changes() {
             (
                 r#"att = "5s""#,
                 &[
-                    r#"net.toml:39:1: change.0.att: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate; did you mean "at"?)"#,
+                    r#"net.toml:39:1: change.0.att: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate, state, waiting; did you mean "at"?)"#,
                 ],
             ),
         ],
@@ -314,7 +314,7 @@ fn changes() {
             (
                 "",
                 &[
-                    "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate)",
+                    "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate, state)",
                 ],
             ),
             (
@@ -326,7 +326,7 @@ fn changes() {
             (
                 r#"raet = "5Mbps""#,
                 &[
-                    r#"net.toml:41:1: change.0.raet: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate; did you mean "rate"?)"#,
+                    r#"net.toml:41:1: change.0.raet: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate, state, waiting; did you mean "rate"?)"#,
                 ],
             ),
             (
@@ -338,7 +338,7 @@ fn changes() {
             (
                 "rate = \"5Mbps\"\nduration = \"1s\"",
                 &[
-                    "net.toml:42:1: change.0.duration: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate)",
+                    "net.toml:42:1: change.0.duration: unknown key (allowed: at, link, rate, delay, loss, jitter, reorder, duplicate, state, waiting)",
                 ],
             ),
             (

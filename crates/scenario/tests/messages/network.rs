@@ -38,7 +38,7 @@ fn which_network() {
         &[(
             "[dumbell]",
             &[
-                r#"net.toml:6:2: dumbell: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "dumbbell"?)"#,
+                r#"net.toml:6:2: dumbell: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live; did you mean "dumbbell"?)"#,
             ],
         )],
     );

@@ -66,7 +66,7 @@ fn shared_networks() {
             (
                 "[buss]",
                 &[
-                    r#"net.toml:6:2: buss: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, probe, live; did you mean "bus"?)"#,
+                    r#"net.toml:6:2: buss: unknown key (allowed: format, name, description, run, nodes, link, dumbbell, chain, bus, flower, torus, diffserv, queue, flow, marker, change, routing, backup, probe, live; did you mean "bus"?)"#,
                 ],
             ),
             (

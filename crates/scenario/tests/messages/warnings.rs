@@ -300,7 +300,7 @@ flow_interval = "0s"
         r#"net.toml:33:15: marker.edge.flows: there is no flow "d" (allowed: a, b, c)"#,
         "net.toml:35:7: marker.edge.pir: pir (1000000 bit/s) is below cir (4000000 bit/s) (allowed: cir <= pir)",
         "net.toml:37:1: marker.edge.ebs: trtcm has no ebs (allowed: cir, pir, cbs, pbs, color_aware, yellow)",
-        "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate)",
+        "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate, state)",
         "net.toml:39:6: change.0.at: is not before the end of the run (allowed: below duration (10 s))",
         r#"net.toml:42:17: probe.flow_interval: must be above 0 (allowed: a time above 0 such as "10ms")"#,
     ];
