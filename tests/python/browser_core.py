@@ -79,7 +79,7 @@ def answers_of(script: str, asked: Any) -> Any:
         found = json.loads(process.stdout.readline())
     finally:
         timer.cancel()
-    assert found["error"] is None
+    assert found["error"] is None, found["error"]
     return found["answers"]
 
 

@@ -218,8 +218,8 @@ function roundTrip(scenario, linkName, places) {
 
 // Returns the control of value = rest + times * delay, in ms.
 function delayControl(key, label, place, valueS, times, restS) {
-  const least = rounded(1e3 * (restS + times * LEAST_DELAY_S));
-  return control(key, label, "Network", "number", rounded(1e3 * valueS, 8), {
+  const value = rounded(1e3 * valueS, 8), least = Math.min(value, rounded(1e3 * (restS + times * LEAST_DELAY_S)));
+  return control(key, label, "Network", "number", value, {
     targets: [`${place}.delay`], low: least, high: rounded(Math.max(500, 4e3 * valueS)), least, most: 10_000, log: true, unit: "ms", suffix: "ms",
     slope: 1 / times, offset: (-1e3 * restS) / times, doc: key === "rtt" ? "propagation there and back, without queues" : "propagation, one way",
   });

@@ -154,22 +154,20 @@ function packetBytes({ flows: [first] }) {
 }
 
 // Returns the overrides that make a run as long as this, with a warm-up in proportion; later changes of links are left out.
-function cut({ plan }, seconds) {
+function cut({ plan, normalized }, seconds) {
   if (seconds === plan.duration_s) { return []; }
   const found = [["run.duration", `${general(seconds)}s`]];
   if (plan.warmup_s > 0 && seconds < plan.duration_s) { found.push(["run.warmup", `${general((plan.warmup_s * seconds) / plan.duration_s, 3)}s`]); }
   if (plan.changes.some((change) => change.at_s >= seconds)) {
-    found.push(["change", inline(plan.changes.filter((change) => change.at_s < seconds).map(written))]);
+    found.push(["change", inline(normalized.change.filter((change) => secondsOf(change.at) < seconds))]);
   }
   return found;
 }
 
-// Returns the table [[change]] of a change of the plan, which has them in order of time, not of the file.
-function written(change) {
-  const found = { at: `${general(change.at_s, 15)}s`, link: change.link };
-  if (change.rate_bps !== null) { found.rate = `${general(change.rate_bps, 15)}bps`; }
-  if (change.delay_s !== null) { found.delay = `${general(change.delay_s, 15)}s`; }
-  return found;
+// Returns the time of a checked scenario, such as "100ms", in seconds.
+function secondsOf(time) {
+  const [, number, unit] = /^(.*?)\s*([a-z]+)$/.exec(time);
+  return Number(number) * { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
 }
 
 // Returns about how many packets all links will carry: every flow sends as fast as its share of its slowest link allows,
