@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(changing.serve(None, Time(Span::from_millis(2).0), 40).0, 2 * 106_000_000);
         // The bucket has tokens for two cells.
         let mut bucket = Server::token_bucket(rate, 106, None).framed(Some(atm)).start(1, "a");
-        assert_eq!(bucket.serve(None, Time::ZERO, 40), Span::ZERO);
-        assert_eq!(bucket.serve(None, Time::ZERO, 57).0, 159_000_000);
+        assert_eq!(bucket.serve(None, Time::ZERO, 40), Span(1));
+        assert_eq!(bucket.serve(None, Time(1), 57).0, 159_000_000);
     }
 
     #[test]

@@ -21,8 +21,8 @@
 //!
 //! # Readings
 //! * `limit` and `latency` of tc belong to the discipline: the queue's `limit`.
-//! * A packet takes no time beyond that which it waits for tokens. Without `peakrate` a burst leaves at once, as from an interface
-//!   much faster than the rate.
+//! * A packet takes no time beyond that which it waits for tokens, but for a picosecond, so that packets have an order. Without
+//!   `peakrate` a burst leaves at once, as from an interface much faster than the rate.
 //! * Tokens are whole bit-picoseconds; Linux counts nanoseconds of the rate.
 //! * Linux drops packets longer than `burst` (or `mtu`) or cuts them into segments. Here such a packet waits until tokens for all its bytes have come, after
 //!   which the bucket is empty: the interval's bound holds with the length of the packet in place of the bucket's.
@@ -135,7 +135,8 @@ impl Serve for State {
     /// Nothing of a packet leaves before its end, so all of it is left when the server is replaced.
     fn serve_until(&mut self, start: Time, work: Work, until: Time) -> Result<Time, Work> {
         let bytes = u32::try_from(work.bytes()).unwrap_or(u32::MAX);
-        let mut wait = Span::ZERO;
+        // Packets of a burst leave one after the other, a picosecond apart.
+        let mut wait = Span(1);
         for (rate, bucket) in self.buckets.iter_mut().flatten() {
             bucket.pour(Exact::earned(*rate, self.last, start));
             wait = wait.max(bucket.wait(*rate, bytes));
@@ -174,7 +175,7 @@ mod tests {
     }
 
     /// The oracle: the level of a bucket as a quotient, in bits, of whole numbers; it is emptied and filled by fractions of
-    /// the definition, and rounded only for the time. A packet leaves at the smallest time t >= s with b(t) >= 8 n in all buckets.
+    /// the definition, and rounded only for the time. A packet leaves at the smallest time t > s with b(t) >= 8 n in all buckets.
     fn expected(tbf: &Tbf, arrivals: &[(u64, u32)]) -> Vec<Time> {
         let buckets: Vec<_> =
             tbf.buckets().map(|(rate, bytes)| (u128::from(rate.0), u128::from(bytes) * 8)).collect();
@@ -191,11 +192,11 @@ mod tests {
                 |t: u128| buckets.iter().zip(&levels).all(|((rate, _), level)| level + rate * t >= need);
             let slowest =
                 buckets.iter().zip(&levels).map(|((rate, _), level)| need.saturating_sub(*level) / rate);
-            let mut wait = slowest.max().unwrap_or(0);
+            let mut wait = slowest.max().unwrap_or(0).max(1);
             while !ready(wait) {
                 wait += 1;
             }
-            assert!(wait == 0 || !ready(wait - 1));
+            assert!(wait == 1 || !ready(wait - 1));
             for ((rate, bits), level) in buckets.iter().zip(&mut levels) {
                 *level = (*level + rate * wait).min((bits * SECOND).max(need)) - need;
             }
