@@ -63,8 +63,7 @@ struct Inner {
 impl Inner {
     /// Return the time of an arrival if no cut comes before.
     fn uncut(&mut self, arrival: Time) -> Time {
-        let is_cut =
-            arrival != Time::NEVER && self.cuts.get(self.passed).is_some_and(|&cut| cut < arrival);
+        let is_cut = arrival != Time::NEVER && self.cuts.get(self.passed).is_some_and(|&cut| cut < arrival);
         self.is_cut |= is_cut;
         if is_cut { Time::NEVER } else { arrival }
     }
