@@ -398,7 +398,7 @@ impl Fabric {
     }
 
     /// A packet leaves a link: it does not arrive at the far end during the run, or not in order, or takes a detour. If it is lost, release
-    /// what it holds; count what the channel did to it.
+    /// what it holds; count the channel's effect on it.
     #[cold]
     #[inline(never)]
     fn ends<A: Scheduler>(&mut self, scheduler: &mut A, message: &Message) {

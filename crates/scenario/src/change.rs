@@ -86,7 +86,7 @@ pub(crate) fn shape() -> Shape {
         .default("\"kept\""),
     ]);
     Shape::new(
-        "A change of a link during the run: of its rate, its delay, what its channel does to packets, or whether it is up.",
+        "A change of a link during the run: of its rate, its delay, its channel's impairments, or its state.",
         keys,
     )
 }

@@ -141,7 +141,7 @@ fn time_and_rate(time: &str, rate: &str, units: Option<(&str, &str)>) -> Result<
             format!("{word}: {}", complaint.message)
         }
     };
-    // The quick way for numbers of a CSV file; whatever it does not take is read, or complained about, as any value.
+    // The quick way for numbers of a CSV file; other values are read as everywhere, with the same complaints.
     let (ns, bps) =
         units.and_then(factors).map_or((None, None), |(ns, bps)| (plain(time, ns), plain(rate, bps)));
     let ps = match ns.filter(|ns| *ns < LONGEST_TRACE.0 / 1000) {

@@ -1,7 +1,7 @@
 //! Times during which a link is down, by `[[change]]` with `state`.
 //!
 //! A link that goes down loses the packet in service and those on the wire. Its queue is kept, or flushed. While it is down, packets that
-//! arrive take the detour of their path, or are dropped where there is none. When it is up again, the service of the first packet that
+//! arrive take the detour of their path, or are dropped without one. When it is up again, the service of the first packet that
 //! waits starts.
 
 use aqmlab_aqm::{DropClass, DropReason};

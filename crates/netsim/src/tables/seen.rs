@@ -21,7 +21,7 @@ pub(crate) struct SeenLink<'a> {
     pub aqm: &'a str,
     /// Its server and channel; `None` if the plan does not have it.
     pub line: Option<&'a Line>,
-    /// The seed of the run, for what its server draws.
+    /// The seed of the run, for the random numbers of its server.
     pub seed: u64,
     /// Its counters, computed on request: with many links, copies of all counters are larger than the tables.
     pub station: &'a dyn Counting,

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::scenario::link_name;
 use crate::marker::{COLORS, SRTCM, TOKEN_BUCKET, TRTCM, TSW2, TSW3};
 
-/// A marker with what it marks and how; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers, none of a colour that is dropped.
+/// A marker with its packets and its parameters; rates in bit/s, bursts in bytes, the window in seconds, code points as numbers, none of a colour that is dropped.
 #[derive(Serialize)]
 pub(super) struct Marker<'a> {
     dscp: Json,

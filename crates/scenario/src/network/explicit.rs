@@ -126,7 +126,7 @@ impl Reader<'_> {
         let queue = self.queues.named_by(link, "queue");
         if !duplex {
             for key in ["reverse_queue"].into_iter().chain(line::REVERSE.map(|(_, key)| key)) {
-                link.refuse(key, Complaint::new("there is no reverse direction with duplex = false"));
+                link.refuse(key, Complaint::new("a link with duplex = false has no reverse direction"));
             }
         }
         let reverse_line = line.as_ref().and_then(|line| line::other_way(link, line, &line::REVERSE));

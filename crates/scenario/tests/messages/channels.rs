@@ -128,7 +128,7 @@ reorder = 0.1"#,
             r#"duplex = false
 reverse_loss = 0.1"#,
             &[
-                r#"net.toml:12:1: link.a->b.reverse_loss: there is no reverse direction with duplex = false"#,
+                r#"net.toml:12:1: link.a->b.reverse_loss: a link with duplex = false has no reverse direction"#,
                 r#"net.toml:21:1: flow.tcp: no route for acknowledgements from b to a"#,
             ],
         ),

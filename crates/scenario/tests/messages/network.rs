@@ -227,7 +227,7 @@ fn links() {
             (
                 "queue = \"main\"\nduplex = false\nreverse_queue = \"main\"",
                 &[
-                    "net.toml:13:1: link.a->b.reverse_queue: there is no reverse direction with duplex = false",
+                    "net.toml:13:1: link.a->b.reverse_queue: a link with duplex = false has no reverse direction",
                     "net.toml:21:1: flow.tcp: no route for acknowledgements from b to a",
                 ],
             ),

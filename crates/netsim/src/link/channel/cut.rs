@@ -1,4 +1,4 @@
-//! A channel that loses what is on its way when the link goes down, by `[[change]]` with `state`. Made of the channel and the outages of a
+//! A channel that loses the packets on their way when the link goes down, by `[[change]]` with `state`. Made of the channel and the outages of a
 //! link when a run starts.
 
 use aqmlab_units::{Span, Time};

@@ -8,7 +8,7 @@ use aqmlab_units::{Rate, Span, Time};
 use super::piecewise::{Piecewise, Work};
 use super::{InService, Kind, Serve, Server, ServerPart, Serving, TraceData};
 
-/// A server, and those that replace it.
+/// A server and its replacements.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Changing {
     first: Box<Server>,

@@ -1,4 +1,4 @@
-//! The upstream of a cable modem: `rate = { docsis = "50Mbps" }`. The modem requests what waits, and sends what it is granted.
+//! The upstream of a cable modem: `rate = { docsis = "50Mbps" }`. The modem requests room for the waiting bytes, and sends as many as are granted.
 //!
 //! The model is that of CableLabs' module for ns-3 (`docsis-ns3`, "Model Overview" and "System Configuration"), for one service flow of the
 //! kind "best effort", whose defaults these are. Time is divided into MAP intervals. In each, the modem has one opportunity for a request.

@@ -80,7 +80,7 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
 
 /// The state of a server in a run.
 pub(crate) trait Serve {
-    /// Report when the packet arrived whose service is the next one, if that is known: for servers whose services depend on what waits.
+    /// Report when the packet arrived whose service is the next one, if that is known: for servers whose services depend on the waiting packets.
     fn arrived(&mut self, _arrival: Time) {}
 
     /// Return how long the service of a packet of this length takes, if that is the same at all times and serving has no effect.

@@ -127,7 +127,7 @@ impl Serve for Rate {
     }
 }
 
-/// A server, and those that replace it: `S` yields the time of each replacement, in order, and the server from then on. They are
+/// A server and its replacements: `S` yields the time of each replacement, in order, and the server from then on. They are
 /// taken one by one, when a service reaches them, so that a generator can draw them; it ends, or yields a rate above 0 again and again.
 #[derive(Clone, Debug)]
 pub(crate) struct Piecewise<S, N = Rate> {

@@ -1,4 +1,4 @@
-//! When an acknowledgement of QUIC is sent, and what it says of packets.
+//! Time and content of an acknowledgement of QUIC.
 //!
 //! J. Iyengar et al., draft-ietf-quic-ack-frequency-09; RFC 9000, section 13.2. A packet is acknowledged at once
 //!
@@ -17,7 +17,7 @@ use aqmlab_units::{Span, Time};
 
 use crate::rfc::Config;
 
-/// What is known of packets.
+/// Knowledge about packets.
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
     /// When the largest packet has arrived.

@@ -71,7 +71,7 @@ struct Found {
     losses: Losses,
     /// The largest packet number.
     newest: Option<u32>,
-    /// Those sent after the largest packet acknowledged before and before any that has arrived since.
+    /// Packets between the largest one acknowledged before and the first one that has arrived since.
     run: Option<Run>,
 }
 
@@ -321,7 +321,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// Whether what arrives out of order opens the window too: always in QUIC, which has no other order than that of arrival.
+    /// Whether arrivals out of order open the window too: always in QUIC, which has no other order than that of arrival.
     pub(super) fn opens_window_out_of_order(&self) -> bool {
         self.quic.is_some() || self.rack.opens_window_out_of_order()
     }

@@ -95,7 +95,7 @@ impl Impairments {
         Ok(self)
     }
 
-    /// Return the settings of each, by the key of the link that selects it; empty for one that does nothing.
+    /// Return the settings of each impairment, by its key of the link; empty for one without effect.
     pub fn settings(&self) -> Vec<(&'static str, Settings<'_>)> {
         let all = [
             (loss::KEY.key, self.loss.as_ref().map(Loss::settings)),
@@ -110,7 +110,7 @@ impl Impairments {
         *self == Self::default()
     }
 
-    /// Return them with others in place of those that these give.
+    /// Return them with these settings in place of their own.
     fn or(self, other: Self) -> Self {
         Self {
             loss: self.loss.or(other.loss),
@@ -137,7 +137,7 @@ impl Impairments {
     }
 }
 
-/// A propagation delay, with impairments and those that replace them.
+/// A propagation delay, with impairments and later changes of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Impaired {
     before: Box<Channel>,

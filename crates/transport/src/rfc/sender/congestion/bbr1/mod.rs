@@ -1,4 +1,4 @@
-//! BBR, version 1: paces at the greatest rate of delivery of ten rounds, with two BDPs in flight, whatever is lost.
+//! BBR, version 1: paces at the greatest rate of delivery of ten rounds, with two BDPs in flight, without regard to losses.
 //!
 //! N. Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, and
 //! draft-cardwell-iccrg-bbr-congestion-control-00 (2017); Linux has it from 4.9 on as `bbr`. The greatest rate and the least
@@ -523,7 +523,7 @@ impl Bbr1 {
         }
     }
 
-    /// In the first round of a recovery as many segments are sent as arrive, and what was lost is taken off; afterwards the
+    /// In the first round of a recovery as many segments are sent as arrive, less the lost ones; afterwards the
     /// window from before returns (BBRModulateCwndForRecovery, section 4.2.3.4). Return whether that round lasts.
     fn is_recovering(&mut self, window: &mut Window, ack: &Acked, losses: u64) -> bool {
         let conserved = (ack.in_flight + ack.delivered) as f64;

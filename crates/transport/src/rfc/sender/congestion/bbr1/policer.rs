@@ -1,7 +1,7 @@
-//! Long-term bandwidth: the rate behind a policer, which drops what exceeds its tokens (Linux tcp_bbr, bbr_lt_bw_sampling).
+//! Long-term bandwidth: the rate behind a policer, which drops packets beyond its tokens (Linux tcp_bbr, bbr_lt_bw_sampling).
 //!
 //! An interval begins with a loss and ends with one, after 4 to 16 rounds. If two in a row lost more than a fifth of
-//! what was delivered (50/256) and have rates within an eighth, their mean is the rate for 48 rounds of ProbeBW:
+//! the delivered packets (50/256) and have rates within an eighth, their mean is the rate for 48 rounds of ProbeBW:
 //! pacing has a gain of 1 meanwhile. Samples limited by the application end the sampling. Linux also takes rates within
 //! 500 B/s for equal, which matters below 4 kB/s.
 
