@@ -161,6 +161,8 @@ SERVERS: dict[str, dict[str, Value]] = {
     "wifi": {"wifi": "20Mbps", "txop": "2ms", "contention_burst": "50ms"},
     "wifi alone": {"wifi": "10Mbps", "contention": 0, "aggregate": "4p"},
     "docsis": {"docsis": "4Mbps", "channel": "50Mbps"},
+    "opportunities": {"trace": "1*3 4 9*2 17 18 19 25*9 90"},
+    "rates over time": {"trace": "0:6000000 30000000:0 50000000:12000000 400000000:4000000 1000000000:0"},
 }
 CHANNELS: dict[str, dict[str, Value]] = {
     "loss": {"loss": "1%"},

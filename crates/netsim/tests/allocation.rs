@@ -74,7 +74,7 @@ fn detours_cost_no_allocation() {
     let kinds: Vec<_> =
         Tcp::all().into_iter().map(Kind::Greedy).chain([Kind::OnOff, Kind::Poisson, Kind::Lengths]).collect();
     for shortcuts in [true, false] {
-        let mut plan = ring(&kinds, 2.0, ("red", &[("limit", Value::Packets(90.0))]), 300.0);
+        let mut plan = ring(&kinds, 2.0, ("red", &[("limit", Value::Packets(90.0))]), 1300.0);
         plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
         fail(&mut plan, routings()[1].clone());
         // Links go down and up again and again, with and without a flush.
@@ -84,7 +84,7 @@ fn detours_cost_no_allocation() {
                 up: Time::from_secs((first + 10 * i + 3) as f64),
                 flushes: i.is_multiple_of(2),
             };
-            (0..29).map(outage).collect()
+            (0..129).map(outage).collect()
         };
         let mut links = plan.links.to_vec();
         for (link, first) in [(0, 1), (1, 6), (6, 2)] {
@@ -92,9 +92,9 @@ fn detours_cost_no_allocation() {
         }
         plan.links = links.into();
         let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(240.0));
+        simulation.run_until(Time::from_secs(1200.0));
         let before = allocations::count();
-        simulation.run_until(Time::from_secs(285.0));
+        simulation.run_until(Time::from_secs(1245.0));
         let count = allocations::count() - before;
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }

@@ -2,7 +2,7 @@
 //!
 //! * Opportunities, as in mahimahi (Netravali et al., USENIX ATC 2015; `LinkQueue::rationalize` of its `link_queue.cc`): at each time of
 //!   the trace 1500 bytes may leave. An opportunity that finds nothing is lost; a packet may take several; several packets may share
-//!   one, and leave at its time. The trace repeats, its last time is the period. A packet that arrives at the time of an opportunity
+//!   one, and leave at its time, a picosecond apart. The trace repeats, its last time is the period. A packet that arrives at the time of an opportunity
 //!   comes after it, unless the packet before it has left at that time.
 //! * A bit rate over time, which holds until the next time of the trace, or is interpolated between them. The trace repeats, its last
 //!   time is the period. Interpolated rates are means of steps of 1 ms, so that as many bits leave as under the straight line.
@@ -362,7 +362,7 @@ pub(crate) struct Opportunities {
     next: usize,
     lap: u64,
     taken: u64,
-    /// The last opportunity taken, and the bytes that are left of it.
+    /// When the last packet left or the last opportunity was taken, whichever is later, and the bytes that are left of that opportunity.
     last: Time,
     left: u64,
 }
@@ -441,7 +441,9 @@ impl Opportunities {
             }
         }
         self.left -= missing;
-        Ok(self.last.max(start))
+        // Packets that share an opportunity leave one after the other, a picosecond apart.
+        self.last = self.last.max(start + Span(1));
+        Ok(self.last)
     }
 }
 
