@@ -95,7 +95,8 @@ pub(crate) trait Serve {
         end.map_or(FAR, |end| end.min(FAR)).since(start)
     }
 
-    /// Return the end of a service of so much work that starts at `start`, or the work that is left at `until` if it ends later.
+    /// Return the end of a service of so much work that starts at `start`, or the work that is left at `until` if it ends later. The end
+    /// is after the start: messages of a link that leave at one instant would have the same key.
     ///
     /// # Errors
     /// If the service does not end until then.
