@@ -19,14 +19,14 @@ const SECOND: u64 = 1_000_000_000;
 const DROP_TAIL: &str = "aqm = \"drop-tail\"\nlimit = \"100p\"";
 const RED: &str = "aqm = \"red\"\necn = true\nlimit = \"6p\"\nmin_th = \"1p\"\nmax_th = \"4p\"\nmax_p = 0.5\nw_q = 0.5\nmean_packet = \"1000B\"";
 
-/// A link of 8 Mbit/s in both directions whose table has room for four flows.
+/// A link of 8 kbit/s in both directions, so that packets sent together wait together also on a busy machine. Its table has room for four flows.
 fn planned(queue: &str) -> Planned {
     let scenario = r#"
         format = 1
         [run]
         duration = "10s"
         [dumbbell]
-        bottleneck = { rate = "8Mbps", delay = "2ms", queue = "q" }
+        bottleneck = { rate = "8kbps", delay = "2ms", queue = "q" }
         left = { rate = "100Mbps", delay = "1ms" }
         right = { rate = "100Mbps", delay = "1ms" }
         [queue.q]
