@@ -201,5 +201,8 @@ def test_commands_read_traces(tmp_path, monkeypatch, capsys):
     assert main(["import", "lte.up", "--out", "lte.toml"]) == 0
     assert import_scenario("lte.up").kind == "trace"
     assert Scenario.load("lte.toml").link("bottleneck").trace["period_s"] == 8.0
+    Path("sub").mkdir()
+    assert main(["import", "lte.up", "--out", "sub/lte.toml"]) == 0
+    assert Scenario.load("sub/lte.toml").link("bottleneck").trace["period_s"] == 8.0
     assert main(["draw", "lte.toml"]) == 0
     assert list(tmp_path.glob("*-trace.svg"))

@@ -37,7 +37,7 @@ pub struct LinkCounters {
     pub queue_area: u128,
     /// Integral of the bytes waiting over time, in picoseconds.
     pub byte_area: u128,
-    /// Time during which the link transmitted, in picoseconds.
+    /// Time during which a packet was in service, in picoseconds.
     pub busy: u64,
 }
 
@@ -105,6 +105,8 @@ pub(crate) struct Drops {
     pub channel: Option<ChannelCounters>,
     /// Packets lost in service or on the wire since the link went down, counted as those of the channel.
     pub cut: u64,
+    /// The bytes of those in service, whose departures [`LinkCounters`] counts.
+    pub cut_bytes: u64,
 }
 
 /// Counts of packets that a channel lost, duplicated or reordered, of those whose service started after the warm-up. A link may
@@ -293,7 +295,12 @@ impl LinkStats {
         self.counters =
             LinkCounters { busy: service.0, max_queue: waiting.packets, ..LinkCounters::default() };
         self.enters(now, waiting.packets, waiting.bytes);
-        self.drops = Drops { channel: self.drops.channel, cut: self.drops.cut, ..Drops::default() };
+        self.drops = Drops {
+            channel: self.drops.channel,
+            cut: self.drops.cut,
+            cut_bytes: self.drops.cut_bytes,
+            ..Drops::default()
+        };
         if let Some(observation) = &mut self.observation {
             observation.reset_stats();
         }

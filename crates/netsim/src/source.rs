@@ -305,6 +305,12 @@ impl Source {
         }
     }
 
+    /// Return the number, from 0, and the time of the last packet of UDP that was sent; `None` before the first one and for TCP.
+    pub fn last_datagram(&self) -> Option<(u64, Time)> {
+        let Generator::Udp(udp) = &self.generator else { return None };
+        Some((udp.source.sent().checked_sub(1)?, udp.set_at))
+    }
+
     /// Whether the connection has sent the last packet that its profile has a number for.
     pub fn is_exhausted(&self) -> bool {
         self.generator.sender().is_some_and(Sender::is_exhausted)

@@ -46,7 +46,7 @@ macro_rules! of_times {
     ($what:literal) => {
         concat!(
             $what,
-            " of the flow completion times of transfers, from start to acknowledgement of the last byte; by class of size: \
+            " of the flow completion times of transfers, from start to acknowledgement of the last byte, which a receiver may delay; by class of size: \
              short (up to 100 kB), medium, long (above 10 MB)"
         )
     };
@@ -57,8 +57,8 @@ macro_rules! of_slowdowns {
     ($what:literal) => {
         concat!(
             $what,
-            " of the transfers' completion times over those that they would have alone on their paths (pFabric 2013); by class \
-             of size: short (up to 100 kB), medium, long (above 10 MB)"
+            " of the transfers' completion times over the least possible ones: a round trip and the transmission at the highest \
+             rate, without handshake and slow start (pFabric 2013); by class of size: short (up to 100 kB), medium, long (above 10 MB)"
         )
     };
 }

@@ -127,7 +127,7 @@ mod tests {
     fn of_all_transports_and_over_time_by_hand() {
         let text = |words: &[&str]| Column::Text(words.iter().collect());
         let real = |numbers: &[f64]| Column::Real(numbers.to_vec());
-        // 3 s, of which 2 are measured: 1000 bytes at 4000 bit/s.
+        // 3 s, of which 2 are measured: 0.25 bytes at 1 bit/s.
         let links: Table = vec![
             ("link", text(&["a"])),
             ("aqm", text(&["red"])),
@@ -138,6 +138,7 @@ mod tests {
             ("flow", text(&["x", "y", "z"])),
             ("group", text(&["x", "y", "z"])),
             ("transport", text(&["tcp-cubic", "tcp-bbr", "udp"])),
+            ("goodput_bytes", real(&[0.25, 0.75, 2.25])),
             ("goodput_bps", real(&[1.0, 3.0, 9.0])),
         ];
         let half_seconds = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0];

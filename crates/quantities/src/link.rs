@@ -23,14 +23,14 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .at(Until, 2)
     .hidden(&[Laboratory, Rfc7928]),
     Quantity::new("utilization", "Utilization", "1", 4, 20, |run| run.of_link("utilization"))
-        .doc("share of the time in which the link was sending")
+        .doc("share of the time in which a packet was in service; a service waits while the rate is 0 or the link is down")
         .bounds(0.0, 1.0)
         .better(Higher)
         .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
     Quantity::new("capacity_used", "Capacity used", "1", 4, 25, |run| {
         Some(ratio(run.of_link("throughput_bps")?, run.of_link("capacity_bps")?))
     })
-    .doc("bits that left the link / bits that its server could send; above 1 by a packet at most, which ends after the run")
+    .doc("bits of packets that left the link / bits that its server could send, which for Wi-Fi, DOCSIS and token buckets is a mean of long times; overhead and cells take a share of it, too")
     .head("capacity", "used")
     .percent()
     .better(Higher)

@@ -44,9 +44,11 @@ impl<'t> Run<'t> {
         self.numbers("channels", column)?.get(row).copied()
     }
 
-    /// Return the end of the warm-up of a run that ends at a time, in s: bytes over throughput of the link is the measured time.
+    /// Return the end of the warm-up of a run that ends at a time, in s: bytes over goodput of a flow is the measured time.
     pub(crate) fn measured_from(&self, end_s: f64) -> Option<f64> {
-        let measured = self.of_link("departed_bytes")? * 8.0 / self.of_link("throughput_bps")?;
+        let (bytes, bps) = (self.numbers("flows", "goodput_bytes")?, self.numbers("flows", "goodput_bps")?);
+        let measured =
+            bytes.iter().zip(bps.iter()).find(|(bytes, _)| **bytes > 0.0).map(|(b, bps)| b * 8.0 / bps)?;
         // A sample at the end of the warm-up counts, whatever rounding did.
         Some(end_s - measured - 1e-9).filter(|from| !from.is_nan())
     }

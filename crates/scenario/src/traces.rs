@@ -101,8 +101,10 @@ fn milliseconds(word: &str) -> Result<Time, String> {
 
 /// Return the unit of a column.
 fn header(word: &str, prefix: &str) -> Result<String, String> {
+    // A capital B is a byte, which is no unit of a rate here.
     let lower = word.trim_matches('"').to_ascii_lowercase();
-    let unit = lower.strip_prefix(prefix).map(|unit| match unit {
+    let is_bytes = word.contains("B") && prefix != "time_";
+    let unit = lower.strip_prefix(prefix).filter(|_| !is_bytes).map(|unit| match unit {
         "bps" | "bit" => "bps",
         "kbps" | "kbit" => "kbps",
         "mbps" | "mbit" => "Mbps",
@@ -236,6 +238,7 @@ mod tests {
             ("0s 5Mbps\n4000000s 1Mbps\n", "f:2: the time 4000000s is above 30 days, the longest trace"),
             ("0s 999999Gbps\n1s 1Mbps", "f:1: 999999Gbps: is above 100000Gbps, the highest rate there is"),
             ("time,rate\n0,1\n", "f:1: the column \"time\" names no unit"),
+            ("time_s,rate_MBps\n0,1\n1,1\n", "f:1: the column \"rate_MBps\" names no unit"),
             ("time_s,rate_mbps\n", "f:1: the trace is empty"),
         ];
         for (text, expected) in cases {

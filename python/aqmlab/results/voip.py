@@ -191,7 +191,8 @@ def calls(
     import pandas as pd
 
     found: list[dict[str, object]] = []
-    for seed, packets in result.call_packets.groupby("seed"):
+    every = result.call_packets
+    for seed, packets in every.groupby("seed") if len(every) else ():
         of_seed = scores(packets, playout=playout, jitter_s=jitter_s, frame_s=frame_s, model=model, bursts=bursts)
         found.extend({"seed": seed, "flow": flow, **vars(one)} for flow, one in of_seed.items())
     return pd.DataFrame(found, columns=["seed", "flow", *Score.__dataclass_fields__])
@@ -208,13 +209,13 @@ def scores(
 ) -> dict[str, Score]:
     """Score every direction of every call of one run, by the names of their flows.
 
-    Packets sent in the last half second before the last one that arrived are not judged: others may be under way. A
-    direction of which nothing arrived is not there.
+    Packets sent in the last half second before the last one in the table are not judged: others may be under way.
 
     Parameters
     ----------
     packets
-        The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``.
+        The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``. A packet without a delay did not
+        arrive, nor did any sent in the second before it.
     frame_s
         Speech in a packet; default: the time between two packets.
     playout, jitter_s, model, bursts

@@ -280,7 +280,7 @@ def _named_file(folder: Path | None, name: str) -> str:
         raise InputError(f"{name}: a scenario of the package has no files of its own")
     path = folder / name
     try:
-        return read_bytes(path, longest=LONGEST_FILE).decode()
+        return read_bytes(path, longest=LONGEST_FILE).decode().removeprefix(BOM)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:

@@ -267,6 +267,9 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         }
         if is_cut {
             self.stats.drops.cut += 1;
+            if self.channel.is_cut_in_service() {
+                self.stats.drops.cut_bytes += u64::from(meta.bytes);
+            }
         } else {
             let counters = self.stats.drops.channel.get_or_insert_default();
             counters.losses += u64::from(arrivals == 0);

@@ -161,9 +161,9 @@ fn books(link: &Link) -> String {
     });
     let drops = link.drops().map(|d| {
         let by_flow = d.by_flow().filter(|d| d.1 > 0).collect::<Vec<_>>();
-        (by_flow, d.by_distance().collect::<Vec<_>>(), d.channel, d.by_reason(), d.cut)
+        (by_flow, d.by_distance().collect::<Vec<_>>(), d.channel, d.by_reason(), (d.cut, d.cut_bytes))
     });
-    let drops = drops.filter(|d| !d.0.is_empty() || d.2.is_some() || !d.3.is_empty() || d.4 > 0);
+    let drops = drops.filter(|d| !d.0.is_empty() || d.2.is_some() || !d.3.is_empty() || d.4.0 > 0);
     format!("{:?} {drops:?} {:?} {observed:?}", link.counters(), link.backlog())
 }
 

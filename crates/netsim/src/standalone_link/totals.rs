@@ -58,13 +58,14 @@ pub struct Measured {
     counters: LinkCounters,
     averages: Moments,
     waiting: u32,
+    cut_bytes: u64,
     time: Span,
 }
 
 impl Measured {
     /// Return them as the table `links` of a run with this link alone.
     pub fn table(&self, name: &str, aqm: &str) -> Table {
-        let statistics = |()| (self.counters, self.averages, self.waiting);
+        let statistics = |()| (self.counters, self.averages, self.waiting, self.cut_bytes);
         let names = [("link", name), ("aqm", aqm)]
             .map(|(key, word)| (key, Column::Text([word].into_iter().collect())));
         names.into_iter().chain(link_columns([()].into_iter(), statistics, self.time.secs())).collect()
@@ -79,6 +80,7 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
             counters: if self.is_finished { self.counters() } else { self.station.counters_until(now) },
             averages: self.station.stats.observation.as_ref().map(|o| o.averages()).unwrap_or_default(),
             waiting: self.backlog().packets,
+            cut_bytes: self.station.stats.drops.cut_bytes,
             time: now.since(since),
         }
     }

@@ -6,8 +6,10 @@ use super::{Table, integers, reals, texts};
 use crate::application::{Arrivals, Playback, Request};
 use crate::network::Network;
 use crate::plan::{Dispatch, Flow, Page, Size, Transport, Video};
-use crate::sink::Sink;
 use crate::watch::PacketDelay;
+
+/// A time without arrivals of a call's packets that is no delay of a network in use.
+const SILENCE: Span = Span::from_millis(1000);
 
 /// An object that was asked for, and when it was complete at the client.
 struct Object<'a> {
@@ -127,16 +129,26 @@ impl Network {
         ]
     }
 
-    pub(super) fn call_packets_table<'a>(&'a self) -> Table {
-        let flows = self.plan.flows.iter().zip(&self.sinks);
-        let recorded = |sink: &'a Sink| sink.watch().and_then(|watch| watch.packets.as_deref());
-        let packets = |(flow, sink)| recorded(sink).into_iter().flatten().map(move |packet| (flow, packet));
-        let rows: Vec<(&Flow, &PacketDelay)> = flows.flat_map(packets).collect();
+    /// Packets of calls that arrived. Where none arrived that was sent within [`SILENCE`] of the last one sent, that follows, without a
+    /// delay: otherwise nothing would tell of an outage at the end.
+    pub(super) fn call_packets_table(&self) -> Table {
+        let mut rows: Vec<(&Flow, u64, f64, f64)> = Vec::new();
+        for ((flow, source), sink) in self.plan.flows.iter().zip(&self.sources).zip(&self.sinks) {
+            let Some(packets) = sink.watch().and_then(|watch| watch.packets.as_deref()) else { continue };
+            let row = |p: &PacketDelay| (flow, p.number as u64, p.sent.secs(), p.delay.secs());
+            rows.extend(packets.iter().map(row));
+            let heard = packets.iter().map(|p| p.sent).max();
+            if let Some((number, sent)) = source.last_datagram()
+                && heard.is_none_or(|heard| heard + SILENCE < sent)
+            {
+                rows.push((flow, number, sent.secs(), f64::NAN));
+            }
+        }
         vec![
-            ("flow", texts(&rows, |(flow, _)| &flow.name)),
-            ("packet", integers(&rows, |(_, p)| p.number as u64)),
-            ("sent_s", reals(&rows, |(_, p)| p.sent.secs())),
-            ("delay_s", reals(&rows, |(_, p)| p.delay.secs())),
+            ("flow", texts(&rows, |(flow, ..)| &flow.name)),
+            ("packet", integers(&rows, |(_, number, ..)| *number)),
+            ("sent_s", reals(&rows, |(_, _, sent, _)| *sent)),
+            ("delay_s", reals(&rows, |(.., delay)| *delay)),
         ]
     }
 }

@@ -63,10 +63,11 @@ impl Network {
     /// without other traffic; NaN without a size. Every link stores a packet and forwards it, and the slowest one never idles:
     ///
     /// ```text
-    /// sum (d + P/C) + (W - P)/min C + sum (d + A/C)         d delay, C rate at the start, of the links there and back
+    /// sum (d + s(P)) + max s(W - P) + sum (d + s(A))        d shortest delay, s(x) least time of x bytes, of the links there and back
     /// ```
     ///
-    /// P is the length of the first packet, W that of all packets, A that of an acknowledgement.
+    /// P is the length of the first packet, W that of all packets, A that of an acknowledgement. s(x) is x/C at the highest rate C of the
+    /// run, so that no transfer is faster; the burst of a token bucket takes no time.
     fn ideal_s(&self, flow: usize) -> f64 {
         let plan = &self.plan.flows[flow];
         let (Transport::Tcp { config, .. }, size) = (&*plan.transport, size_bytes(plan)) else {
@@ -81,11 +82,13 @@ impl Network {
         let first = full.min(all);
         let links = |kind| self.fabric.paths.links(flow, kind).map(|link| &self.plan.links[link as usize]);
         let through = |kind, bytes: f64| {
-            links(kind).fold(0.0, |sum, link| sum + link.delay().secs() + bytes * 8.0 / link.rate().bps())
+            links(kind).fold(0.0, |sum, link| {
+                sum + link.line.channel.shortest().secs() + link.line.server.least_s(bytes)
+            })
         };
-        let slowest = links(Kind::Data).map(|link| link.rate().bps()).fold(f64::INFINITY, f64::min);
+        let slowest = links(Kind::Data).map(|link| link.line.server.least_s(all - first)).fold(0.0, f64::max);
         let back = through(Kind::Ack, f64::from(ack_size(config)));
-        through(Kind::Data, first) + (all - first) * 8.0 / slowest + back
+        through(Kind::Data, first) + slowest + back
     }
 
     fn flow_row(&self, flow: usize, drops: u64) -> FlowRow<'_> {

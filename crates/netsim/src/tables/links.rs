@@ -10,8 +10,8 @@ use crate::moments::Moments;
 use crate::observe::Observation;
 use aqmlab_units::{Span, Time};
 
-/// The statistics of a link: its counters, RED's average, and the packets waiting.
-type LinkStatistics = (LinkCounters, Moments, u32);
+/// The statistics of a link: its counters, RED's average, the packets waiting, and the bytes of packets in service when the link went down.
+type LinkStatistics = (LinkCounters, Moments, u32, u64);
 
 /// Return the columns of numbers of the table of links, over `t` seconds.
 pub(crate) fn link_columns<L>(
@@ -35,13 +35,13 @@ pub(crate) fn link_columns<L>(
             ("marks", Integer(&|(c, ..)| c.marks())),
             ("mean_queue", Real(&|(c, ..)| c.queue_area as f64 / PS_PER_S / t)),
             ("mean_queue_bytes", Real(&|(c, ..)| c.byte_area as f64 / PS_PER_S / t)),
-            ("mean_average", Real(&|(_, average, _)| average.mean())),
-            ("sd_average", Real(&|(_, average, _)| average.sd())),
+            ("mean_average", Real(&|(_, average, ..)| average.mean())),
+            ("sd_average", Real(&|(_, average, ..)| average.sd())),
             ("max_queue", Integer(&|(c, ..)| c.max_queue.into())),
             ("mean_delay_s", Real(&|(c, ..)| ratio(c.delay as f64 / PS_PER_S, c.departures as f64))),
             ("utilization", Real(&|(c, ..)| c.busy as f64 / PS_PER_S / t)),
-            ("throughput_bps", Real(&|(c, ..)| c.departed_bytes as f64 * 8.0 / t)),
-            ("packets_at_end", Integer(&|&(.., waiting)| waiting.into())),
+            ("throughput_bps", Real(&|(c, .., cut)| (c.departed_bytes - cut) as f64 * 8.0 / t)),
+            ("packets_at_end", Integer(&|&(.., waiting, _)| waiting.into())),
         ],
     )
 }
@@ -55,7 +55,8 @@ impl Seen<'_> {
         ];
         let average = |o: Option<&Observation>| o.map(Observation::averages).unwrap_or_default();
         let row = |l: SeenLink<'_>| {
-            (l.station.counters(), average(l.station.observation()), l.station.backlog().packets)
+            let cut_bytes = l.station.drops().map_or(0, |drops| drops.cut_bytes);
+            (l.station.counters(), average(l.station.observation()), l.station.backlog().packets, cut_bytes)
         };
         let of_counters = link_columns(self.links(), row, t);
         let from = Time::ZERO + self.plan.warmup;

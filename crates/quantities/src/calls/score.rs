@@ -102,7 +102,8 @@ impl Judging {
     }
 }
 
-/// Packets of calls that arrived: columns of the table `call_packets`, those of a flow in order of arrival.
+/// Packets of calls that arrived: columns of the table `call_packets`, those of a flow in order of arrival. Where nothing arrived at the
+/// end of a flow, its last packet follows, without a delay.
 #[derive(Clone, Copy, Debug)]
 pub struct Packets<'p> {
     /// The flow of each packet.
@@ -111,13 +112,13 @@ pub struct Packets<'p> {
     pub numbers: &'p [f64],
     /// When it was sent.
     pub sent_s: &'p [f64],
-    /// How long it took.
+    /// How long it took; NaN of a packet that did not arrive.
     pub delays_s: &'p [f64],
 }
 
 impl Packets<'_> {
-    /// Score every direction, in the order of their first packets. Packets sent in the last half second before the last one that
-    /// arrived are not judged.
+    /// Score every direction, in the order of their first packets. Packets sent in the last half second before the last one of the
+    /// table are not judged.
     pub fn scores(&self, judging: &Judging) -> Vec<DirectionScore> {
         let mut rows = vec![Vec::new(); self.flows.different().len()];
         for (row, &place) in self.flows.places().iter().enumerate() {
@@ -132,11 +133,19 @@ impl Packets<'_> {
 
     fn score(&self, mut rows: Vec<usize>, judging: &Judging) -> Score {
         let last = rows.iter().map(|&row| self.sent_s[row]).fold(f64::NEG_INFINITY, f64::max);
-        rows.retain(|&row| self.sent_s[row] <= last - UNDER_WAY_S);
+        let unheard = rows.iter().copied().find(|&row| self.delays_s[row].is_nan());
+        let of_all = unheard.and_then(|_| self.frame(&rows));
+        rows.retain(|&row| self.sent_s[row] <= last - UNDER_WAY_S && !self.delays_s[row].is_nan());
+        let frame_s = judging.frame_s.or(of_all).or_else(|| self.frame(&rows));
         let numbers: Vec<_> = rows.iter().map(|&row| self.numbers[row] as usize).collect();
         let delays: Vec<_> = rows.iter().map(|&row| self.delays_s[row]).collect();
-        let sent = numbers.iter().max().map_or(0, |most| most + 1);
-        let frame_s = judging.frame_s.or_else(|| self.frame(&rows));
+        let sent = match unheard {
+            None => numbers.iter().max().map_or(0, |most| most + 1),
+            Some(row) => {
+                let under_way = (UNDER_WAY_S / frame_s.unwrap_or(FRAME_S)).ceil() as usize;
+                (self.numbers[row] as usize + 1).saturating_sub(under_way)
+            }
+        };
         Judging { frame_s, ..*judging }.score(&numbers, &delays, sent)
     }
 
@@ -211,6 +220,20 @@ mod tests {
         let found = packets.scores(&Judging::default());
         assert_eq!((found.len(), found[0].flow.as_str(), found[0].score.sent), (1, "a.there", 15));
         near(found[0].score.mouth_to_ear_s, 0.02 + 0.05 + 0.06);
+        // All but the first 20 are lost: of 200 packets those of the last half second are not judged.
+        let numbers: Vec<_> = (0..20).map(f64::from).chain([199.0]).collect();
+        let sent_s: Vec<_> = numbers.iter().map(|number| 0.02 * number).collect();
+        let delays_s: Vec<_> = [0.05; 20].into_iter().chain([f64::NAN]).collect();
+        let flows: Words = ["a.there"; 21].into_iter().collect();
+        let silent = Packets { flows: &flows, numbers: &numbers, sent_s: &sent_s, delays_s: &delays_s };
+        let found = silent.scores(&Judging::default())[0].score;
+        assert_eq!((found.sent, found.received), (175, 20));
+        near(found.loss, 1.0 - 20.0 / 175.0);
+        // None arrived.
+        let flows: Words = ["a.there"].into_iter().collect();
+        let dead = Packets { flows: &flows, numbers: &[49.0], sent_s: &[1.0], delays_s: &[f64::NAN] };
+        let found = dead.scores(&Judging::default())[0].score;
+        assert_eq!((found.sent, found.loss, found.mos), (25, 1.0, e_model::WORST));
         let short = Packets { delays_s: &[0.05; 40], ..packets };
         assert_eq!(short.frame(&[3]), None);
         assert_eq!(short.frame(&[4, 2, 3]), Some(0.02));

@@ -41,7 +41,8 @@ def import_(
     from aqmlab.interop.importing import import_scenario
     from aqmlab.results.outputs import save_output
 
-    found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or ())
+    folder = out.parent if out is not None else ""
+    found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or (), folder=folder)
     if out is not None:
         save_output(out, found.text)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,17 +41,20 @@ class Imported:
         Missing parts of the original, and assumptions.
     differences
         Settings and actions of an ns-2 study that the scenario lacks, each with the line of the study.
+    folder
+        The folder to which names of files in the text are relative.
     """
 
     text: str
     kind: str
     notes: tuple[str, ...]
     differences: tuple[str, ...] = ()
+    folder: Path = Path()
 
     @property
     def scenario(self) -> Scenario:
         """The scenario, checked."""
-        return Scenario.from_text(self.text, filename="the imported scenario")
+        return Scenario.from_text(self.text, filename=str(self.folder / "the imported scenario"))
 
 
 FORMS = ("arrivals", "flows")
@@ -80,6 +84,7 @@ limit = "250p"
 [[flow]]
 name = "tcp"
 transport = "tcp"
+start = {{ uniform = ["0s", "1s"] }}
 """
 """The scenario of a trace."""
 LONGEST_NAME = 120
@@ -89,21 +94,28 @@ MOST_SHOWN = 30
 
 
 def import_scenario(
-    path: str | Path, *, form: str = "arrivals", approximate: bool = False, arguments: Sequence[str] = ()
+    path: str | Path,
+    *,
+    form: str = "arrivals",
+    approximate: bool = False,
+    arguments: Sequence[str] = (),
+    folder: str | Path = "",
 ) -> Imported:
-    """Make a scenario of an ns-2 study, of a queue's configuration, or of a capture.
+    """Make a scenario of an ns-2 study, of a queue's configuration, of a capture, or of a trace.
 
     Parameters
     ----------
     path
-        A Tcl script for ns-2, a text with lines of ``tc qdisc``, a configuration of Cisco IOS or Juniper Junos, or a
-        pcap or pcapng file.
+        A Tcl script for ns-2, a text with lines of ``tc qdisc``, a configuration of Cisco IOS or Juniper Junos, a pcap
+        or pcapng file, or a trace of rates.
     form
         Of a capture: ``arrivals``, its packets in the open loop, or ``flows``, its connections in the closed loop.
     approximate
         Import an ns-2 study although the scenario lacks some of its settings; `Imported.differences` names them.
     arguments
         Arguments of an ns-2 study (``argv``).
+    folder
+        The folder of the scenario's file, default the current one: the name of a trace in it is relative to that.
 
     Raises
     ------
@@ -120,7 +132,7 @@ def import_scenario(
     text = _study_text(path)
     if text is not None:
         return _study(path, text, name, approximate=approximate, arguments=arguments)
-    return _text(path, read_text(path), name)
+    return _text(path, read_text(path), name, Path(folder))
 
 
 def _study_text(path: Path) -> str | None:
@@ -189,10 +201,10 @@ def _capture(path: Path, name: str, form: str) -> Imported:
     return Imported(text, "capture", tuple(notes))
 
 
-def _text(path: Path, text: str, name: str) -> Imported:
+def _text(path: Path, text: str, name: str, folder: Path) -> Imported:
     """Import lines of tc, or a router's configuration."""
     if looks_like_trace(text):
-        return _trace(path, name)
+        return _trace(path, name, folder)
     if tc_words.looks_like_tc(text):
         about = f"Imported from the lines of tc in {one_line(path.name)}."
         return _link(path, "tc", tc_words.read_tc(text, str(path)), name, about, "lines of tc")
@@ -219,10 +231,10 @@ def _text(path: Path, text: str, name: str) -> Imported:
     )
 
 
-def _trace(path: Path, name: str) -> Imported:
+def _trace(path: Path, name: str, folder: Path) -> Imported:
     """Return a dumbbell whose bottleneck follows a trace."""
     trace = read_trace(path)
-    file = path.as_posix()
+    file = path.as_posix() if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
     found: dict[str, Any] = {
         "name": name,
         "file": file if "." in file or "/" in file else f"./{file}",
@@ -230,7 +242,7 @@ def _trace(path: Path, name: str) -> Imported:
     }
     note = f"the trace is read from {found['file']}, relative to the scenario's folder"
     text = DUMBBELL.format_map({key: inline(value) for key, value in found.items()})
-    return _checked(Imported(text, "trace", (note,)))
+    return _checked(Imported(text, "trace", (note,), folder=folder))
 
 
 def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:

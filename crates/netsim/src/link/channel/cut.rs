@@ -42,6 +42,7 @@ impl ChannelPart for Cut {
             cuts: self.outages.iter().map(|outage| outage.down).collect(),
             passed: 0,
             is_cut: false,
+            is_cut_in_service: false,
         }))
     }
 }
@@ -58,6 +59,8 @@ struct Inner {
     passed: usize,
     /// The last packet, or its copy, is lost by a cut.
     is_cut: bool,
+    /// The link went down before the end of its service.
+    is_cut_in_service: bool,
 }
 
 impl Inner {
@@ -76,6 +79,7 @@ impl Carry for State {
             inner.passed += 1;
         }
         inner.is_cut = false;
+        inner.is_cut_in_service = inner.cuts.get(inner.passed).is_some_and(|&cut| cut < end);
         let arrival = inner.before.carry(start, end);
         inner.uncut(arrival)
     }
@@ -88,6 +92,10 @@ impl Carry for State {
     fn is_cut(&self) -> bool {
         self.0.is_cut
     }
+
+    fn is_cut_in_service(&self) -> bool {
+        self.0.is_cut_in_service
+    }
 }
 
 #[cfg(test)]
@@ -99,11 +107,13 @@ mod tests {
         let outage = |down| Outage { down: Time(down), up: Time(down + 10), flushes: false };
         let before = Box::new(Channel::constant(Span(100)));
         let mut state = Cut { before, outages: vec![outage(1000), outage(2000)] }.start(1, "a");
-        let mut arrival = |start, end| (state.carry(Time(start), Time(end)), state.is_cut());
-        assert_eq!(arrival(880, 900), (Time(1000), false), "it arrives before");
-        assert_eq!(arrival(900, 910), (Time::NEVER, true), "on the wire");
-        assert_eq!(arrival(990, 1010), (Time::NEVER, true), "in service");
-        assert_eq!(arrival(1010, 1030), (Time(1130), false));
-        assert_eq!(arrival(1950, 1960), (Time::NEVER, true));
+        let mut arrival =
+            |start, end| (state.carry(Time(start), Time(end)), (state.is_cut(), state.is_cut_in_service()));
+        assert_eq!(arrival(880, 900), (Time(1000), (false, false)), "it arrives before");
+        assert_eq!(arrival(900, 910), (Time::NEVER, (true, false)), "on the wire");
+        assert_eq!(arrival(980, 1000), (Time::NEVER, (true, false)), "its service has ended");
+        assert_eq!(arrival(990, 1010), (Time::NEVER, (true, true)), "in service");
+        assert_eq!(arrival(1010, 1030), (Time(1130), (false, false)));
+        assert_eq!(arrival(1950, 1960), (Time::NEVER, (true, false)));
     }
 }

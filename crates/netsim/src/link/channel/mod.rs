@@ -57,6 +57,11 @@ pub(crate) trait Carry {
     fn is_cut(&self) -> bool {
         false
     }
+
+    /// Return whether the link went down before the end of that packet's service.
+    fn is_cut_in_service(&self) -> bool {
+        false
+    }
 }
 
 parts! {
@@ -290,6 +295,11 @@ impl Wire {
         self.channel.is_cut()
     }
 
+    /// Return whether the link went down before the end of its service.
+    pub fn is_cut_in_service(&self) -> bool {
+        self.channel.is_cut_in_service()
+    }
+
     /// Return whether nothing but a constant delay happens to packets.
     pub fn is_constant(&self) -> bool {
         matches!(self.channel, Carrying::Constant(_))
@@ -308,6 +318,10 @@ impl<C: Carry> Carry for Box<C> {
     fn is_cut(&self) -> bool {
         (**self).is_cut()
     }
+
+    fn is_cut_in_service(&self) -> bool {
+        (**self).is_cut_in_service()
+    }
 }
 
 impl Carry for Carrying {
@@ -321,5 +335,9 @@ impl Carry for Carrying {
 
     fn is_cut(&self) -> bool {
         each_channel!(Self, self, channel => channel.is_cut())
+    }
+
+    fn is_cut_in_service(&self) -> bool {
+        each_channel!(Self, self, channel => channel.is_cut_in_service())
     }
 }

@@ -43,6 +43,10 @@ impl ServerPart for Changing {
         self.all().map(Server::fastest).fold(Rate(0), Rate::max)
     }
 
+    fn least_s(&self, bytes: f64) -> f64 {
+        self.all().map(|server| server.least_s(bytes)).fold(f64::INFINITY, f64::min)
+    }
+
     fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
         let starts = [(Time::ZERO, &*self.first)]
             .into_iter()

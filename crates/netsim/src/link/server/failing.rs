@@ -24,6 +24,10 @@ impl ServerPart for Failing {
         self.server.fastest()
     }
 
+    fn least_s(&self, bytes: f64) -> f64 {
+        self.server.least_s(bytes)
+    }
+
     /// The mean, with a rate of 0 while the link is down.
     fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
         if from >= to {

@@ -77,6 +77,10 @@ impl ServerPart for Framed {
         self.server.fastest()
     }
 
+    fn least_s(&self, bytes: f64) -> f64 {
+        self.server.least_s(bytes)
+    }
+
     fn mean_rate(&self, seed: u64, link: &str, from: Time, to: Time) -> f64 {
         self.server.mean_rate(seed, link, from, to)
     }

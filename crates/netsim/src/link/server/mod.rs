@@ -34,6 +34,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         self.rate()
     }
 
+    /// Return the least time in s that the services of so many bytes in all take.
+    fn least_s(&self, bytes: f64) -> f64 {
+        bytes * 8.0 / self.fastest().bps()
+    }
+
     /// Whether its rate is a function of time, whatever the packets: then [`ServerPart::mean_rate`] is that of the run.
     const IS_RATE_OVER_TIME: bool = false;
 
@@ -260,6 +265,11 @@ impl Server {
     /// Return the highest bit rate of all times.
     pub fn fastest(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.fastest())
+    }
+
+    /// Return the least time in s that the services of so many bytes in all take.
+    pub fn least_s(&self, bytes: f64) -> f64 {
+        each_server!(Kind, &self.0, part => part.least_s(bytes))
     }
 
     /// Return the trace that its rate follows from the start, and whether that is interpolated.

@@ -112,6 +112,12 @@ impl ServerPart for Tbf {
         self.peak.map_or(self.rate, |(peak, _)| peak)
     }
 
+    /// Full buckets pass their bytes at once.
+    fn least_s(&self, bytes: f64) -> f64 {
+        let least = |(rate, burst): (Rate, u64)| (bytes - burst as f64).max(0.0) * 8.0 / rate.bps();
+        self.buckets().map(least).fold(0.0, f64::max)
+    }
+
     fn longest(&self, bytes: u64) -> Span {
         // A bucket may be full while a packet waits for the other one.
         self.buckets().fold(Span(2), |sum, (rate, _)| sum + rate.time_of(bytes))

@@ -42,6 +42,8 @@ const PS_PER_NS: u64 = 1000;
 const STEP: Span = Span::from_millis(1);
 /// After an idle time of this length steps are skipped at once.
 const LONG: Span = Span::from_millis(100);
+/// The shortest trace: a rate that changes more often is a mean.
+const SHORTEST_TRACE: Span = Span::from_millis(1);
 /// The longest trace, 30 days: far from the last time of a run.
 pub const LONGEST_TRACE: Span = Span(30 * 86_400 * 1_000_000_000_000);
 
@@ -114,6 +116,7 @@ impl TraceData {
             (None, _) => Some("the trace is empty"),
             (Some(Time::ZERO), Span::ZERO) => Some("the trace lasts no time: its last time is 0"),
             (Some(Time::ZERO), _) if empty => Some("the rate is 0 for ever"),
+            (Some(Time::ZERO), period) if period < SHORTEST_TRACE => Some("the trace lasts less than 1 ms"),
             (Some(Time::ZERO), _) => None,
             _ => Some("the first time of the trace is not 0"),
         }
@@ -595,6 +598,7 @@ mod tests {
             ("0 0", "the trace lasts no time: its last time is 0"),
             ("0:5", "the trace lasts no time: its last time is 0"),
             ("0:0 5:0 7:9", "the rate is 0 for ever"),
+            ("0:9 999999:9", "the trace lasts less than 1 ms"),
             ("1:5 7:9", "the first time of the trace is not 0"),
             ("2 1", "the time of \"1\" is not after the one before"),
             ("0:1 0:2", "the time of \"0:2\" is not after the one before"),
