@@ -1,4 +1,4 @@
-"""Numbers of links that pause, fail or burst: what did not leave, was not heard or took less than a constant rate allows."""
+"""Numbers of links that pause, fail or burst: throughput, scores of calls, and ideal completion times."""
 
 from __future__ import annotations
 

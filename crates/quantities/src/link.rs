@@ -72,7 +72,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     Quantity::new("mean_average", "RED's average", "packets at arrivals", 2, 60, |run| {
         run.of_link("mean_average")
     })
-    .doc("mean of RED's average as each arrival found it, without idle time; none for other disciplines")
+    .doc("mean of RED's average as each arrival found it, without idle time; 0 of drop-tail, none of other disciplines")
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("sd_average", "S.d. of RED's average", "packets at arrivals", 2, 70, |run| {
         run.of_link("sd_average")

@@ -205,7 +205,7 @@ class Result(Shown):
 
     @property
     def call_packets(self) -> pd.DataFrame:
-        """Packets of calls that arrived, with their delays, and the last one of a direction that fell silent; empty without a call."""
+        """Packets of calls that arrived, with delays, and the last one of a silent direction; empty without a call."""
         return self._optional("call_packets")
 
     @property

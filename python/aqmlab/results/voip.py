@@ -214,8 +214,8 @@ def scores(
     Parameters
     ----------
     packets
-        The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``. A packet without a delay did not
-        arrive, nor did any sent in the second before it.
+        The run's table ``call_packets``: ``flow``, ``packet``, ``sent_s``, ``delay_s``. A packet without a delay did
+        not arrive, nor did any sent in the second before it.
     frame_s
         Speech in a packet; default: the time between two packets.
     playout, jitter_s, model, bursts

@@ -82,7 +82,8 @@ def _call(tables: Mapping[str, pa.Table], name: str, begin_s: float) -> dict[str
     sent, number, late = (np.array(columns[key]) for key in ("sent_s", "packet", "delay_s"))
     found: dict[str, Any] = {}
     for direction in ("there", "back"):
-        mine = (flow == f"{name}.{direction}") & (sent >= begin_s) & (sent <= sent.max() - UNDER_WAY_S) & ~np.isnan(late)
+        judged = (sent >= begin_s) & (sent <= sent.max() - UNDER_WAY_S) & ~np.isnan(late)
+        mine = (flow == f"{name}.{direction}") & judged
         if not mine.any():
             continue
         first, last = int(number[mine].min()), int(number[mine].max())

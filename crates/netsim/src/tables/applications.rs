@@ -130,7 +130,7 @@ impl Network {
     }
 
     /// Packets of calls that arrived. Where none arrived that was sent within [`SILENCE`] of the last one sent, that follows, without a
-    /// delay: otherwise nothing would tell of an outage at the end.
+    /// delay: otherwise an outage at the end would leave no trace.
     pub(super) fn call_packets_table(&self) -> Table {
         let mut rows: Vec<(&Flow, u64, f64, f64)> = Vec::new();
         for ((flow, source), sink) in self.plan.flows.iter().zip(&self.sources).zip(&self.sinks) {
