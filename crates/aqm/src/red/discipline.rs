@@ -1,9 +1,11 @@
 mod adapt;
+mod averages;
 mod search;
 mod simple;
 
 use aqmlab_units::Time;
 
+use self::averages::{AverageState, for_each_average, measured};
 use self::simple::SimpleRed;
 use super::adaptation::Adaptation;
 use super::average::Average;
@@ -70,61 +72,6 @@ impl ClassState {
             // The average is divided by the mean packet, and then compared: with room for the rounding.
             (None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
         }
-    }
-}
-
-/// An average with the packets that it covers.
-#[derive(Clone, Debug)]
-struct AverageState {
-    average: Average,
-    waiting: Backlog,
-    /// Start of the current idle time.
-    idle_since: Time,
-    /// Idle while packets of other classes wait ([`IdleWhen::ClassEmpty`]).
-    is_class_empty: bool,
-}
-
-impl AverageState {
-    /// An arrival ends an idle time. Return the average.
-    #[cold]
-    fn end_idleness(&mut self, now: Time, idle_when: IdleWhen) -> f64 {
-        self.average.on_arrival_after_idle(now.since(self.idle_since));
-        if idle_when.while_served() {
-            self.idle_since = now;
-        }
-        self.average.value()
-    }
-
-    /// Decay over an idle time in which `waiting` packets or bytes were queued, and take one step with them.
-    #[cold]
-    fn end_idleness_with(&mut self, now: Time, waiting: f64) {
-        self.average.decay(now.since(self.idle_since));
-        self.average.on_arrival(waiting);
-    }
-}
-
-/// Call `see` with each average that covers packets of a class, and its number. Usually there is only one.
-#[inline(always)]
-fn for_each_average(
-    params: &Params,
-    averages: &mut ByClass<AverageState>,
-    class: usize,
-    mut see: impl FnMut(usize, &Params, &mut AverageState),
-) {
-    if averages.len() == 1 {
-        see(0, params, &mut averages[0]);
-    } else {
-        params.classes.measured_by(class).for_each(|i| see(i, params, &mut averages[i]));
-    }
-}
-
-/// Return the queue length as the averages and the guard measure it, in packets or bytes.
-#[inline]
-fn measured(in_bytes: bool, waiting: Backlog, serving: Option<u32>) -> f64 {
-    if in_bytes {
-        waiting.bytes as f64 + f64::from(serving.unwrap_or(0))
-    } else {
-        f64::from(waiting.packets + u32::from(serving.is_some()))
     }
 }
 

@@ -3,6 +3,7 @@
 use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Verdict};
 use aqmlab_units::{Span, Stream, Time};
 
+use super::channel::CutPlace;
 use super::outage::{CUT, DOWN, FLUSHED, Outages};
 use super::{Serving, Wire};
 use crate::attached::Attached;
@@ -256,18 +257,18 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             return;
         }
         let arrivals = self.channel.arrivals().into_iter().filter(|time| *time != Time::NEVER).count();
-        let is_cut = arrivals == 0 && self.channel.is_cut();
+        let cut = self.channel.cut().filter(|_| arrivals == 0);
         if arrivals == 0
             && let Some(observation) = &mut self.stats.observation
         {
-            observation.lost(starts, meta, is_cut.then_some(CUT));
+            observation.lost(starts, meta, cut.map(|_| CUT));
         }
         if starts < self.warmup {
             return;
         }
-        if is_cut {
+        if let Some(place) = cut {
             self.stats.drops.cut += 1;
-            if self.channel.is_cut_in_service() {
+            if place == CutPlace::InService {
                 self.stats.drops.cut_bytes += u64::from(meta.bytes);
             }
         } else {

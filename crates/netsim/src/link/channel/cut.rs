@@ -3,7 +3,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use super::{Carry, Carrying, Channel, ChannelChange, ChannelPart};
+use super::{Carry, Carrying, Channel, ChannelChange, ChannelPart, CutPlace};
 use crate::link::outage::Outage;
 
 /// A channel of a link that goes down at some times.
@@ -41,8 +41,8 @@ impl ChannelPart for Cut {
             before: self.before.start(seed, link),
             cuts: self.outages.iter().map(|outage| outage.down).collect(),
             passed: 0,
-            is_cut: false,
-            is_cut_in_service: false,
+            end: Time::ZERO,
+            cut: None,
         }))
     }
 }
@@ -57,18 +57,19 @@ struct Inner {
     cuts: Vec<Time>,
     /// How many are not after the start of the last service.
     passed: usize,
-    /// The last packet, or its copy, is lost by a cut.
-    is_cut: bool,
-    /// The link went down before the end of its service.
-    is_cut_in_service: bool,
+    /// The end of the last service.
+    end: Time,
+    /// Where the last packet, or its copy, was lost by a cut.
+    cut: Option<CutPlace>,
 }
 
 impl Inner {
     /// Return the time of an arrival if no cut comes before.
     fn uncut(&mut self, arrival: Time) -> Time {
-        let is_cut = arrival != Time::NEVER && self.cuts.get(self.passed).is_some_and(|&cut| cut < arrival);
-        self.is_cut |= is_cut;
-        if is_cut { Time::NEVER } else { arrival }
+        let down = self.cuts.get(self.passed).filter(|down| arrival != Time::NEVER && **down < arrival);
+        let Some(&down) = down else { return arrival };
+        self.cut = Some(if down < self.end { CutPlace::InService } else { CutPlace::OnWire });
+        Time::NEVER
     }
 }
 
@@ -78,8 +79,7 @@ impl Carry for State {
         while inner.cuts.get(inner.passed).is_some_and(|&cut| cut <= start) {
             inner.passed += 1;
         }
-        inner.is_cut = false;
-        inner.is_cut_in_service = inner.cuts.get(inner.passed).is_some_and(|&cut| cut < end);
+        (inner.end, inner.cut) = (end, None);
         let arrival = inner.before.carry(start, end);
         inner.uncut(arrival)
     }
@@ -89,12 +89,8 @@ impl Carry for State {
         Some(self.0.uncut(copy))
     }
 
-    fn is_cut(&self) -> bool {
-        self.0.is_cut
-    }
-
-    fn is_cut_in_service(&self) -> bool {
-        self.0.is_cut_in_service
+    fn cut(&self) -> Option<CutPlace> {
+        self.0.cut
     }
 }
 
@@ -107,13 +103,12 @@ mod tests {
         let outage = |down| Outage { down: Time(down), up: Time(down + 10), flushes: false };
         let before = Box::new(Channel::constant(Span(100)));
         let mut state = Cut { before, outages: vec![outage(1000), outage(2000)] }.start(1, "a");
-        let mut arrival =
-            |start, end| (state.carry(Time(start), Time(end)), (state.is_cut(), state.is_cut_in_service()));
-        assert_eq!(arrival(880, 900), (Time(1000), (false, false)), "it arrives before");
-        assert_eq!(arrival(900, 910), (Time::NEVER, (true, false)), "on the wire");
-        assert_eq!(arrival(980, 1000), (Time::NEVER, (true, false)), "its service has ended");
-        assert_eq!(arrival(990, 1010), (Time::NEVER, (true, true)), "in service");
-        assert_eq!(arrival(1010, 1030), (Time(1130), (false, false)));
-        assert_eq!(arrival(1950, 1960), (Time::NEVER, (true, false)));
+        let mut arrival = |start, end| (state.carry(Time(start), Time(end)), state.cut());
+        assert_eq!(arrival(880, 900), (Time(1000), None), "it arrives before");
+        assert_eq!(arrival(900, 910), (Time::NEVER, Some(CutPlace::OnWire)), "on the wire");
+        assert_eq!(arrival(980, 1000), (Time::NEVER, Some(CutPlace::OnWire)), "its service has ended");
+        assert_eq!(arrival(990, 1010), (Time::NEVER, Some(CutPlace::InService)), "in service");
+        assert_eq!(arrival(1010, 1030), (Time(1130), None));
+        assert_eq!(arrival(1950, 1960), (Time::NEVER, Some(CutPlace::OnWire)));
     }
 }

@@ -53,15 +53,17 @@ pub(crate) trait Carry {
     /// [keeps the order](ChannelPart::keeps_order).
     fn copy(&mut self) -> Option<Time>;
 
-    /// Return whether the packet of the last call of [`Carry::carry`], or its copy, is lost since the link went down.
-    fn is_cut(&self) -> bool {
-        false
+    /// Return where the packet of the last call of [`Carry::carry`], or its copy, was lost since the link went down; `None` if it was not.
+    fn cut(&self) -> Option<CutPlace> {
+        None
     }
+}
 
-    /// Return whether the link went down before the end of that packet's service.
-    fn is_cut_in_service(&self) -> bool {
-        false
-    }
+/// The place of a packet when the link went down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CutPlace {
+    InService,
+    OnWire,
 }
 
 parts! {
@@ -290,14 +292,9 @@ impl Wire {
         self.keeps_order
     }
 
-    /// Return whether the last packet, or its copy, is lost since the link went down.
-    pub fn is_cut(&self) -> bool {
-        self.channel.is_cut()
-    }
-
-    /// Return whether the link went down before the end of its service.
-    pub fn is_cut_in_service(&self) -> bool {
-        self.channel.is_cut_in_service()
+    /// Return where the last packet, or its copy, was lost since the link went down; `None` if it was not.
+    pub fn cut(&self) -> Option<CutPlace> {
+        self.channel.cut()
     }
 
     /// Return whether nothing but a constant delay happens to packets.
@@ -315,12 +312,8 @@ impl<C: Carry> Carry for Box<C> {
         (**self).copy()
     }
 
-    fn is_cut(&self) -> bool {
-        (**self).is_cut()
-    }
-
-    fn is_cut_in_service(&self) -> bool {
-        (**self).is_cut_in_service()
+    fn cut(&self) -> Option<CutPlace> {
+        (**self).cut()
     }
 }
 
@@ -333,11 +326,7 @@ impl Carry for Carrying {
         each_channel!(Self, self, channel => channel.copy())
     }
 
-    fn is_cut(&self) -> bool {
-        each_channel!(Self, self, channel => channel.is_cut())
-    }
-
-    fn is_cut_in_service(&self) -> bool {
-        each_channel!(Self, self, channel => channel.is_cut_in_service())
+    fn cut(&self) -> Option<CutPlace> {
+        each_channel!(Self, self, channel => channel.cut())
     }
 }
