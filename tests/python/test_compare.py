@@ -419,7 +419,9 @@ def test_signs_stand_for_holm_s_verdicts(found):
     matrix = found.matrix()
     for row in found.differences.to_dict("records"):
         cell = matrix.cells[row["aqm"], row["metric"]]
-        expected = {"higher": "↑", "lower": "↓", "equal": "=", "undecided": "", "not tested": ""}[row["verdict"]]
+        constant = "" if QUANTITIES[row["metric"]].compared == "described" else "*"
+        signs = {"higher": "↑", "lower": "↓", "equal": "=", "undecided": "", "not tested": constant}
+        expected = signs[row["verdict"]]
         assert cell.sign == expected
         scale = QUANTITIES[row["metric"]].scale
         own = found.means[(found.means["aqm"] == row["aqm"]) & (found.means["metric"] == row["metric"])].iloc[0]

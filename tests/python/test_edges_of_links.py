@@ -77,3 +77,37 @@ def test_a_byte_order_mark_is_no_part_of_a_trace(tmp_path):
     path = tmp_path / "edges.toml"
     path.write_text(BASE.format(bottleneck='rate = { trace = "excel.csv" }', rest=TRANSFER))
     assert Scenario.load(path).link("bottleneck").trace["mean_bps"] == 5e6
+
+
+def test_packets_lost_at_outages_are_a_quantity():
+    down = '[[change]]\nat = "3s"\nlink = "bottleneck"\nstate = "down"\nwaiting = "flushed"\n'
+    up = '[[change]]\nat = "4s"\nlink = "bottleneck"\nstate = "up"\n'
+    bulk = '[[flow]]\nname = "bulk"\ntransport = "tcp"\n'
+    found = result_of('rate = "5Mbps"', bulk + down + up)
+    reasons = found.drop_reasons[found.drop_reasons["link"] == "bottleneck"]
+    lost = reasons[reasons["reason"].isin(["down", "flushed", "cut"])]["drops"].sum()
+    assert found.metrics()["outage_losses"].tolist() == [lost]
+    assert lost > 10
+    assert "outage_losses" not in result_of('rate = "5Mbps"', bulk).metrics()
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "tcp", "message"),
+    [
+        ('rate = "5Mbps"', "bbr1_high_gain = 3", "it is an option of bbr1, and the flow uses cubic"),
+        ('rate = "5Mbps"', 'congestion_control = "reno", hystart = "off"', "it is an option of cubic"),
+        ('rate = "5Mbps"', 'reordering_threshold = "3p"', "TCP reports a missing packet at once"),
+        ('rate = "5Mbps"', 'congestion_control = "bbr1", ecn = true', "bbr1 does not respond to marks"),
+        ('rate = { trace = "1 2 3" }, in_service = "as-started"', "", "has no effect on this server"),
+        ('rate = { tbf = "5Mbps", burst = "9kB" }, in_service = "as-started"', "", "has no effect on this server"),
+        ('rate = "5Mbps", in_service = "as-started"', "", None),
+        ('rate = { trace = "0:1000000 1000000000:0" }, in_service = "as-started"', "", None),
+        ('rate = "5Mbps"', 'loss_detection = "quic", reordering_threshold = "3p"', None),
+    ],
+)
+def test_settings_without_effect_have_a_warning(bottleneck, tcp, message):
+    flow = f'[[flow]]\nname = "bulk"\ntransport = "tcp"\ntcp = {{ {tcp} }}\n'
+    scenario = Scenario.from_text(BASE.format(bottleneck=bottleneck, rest=flow), filename="edges.toml")
+    found = [one.message for one in scenario.warnings]
+    assert len(found) == (message is not None)
+    assert message is None or message in found[0]

@@ -68,3 +68,31 @@ def test_a_discipline_that_only_overflows() -> None:
 def test_warnings_of_the_scenario_are_among_them() -> None:
     found = lines(queue__bottleneck__min_th="60p", queue__bottleneck__max_th="90p")
     assert found[0].startswith("Settings: queue.bottleneck: max_th (90p) is above the limit (50p)")
+
+
+TRANSFERS = """
+[[flow]]
+name = "web"
+transport = "tcp"
+size = {{ cdf = "web-search" }}
+start = {{ load = {load} }}
+"""
+
+
+def lines_of_transfers(load: float, duration: str) -> list[str]:
+    head = DUMBBELL.split("[[flow]]")[0]
+    scenario = aqmlab.Scenario.from_text(head + TRANSFERS.format(load=load), overrides={"run.duration": duration})
+    return inactive(aqmlab.run(scenario, seeds=2, progress=False))
+
+
+def test_a_load_that_short_runs_do_not_reach() -> None:
+    found = lines_of_transfers(0.7, "10s")
+    (load,) = (line for line in found if line.startswith("Load: "))
+    assert load.startswith("Load: the transfers of web offered 0.")
+    assert "and load is 0.7: run longer" in load
+    assert any(line.startswith("Transfers: fewer than 100 were completed in a run") for line in found)
+
+
+def test_capable_flows_over_drop_tail() -> None:
+    found = lines(flow__tcp__tcp__ecn=True, queue__bottleneck='{ aqm = "drop-tail", limit = "50p" }')
+    assert any(line.startswith("ECN: drop-tail at bottleneck marks nothing, although 3 of 3") for line in found)

@@ -136,7 +136,7 @@ def test_quantiles_of_a_histogram():
     two = {"link": ["bottleneck"] * 2, "low_s": [0.0, 0.1], "high_s": [0.1, 0.3], "count": [90, 10]}
     found = run_quantities({"links": LINKS, "delay_histogram": two})
     shares = {"delayed_20ms": 0.1 + 0.9 * 0.8, "delayed_100ms": 0.1}
-    assert found == pytest.approx({"delay_p95_ms": 200, "delay_p99_ms": 280, **shares})
+    assert found == pytest.approx({"delay_median_ms": 500 / 9, "delay_p95_ms": 200, "delay_p99_ms": 280, **shares})
     empty = {"link": ["bottleneck"], "low_s": [0.0], "high_s": [1.0], "count": [0]}
     assert math.isnan(run_quantities({"links": LINKS, "delay_histogram": empty})["delay_p95_ms"])
     other = {key: values if key != "link" else ["other"] * 2 for key, values in two.items()}

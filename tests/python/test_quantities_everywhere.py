@@ -29,7 +29,7 @@ from test_live_statistics import snapshot
 
 pytestmark = pytest.mark.slow
 FILE = str(Path(__file__).parents[1] / "data/everywhere.toml")
-"""A scenario that has all quantities: greedy TCP flows, transfers, calls, pages, videos, RED; `SHORT` has losses."""
+"""A scenario with all quantities: endless and sized TCP flows, calls, pages, videos, RED, outages; losses: `SHORT`."""
 SHORT = {"run.duration": "14s", "run.warmup": "1s", "dumbbell.bottleneck.loss": "0.0001"}
 COMMANDS = {
     "run": [FILE, "--seeds", "2"],
@@ -147,7 +147,7 @@ def test_the_statistics_of_live_links():
 
 
 def test_views_of_a_chosen_few():
-    assert shown_in("answer") == ["mean_queue", "loss", "goodput_mbps", "throughput_mbps"]
+    assert shown_in("answer") == ["mean_queue", "loss", "goodput_mbps", "throughput_mbps", "fct_mean_ms"]
     assert shown_in("finding") == ["mean_delay_ms", "goodput_mbps", "loss"]
     assert shown_in("until") == ["goodput_mbps", "throughput_mbps"]
 

@@ -11,8 +11,10 @@
 //! completes few has too small ones: `transfers_unfinished` shows it.
 
 use crate::quantity::Better::Lower;
-use crate::quantity::Compared::Described;
-use crate::quantity::View::{Agreement, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport};
+use crate::quantity::Compared::{Described, Tested};
+use crate::quantity::View::{
+    Agreement, Answer, Compare, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport,
+};
 use crate::quantity::{Groups, Quantity};
 use crate::run::{Run, at};
 use crate::sum::{mean, quantile, ratio};
@@ -46,8 +48,8 @@ macro_rules! of_times {
     ($what:literal) => {
         concat!(
             $what,
-            " of the flow completion times of transfers, from start to acknowledgement of the last byte, which a receiver may delay; by class of size: \
-             short (up to 100 kB), medium, long (above 10 MB)"
+            " of the flow completion times of transfers, those that start in the warm-up included, from start to acknowledgement of the last byte, which a \
+             receiver may delay; by class of size: short (up to 100 kB), medium, long (above 10 MB)"
         )
     };
 }
@@ -75,6 +77,8 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     )
     .doc(of_times!("mean"))
     .head("mean", "FCT")
+    .compared(Tested)
+    .at(Answer, 5)
     .hidden(&[Agreement, Rfc7928]),
     of_transfers(
         "fct_median_ms",
@@ -108,6 +112,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     )
     .doc(of_times!("99th percentile"))
     .head("99 %", "FCT")
+    .compared(Tested)
     .hidden(&[Agreement, Rfc7928]),
     of_transfers(
         "slowdown_mean",
@@ -131,6 +136,15 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .doc(of_slowdowns!("99th percentile"))
     .head("99 %", "slowdown")
     .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
+    Quantity::new("transfers", "Completed transfers", "transfers", 0, 150, |r| of_all(r, count))
+        .doc(
+            "transfers completed, on which completion times and slowdowns rest; by class of size: short (up to 100 kB), medium, \
+             long (above 10 MB)",
+        )
+        .head("completed", "transfers")
+        .seldom()
+        .by_group(Groups { title: "", head: "", doc: "", is_tested: false, values: |r| by_class(r, count) })
+        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("transfers_unfinished", "Transfers not completed", "1", 4, 157, |run| {
         let started = run.numbers("flows", "start_s")?;
         let rows = rows_of_transfers(run)?;
@@ -168,6 +182,10 @@ impl Transfers {
         let ideal = self.ideal_s.iter().flatten();
         self.times_s.iter().zip(ideal).map(|(time, ideal)| time / ideal).collect()
     }
+}
+
+fn count(transfers: &Transfers) -> f64 {
+    transfers.times_s.len() as f64
 }
 
 fn time_mean(transfers: &Transfers) -> f64 {

@@ -23,6 +23,12 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .at(Agreement, 1)
     .at(Finding, 1)
     .hidden(&[Rfc7928]),
+    Quantity::new("delay_median_ms", "Median queueing delay", "ms", 2, 85, |run| quantile_ms(run, 0.5))
+        .doc("from the delay histogram")
+        .head("median", "delay")
+        .better(Lower)
+        .by_group(by_queue(|run| of_queues(run, 0.5)))
+        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delay_p95_ms", "95 % queueing delay", "ms", 2, 90, |run| quantile_ms(run, 0.95))
         .doc("from the delay histogram")
         .head("95 %", "delay")

@@ -29,7 +29,10 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .by_group(Groups {
         title: "Goodput",
         head: "goodput of",
-        doc: concat!(in_order!(), " (UDP: received), all flows of the group"),
+        doc: concat!(
+            in_order!(),
+            " (UDP: received, with the copies that a channel makes), all flows of the group"
+        ),
         is_tested: true,
         values: |run| {
             let goodput = run.numbers("flows", "goodput_bps").unwrap_or_default();
@@ -65,7 +68,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .bounds(0.0, 1.0)
     .better(Lower)
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
-    Quantity::new("timeouts", "Time-outs", "1", 1, 150, |run| Some(pairwise(&of_tcp(run, "timeouts")?)))
+    Quantity::new("timeouts", "Time-outs", "1", 1, 145, |run| Some(pairwise(&of_tcp(run, "timeouts")?)))
         .doc("retransmission time-outs, all TCP flows")
         .head("time-", "outs")
         .better(Lower)

@@ -7,6 +7,7 @@ use crate::quantity::View::{
     Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
     SweepReport, Until,
 };
+use crate::run::Run;
 use crate::sum::ratio;
 
 pub(crate) const QUANTITIES: &[Quantity] = &[
@@ -69,16 +70,22 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .doc("largest number of packets waiting, without the one in service")
         .head("largest", "queue")
         .better(Lower),
-    Quantity::new("mean_average", "RED's average", "packets at arrivals", 2, 60, |run| {
+    Quantity::new("mean_average", "RED's average", "packets", 2, 60, |run| {
         run.of_link("mean_average")
     })
     .doc("mean of RED's average as each arrival found it, without idle time; 0 of drop-tail, none of other disciplines")
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
-    Quantity::new("sd_average", "S.d. of RED's average", "packets at arrivals", 2, 70, |run| {
+    Quantity::new("sd_average", "S.d. of RED's average", "packets", 2, 70, |run| {
         run.of_link("sd_average")
     })
     .doc("standard deviation of RED's average as each arrival found it")
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    Quantity::new("outage_losses", "Losses at outages", "packets", 0, 75, outage_losses)
+        .doc("packets that arrived while the link was down, were flushed or cut off when it went down; none in runs without such losses")
+        .head("outage", "losses")
+        .better(Lower)
+        .seldom()
+        .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("channel_losses", "Losses in the channel", "packets", 0, 76, |run| {
         run.of_channel("losses")
     })
@@ -108,3 +115,15 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .seldom()
     .hidden(&[Rfc7928]),
 ];
+
+/// The reasons of drops at a link that is down (`netsim/src/link/outage.rs`).
+const OUTAGES: [&str; 3] = ["down", "flushed", "cut"];
+
+/// Return the packets lost at outages; `None` if there were none.
+fn outage_losses(run: &Run<'_>) -> Option<f64> {
+    let (links, reasons) = (run.words("drop_reasons", "link")?, run.words("drop_reasons", "reason")?);
+    let drops = run.numbers("drop_reasons", "drops")?;
+    let counts = |&row: &usize| links.get(row) == run.link() && OUTAGES.contains(&reasons.get(row));
+    let lost: Vec<_> = (0..drops.len()).filter(counts).map(|row| drops[row]).collect();
+    (!lost.is_empty()).then(|| lost.iter().sum())
+}

@@ -26,6 +26,8 @@ from aqmlab.errors import InputError, escaped
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.results.warmup_check import Settling
     from aqmlab.runs.comparison import Comparison
 
@@ -86,12 +88,23 @@ def run(
     print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
-    print_table(summary, title=f"{title}, {level_words(n, result.level, distinct=result.distinct_runs)}")
+    words = level_words(n, result.level, distinct=result.distinct_runs)
+    shown, method = _without_constant(summary, n)
+    print_table(shown, title=f"{title}, {words}{f' ({method})' if method else ''}")
     for line in [*without_effect, *(settled.lines() if settled is not None else ())]:
         print_wrapped(line)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
+
+
+def _without_constant(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str]:
+    """Return the table without ``n`` and ``method`` where all rows agree, and the method ("": several or none)."""
+    methods = [method for method in summary["method"].drop_duplicates() if method != "none"]
+    columns = ["n"] if (summary["n"] == n).all() else []
+    if len(methods) > 1:
+        return summary.drop(columns=columns), ""
+    return summary.drop(columns=[*columns, "method"]), "".join(methods)
 
 
 def _transports_of(names: Sequence[str]) -> str:

@@ -54,6 +54,10 @@ def sweep(
     set_: Set = None,
     name: Annotated[str | None, typer.Option("--name", help="Name of the study; default: the scenario's.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Store of results.", metavar="STORE")] = Path("results"),
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Also write a page of everything in the store.", metavar="PAGE.html"),
+    ] = None,
     workers: Workers = None,
     dask: Annotated[
         str | None,
@@ -85,14 +89,22 @@ def sweep(
         warn(line)
     if len(study.warnings) > SHOWN_WARNINGS:
         warn(f"and {len(study.warnings) - SHOWN_WARNINGS} more like these")
+    page = None
+    if report is not None:
+        from aqmlab.reporting import reports
+
+        page = reports.report(out, out=report, progress=True)
     if as_json:
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
-        print_json({**study_data(study), **took, "warnings": list(study.warnings)})
+        pages = {} if page is None else {"report": str(page)}
+        print_json({**study_data(study), **took, **pages, "warnings": list(study.warnings)})
         return
     print_study(study)
     print_evaluation(study.evaluation)
     if study.simulation_s and study.evaluation is not None:
         print(f"In the core: {study.simulation_s:.2f} s, all workers together.")
+    if page is not None:
+        say(f"Report: {page}")
 
 
 def study_data(study: Study) -> dict[str, object]:

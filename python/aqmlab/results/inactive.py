@@ -1,4 +1,4 @@
-"""Mechanisms of a scenario that had no effect in its runs, with the reason: ECN, thresholds, buffer, bottleneck."""
+"""Mechanisms of a scenario that had no effect in its runs, with the reason; loads and transfers that fell short."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 BUSY = 0.9
 """Utilization from which on a link is a bottleneck."""
+LOAD_TOLERANCE = 0.1
+"""Relative difference of offered and intended load that needs no line."""
+FEW_TRANSFERS = 100
+"""Transfers of a run below which a 99th percentile is near the greatest value."""
 
 
 def inactive(result: Result, *, link: str | None = None) -> list[str]:
-    """Return a line for every mechanism of a queue that had no effect in any run.
+    """Return a line for every mechanism that had no effect in any run, and for loads and transfers that fell short.
 
     Parameters
     ----------
@@ -43,7 +47,37 @@ def inactive(result: Result, *, link: str | None = None) -> list[str]:
         *(f"Settings: {one.key}: {one.message}." for one in scenario.warnings),
         *_ecn(own, scenario, result.scenario_text, found),
         *_queue(own, found, result.links),
+        *_loads(scenario, result),
+        *_transfers(result.flows),
     ]
+
+
+def _loads(scenario: Scenario, result: Result) -> Iterator[str]:
+    """Yield the load that the transfers of a group offered, where it is not the intended one."""
+    for group in read_toml(result.scenario_text).get("flow", []):
+        start = group.get("start")
+        if not isinstance(start, dict) or "load" not in start or start.get("headers") or "name" not in group:
+            continue
+        link = scenario.link(start.get("link", result.bottleneck))
+        flows = result.flows[(result.flows["group"] == group["name"]) & result.flows["start_s"].notna()]
+        bits = 8 * float(flows["size_bytes"].sum()) / len(result.seeds)
+        offered, intended = bits / (link.rate_bps * scenario.duration_s), float(start["load"])
+        if abs(offered - intended) > LOAD_TOLERANCE * intended:
+            yield (
+                f"Load: the transfers of {group['name']} offered {offered:.2f} of {link.name} on average, and load "
+                f"is {intended:g}: run longer, or more seeds."
+            )
+
+
+def _transfers(flows: pd.DataFrame) -> Iterator[str]:
+    """Yield that a run has too few completed transfers for a 99th percentile."""
+    sized = flows[flows["size_packets"] >= 0]
+    completed = sized["finish_s"].notna().groupby(sized["seed"]).sum()
+    if len(completed) and completed.mean() < FEW_TRANSFERS:
+        yield (
+            f"Transfers: fewer than {FEW_TRANSFERS} were completed in a run, so the 99 % quantiles of completion times "
+            "and slowdowns are near the greatest values."
+        )
 
 
 def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iterator[str]:
@@ -51,10 +85,13 @@ def _ecn(link: Link, scenario: Scenario, text: str, found: pd.DataFrame) -> Iter
     asked = read_toml(text).get("queue", {}).get(link.queue, {}).get("ecn") is True
     marking = link.parameters.get("ecn")
     dropped = found["drops_early"].sum() + found["drops_forced"].sum() > 0
-    if found["marks"].sum() > 0 or not dropped or not (asked or marking is False):
-        return
     flows = [flow for flow in scenario.flows if link.name in flow.path or not flow.path]
     able = [flow for flow in flows if flow.parameters.get("ecn")]
+    if link.aqm == DROP_TAIL and able:
+        found_able = f"{len(able)} of {len(flows)} flows are ECN-capable"
+        yield f"ECN: drop-tail at {link.name} marks nothing, although {found_able}."
+    if found["marks"].sum() > 0 or not dropped or not (asked or marking is False):
+        return
     if asked and not able:
         yield f"ECN: {link.name} marks nothing, since no flow through it is ECN-capable: its queue drops instead."
     elif able and marking is False:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 80
-ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: "", NOT_TESTED: ""}
+ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: ""}
 """Verdict to its sign."""
+CONSTANT = "*"
+"""Sign of a difference that is the same in every run, so that there is no test."""
 NARROWEST_LABEL = 9
 KEPT = 3
 """Significant digits that a mean keeps however wide its interval is."""
@@ -38,11 +40,12 @@ class Cell:
     high: float
     verdict: str
     digits: int
+    is_tested: bool = True
 
     @property
     def sign(self) -> str:
-        """An arrow where the difference is decided, else nothing."""
-        return ARROWS.get(self.verdict, "")
+        """An arrow where the difference is decided, a star where it is the same in every run, else nothing."""
+        return CONSTANT if self.verdict == NOT_TESTED and self.is_tested else ARROWS.get(self.verdict, "")
 
     @property
     def texts(self) -> tuple[str, str, str]:
@@ -132,14 +135,16 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
         key = row["metric"]
         mean, low, high = (quantity(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits)
+        is_tested = quantity(key).compared != "described"
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
 
 def answer(differences: pd.DataFrame) -> str:
-    """Return a sentence that lists the decided and the undecided differences of queue, loss and goodput.
+    """Return sentences on the decided and the undecided differences of queue, loss, goodput and completion time.
 
-    Throughput stands in for goodput where none was measured.
+    Throughput stands in for goodput where none was measured. If none of them is decided, a second sentence names the
+    quantities that are.
 
     >>> import pandas as pd
     >>> columns = ["aqm", "against", "metric", "percent", "verdict"]
@@ -172,7 +177,10 @@ def answer(differences: pd.DataFrame) -> str:
         whose = "" if list(names) == others else f" for {_and(names)}"
         reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
         told.append(f"{_and(found)} {verdict}{whose}{reason}")
-    return f"Against {rows[0]['against']}: {'; '.join(told)}."
+    elsewhere = [str(row["metric"]) for row in rows if row["verdict"] in (HIGHER, LOWER) and row["metric"] not in keys]
+    titles = list(dict.fromkeys(quantity(key).title for key in elsewhere)) if not clauses else []
+    more = f" Decided: {', '.join(titles).lower()}." if titles else ""
+    return f"Against {rows[0]['against']}: {'; '.join(told)}.{more}"
 
 
 @dataclass(frozen=True)
@@ -261,17 +269,14 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     equal = "; =: equal in every run" if EQUAL in signs else ""
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
-    constant = any(
-        cell.verdict == NOT_TESTED and not cell.spread and quantity(key).compared != "described"
-        for (_, key), cell in matrix.cells.items()
-    )
+    constant = any(cell.sign == CONSTANT for cell in matrix.cells.values())
     if not tests and not any(spreads) and EQUAL not in signs and not constant:
         return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
     interval = f" ±: half-width of the {name}." if any(spreads) else ""
     if not tests and constant:
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
     if constant:
-        equal += "; no ±: not tested, the same difference in every run"
+        equal += f"; {CONSTANT}: the same difference in every run, not tested"
     if matrix.not_tested:
         equal += f"; {matrix.not_tested}: not tested"
     if any("+" in spread for spread in spreads):
@@ -283,12 +288,16 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
 
 
 def _noun(key: str) -> str:
-    """Return the last word of the title: ``queue`` of "Mean queue"."""
-    return quantity(key).title.split()[-1].lower()
+    """Return the title without "Mean" or "TCP".
+
+    >>> _noun("mean_queue"), _noun("fct_mean_ms")
+    ('queue', 'completion time')
+    """
+    return quantity(key).title.removeprefix("Mean ").removeprefix("TCP ").lower()
 
 
 def _words(key: str, verdict: str) -> str:
-    less, more = ("a shorter", "a longer") if quantity(key).unit == "packets" else ("less", "more")
+    less, more = ("a shorter", "a longer") if quantity(key).unit in ("packets", "ms") else ("less", "more")
     return f"{less if verdict == LOWER else more} {_noun(key)}"
 
 

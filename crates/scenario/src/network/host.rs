@@ -73,6 +73,7 @@ impl HostLink {
         let framing = line.server.framing();
         let server = line::server(section).unwrap_or(line.server).with_in_service(in_service);
         line.server = line::framed(section, server, framing);
+        line::warn_of_in_service(section, &line.server);
         uplink_line.server = line.server.clone();
         if section.has("queue") {
             link.queue = queues.named_by(section, "queue")?;

@@ -174,7 +174,19 @@ pub(crate) fn channel_change(change: &Section<'_>) -> Option<ChannelChange> {
 pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     let (server, channel) = (server(link), channel(link, None));
     let server = framed(link, server?.with_in_service(InService::read(link)), None);
+    warn_of_in_service(link, &server);
     Some(Line::new(server, channel?))
+}
+
+/// Warn of a reading of the packet in service where the server has none.
+pub(crate) fn warn_of_in_service(link: &Section<'_>, server: &Server) {
+    if link.has(InService::KEY.key) && !server.uses_in_service() {
+        let complaint = Complaint::new("has no effect on this server");
+        link.warning(
+            InService::KEY.key,
+            complaint.allowed("with a constant rate, a trace of rates, cellular or leo"),
+        );
+    }
 }
 
 /// Report an error at its key, which may be `KEY.KEY_OF_ITS_TABLE`; `name` is how the link calls a key.

@@ -24,6 +24,35 @@ pub(crate) fn apply(tcp: &Section<'_>, config: &mut Config) {
     }
     check_loss_detection(tcp, config);
     check_feedback(tcp, config);
+    warn_of_unused(tcp, config);
+}
+
+/// Options that CUBIC alone uses, although they lack its name.
+const CUBIC: [&str; 3] = ["hystart", "fast_convergence", "tcp_friendly"];
+
+/// Warn of options that the controller or the loss detection of the flow does not use.
+fn warn_of_unused(tcp: &Section<'_>, config: &Config) {
+    let own = config.congestion_control;
+    for other in CongestionControl::ALL.into_iter().filter(|other| *other != own) {
+        let cubics = CUBIC.into_iter().filter(|_| other == CongestionControl::Cubic);
+        for key in other.keys().chain(cubics).filter(|key| tcp.has(key)) {
+            let message = format!(
+                "has no effect: it is an option of {}, and the flow uses {}",
+                other.name(),
+                own.name()
+            );
+            tcp.warning(key, Complaint::new(message));
+        }
+    }
+    if !config.is_quic() && tcp.has("reordering_threshold") {
+        let complaint = Complaint::new("has no effect: TCP reports a missing packet at once");
+        tcp.warning("reordering_threshold", complaint.allowed("with loss_detection = \"quic\""));
+    }
+    if config.ecn != EcnFeedback::Off && !own.responds_to_marks() {
+        let message =
+            format!("{} does not respond to marks, so a queue that marks does not slow it down", own.name());
+        tcp.warning("ecn", Complaint::new(message));
+    }
 }
 
 /// Reports options without effect under the loss detection, and a controller that needs TCP's time stamps under QUIC's.

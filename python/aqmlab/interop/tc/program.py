@@ -12,12 +12,12 @@ from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.formatting import comment, told
 from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.tc.netem import netem_words
-from aqmlab.interop.tc.queues import queue_differences
+from aqmlab.interop.tc.queues import ETHERNET_HEADER, queue_differences
 from aqmlab.live.plan import live_plan
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
 from aqmlab.scenario.file import APPLICATIONS, Scenario
-from aqmlab.scenario.parts import UDP
+from aqmlab.scenario.parts import UDP, Link
 from aqmlab.scenario.toml_text import inline
 
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
@@ -55,7 +55,7 @@ def differences(model: Model) -> list[Semantic]:
     except Error as error:
         return [Semantic("scenario", f"{str(error).splitlines()[0]}.", Kind.INEXPRESSIBLE)]
     link = model.scenario.link(found.plan.link)
-    made = [*_always(has_bucket=link.token_bucket is not None), *queue_differences(link, found.qdisc)]
+    made = [*_always(link), *_small_bucket(link, model), *queue_differences(link, found.qdisc)]
     made += [Semantic("live run", f"{warning.message}.", Kind.LEFT_OUT) for warning in found.plan.warnings]
     others = [name for name in model.measured if name != found.plan.link]
     if others:
@@ -88,13 +88,28 @@ def _channels(model: Model) -> Iterator[Semantic]:
             yield Semantic("channel", text, Kind.INEXPRESSIBLE)
 
 
-def _always(*, has_bucket: bool) -> Iterator[Semantic]:
-    text = (
-        "tc counts 14 bytes of Ethernet's header with every packet: rate and queue, in IP packets of 1500 B, are "
-        "0.9 % less."
-    )
-    yield Semantic("framing", text, Kind.DIFFERS)
-    if not has_bucket:
+def _small_bucket(link: Link, model: Model) -> Iterator[Semantic]:
+    """Report a token bucket that never has the tokens of a full packet: tc drops such packets, and here they wait."""
+    longest = max((flow.packet_bytes[1] for flow in model.scenario.flows if link.name in flow.path), default=0)
+    longest += ETHERNET_HEADER if link.framing is None else link.framing["overhead"]
+    for word in ("burst", "mtu"):
+        room = (link.token_bucket or {}).get(word)
+        if room is not None and room < longest:
+            text = (
+                f"{word} {room} is less than the {longest:.0f} B of a full packet: tbf drops such packets, and here "
+                "they pass."
+            )
+            yield Semantic("token bucket", text, Kind.DIFFERS)
+
+
+def _always(link: Link) -> Iterator[Semantic]:
+    if link.framing is None:
+        text = (
+            "tc counts 14 bytes of Ethernet's header with every packet: rate and queue, in IP packets of 1500 B, are "
+            "0.9 % less."
+        )
+        yield Semantic("framing", text, Kind.DIFFERS)
+    if link.token_bucket is None:
         text = (
             "A token bucket of one packet makes the rate: behind an idle time a packet passes without its "
             "transmission time."

@@ -127,6 +127,10 @@ impl ServerPart for Cellular {
         self.in_service
     }
 
+    fn uses_in_service(&self) -> bool {
+        true
+    }
+
     fn start(&self, seed: u64, link: &str) -> Self::State {
         let walk = self.walk(seed, link);
         Piecewise::new(walk.rate(), walk, self.in_service)

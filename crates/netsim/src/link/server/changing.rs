@@ -84,6 +84,10 @@ impl ServerPart for Changing {
         self.first.in_service()
     }
 
+    fn uses_in_service(&self) -> bool {
+        self.first.uses_in_service()
+    }
+
     fn since(&self, now: Time) -> Self {
         let later = self.later.iter().filter(|(at, _)| *at > now).cloned().collect();
         Self { first: self.first.clone(), later }

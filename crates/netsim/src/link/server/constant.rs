@@ -34,6 +34,10 @@ impl ServerPart for Constant {
         self.in_service
     }
 
+    fn uses_in_service(&self) -> bool {
+        true
+    }
+
     fn start(&self, _seed: u64, _link: &str) -> Serializer {
         Serializer::new(self.rate)
     }

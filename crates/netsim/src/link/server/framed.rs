@@ -98,6 +98,10 @@ impl ServerPart for Framed {
         self.server.in_service()
     }
 
+    fn uses_in_service(&self) -> bool {
+        self.server.uses_in_service()
+    }
+
     fn trace(&self) -> Option<(&TraceData, bool)> {
         self.server.trace()
     }

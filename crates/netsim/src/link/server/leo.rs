@@ -101,6 +101,10 @@ impl ServerPart for Leo {
         self.in_service
     }
 
+    fn uses_in_service(&self) -> bool {
+        true
+    }
+
     fn start(&self, seed: u64, link: &str) -> Self::State {
         let mut handovers = self.handovers(seed, link);
         Piecewise::new(handovers.draw(), handovers, self.in_service)

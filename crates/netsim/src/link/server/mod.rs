@@ -69,6 +69,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         InService::RemainingBits
     }
 
+    /// Return whether the reading of the packet in service has an effect: on a rate that changes by itself, or by `[[change]]`.
+    fn uses_in_service(&self) -> bool {
+        false
+    }
+
     /// Return the trace that its rate follows, and whether that is interpolated.
     fn trace(&self) -> Option<(&TraceData, bool)> {
         None
@@ -166,6 +171,11 @@ impl Server {
     /// Return the reading of the packet in service when the rate changes.
     pub fn in_service(&self) -> InService {
         each_server!(Kind, &self.0, part => part.in_service())
+    }
+
+    /// Return whether the reading of the packet in service has an effect.
+    pub fn uses_in_service(&self) -> bool {
+        each_server!(Kind, &self.0, part => part.uses_in_service())
     }
 
     /// Return a token bucket: burst in bytes, and perhaps a higher peak rate with the bytes of its own bucket.

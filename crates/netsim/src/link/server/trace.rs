@@ -279,6 +279,10 @@ impl ServerPart for Trace {
         self.in_service
     }
 
+    fn uses_in_service(&self) -> bool {
+        matches!(self.trace, TraceData::Rates(_))
+    }
+
     fn trace(&self) -> Option<(&TraceData, bool)> {
         Some((&self.trace, self.interpolates))
     }

@@ -77,6 +77,11 @@ macro_rules! controllers {
                 of_controller!(self, T => T::FEEDBACK)
             }
 
+            /// Return whether it responds to marks that are reported.
+            pub const fn responds_to_marks(self) -> bool {
+                of_controller!(self, T => T::RESPONDS_TO_MARKS)
+            }
+
             /// Return whether its packets ask for L4S by ECT(1) (RFC 9331).
             pub const fn is_l4s(self) -> bool {
                 of_controller!(self, T => T::IS_L4S)

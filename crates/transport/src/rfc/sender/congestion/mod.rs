@@ -59,6 +59,8 @@ pub trait Controller: Sized + Clone + Debug {
 
     /// The feedback of marks that it works with; the first is the default. Controllers that count marks need a report of each.
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic, EcnFeedback::Accurate];
+    /// Whether it responds to marks that are reported.
+    const RESPONDS_TO_MARKS: bool = true;
     /// Whether its packets ask for L4S by ECT(1) (RFC 9331).
     const IS_L4S: bool = false;
     /// Its name in Linux, which lacks the others.

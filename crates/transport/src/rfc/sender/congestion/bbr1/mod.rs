@@ -167,6 +167,7 @@ impl Controller for Bbr1 {
         "BBRv1: rate of delivery and least round-trip time; losses only behind a policer";
     const SOURCE: &'static str = "BBRv1, draft-cardwell-iccrg-bbr-congestion-control-00; Linux tcp_bbr";
     const FEEDBACK: &'static [EcnFeedback] = &[EcnFeedback::Off, EcnFeedback::Classic];
+    const RESPONDS_TO_MARKS: bool = false;
     const LINUX_NAME: Option<&'static str> = Some("bbr");
     const OWNS_WINDOW: bool = true;
     const PACES: bool = true;
