@@ -180,9 +180,29 @@ def test_wrong_keys(rate, message):
     assert len(error.value.problems) == 1
 
 
-def test_exports_reject_a_trace_in_one_line(tmp_path):
-    plan = Scenario.from_text(scenario_text('{ trace = "1 2 3" }'), filename="t.toml")
-    with pytest.raises(InputError, match=r"^t\.toml: the rate of bottleneck follows a trace"):
+@pytest.mark.parametrize(
+    ("rate", "key"),
+    [
+        ('{ trace = "1 2 3" }', "trace"),
+        ('{ cellular = "12Mbps" }', "cellular"),
+        ('{ leo = "50Mbps" }', "leo"),
+        ('{ wifi = "50Mbps" }', "wifi"),
+        ('{ docsis = "50Mbps" }', "docsis"),
+        ('"10Mbps", handover_step = "10ms"', "handover_step"),
+        ('"10Mbps", handover_step = "10ms", loss = 0.1', "handover_step"),
+    ],
+)
+def test_exports_reject_rates_and_delays_that_vary_by_themselves(rate, key):
+    plan = Scenario.from_text(scenario_text(rate), filename="t.toml")
+    assert plan.link("bottleneck").varies_by == (key,)
+    with pytest.raises(InputError, match=rf"^t\.toml: link bottleneck: {key} cannot be expressed by other"):
+        Model.of(plan)
+
+
+def test_exports_reject_a_change_to_a_rate_that_varies():
+    change = '[[change]]\nat = "1s"\nlink = "bottleneck"\nrate = { cellular = "12Mbps" }\n'
+    plan = Scenario.from_text(scenario_text('"10Mbps"') + change, filename="t.toml")
+    with pytest.raises(InputError, match="cellular cannot be expressed"):
         Model.of(plan)
 
 

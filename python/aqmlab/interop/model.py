@@ -70,10 +70,11 @@ class Model:
         if arriving:
             allowed = "(allowed: start = { uniform = [...] } with a count)"
             raise InputError(f"flow.{arriving[0]}.start: no other simulator has these Poisson arrivals {allowed}")
-        for link in scenario.links:
-            if link.trace is not None:
-                text = "follows a trace, which other simulators and tc cannot express"
-                raise InputError(f'{scenario.filename}: the rate of {link.name} {text} (allowed: rate = "10Mbps")')
+        varying = [(link.name, key) for link in scenario.links for key in link.varies_by]
+        varying += [(change["link"], change["varies_by"]) for change in scenario.changes if "varies_by" in change]
+        for link, key in varying:
+            text = f"link {link}: {key} cannot be expressed by other simulators and tc"
+            raise InputError(f'{scenario.filename}: {text} (allowed: rate = "10Mbps", delay = "10ms")')
         names = [link.name for link in scenario.links]
         main = bottleneck_of(names, [link.aqm for link in scenario.links])
         probed = [str(name) for name in scenario.probe["links"]]

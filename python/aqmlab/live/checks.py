@@ -133,7 +133,7 @@ def _other_links(plan: LivePlan) -> Iterator[Trouble]:
     crossed = {name for group in plan.groups for way in (group.there, group.back) for name in way.links}
     for link in plan.scenario.links:
         if link.name in crossed - {plan.link, plan.reverse_link}:
-            keys = [*link.channel, *(["trace"] if link.trace else [])]
+            keys = [*link.channel, *link.varies_by]
             if keys:
                 yield Trouble(f"link {link.name}: a live run has only its delay, without {', '.join(keys)}")
 

@@ -20,7 +20,7 @@ class Link:
     name, from_, to
         Its name and the nodes it joins.
     rate_bps
-        Rate in bit/s at the start; of a trace, the mean.
+        Rate in bit/s at the start; the mean of a rate that varies by itself.
     delay_s
         Propagation delay in s.
     queue
@@ -43,6 +43,9 @@ class Link:
     trace
         The trace that the rate follows: ``reading`` (``opportunities``, ``hold`` or ``interpolate``), ``period_s``,
         ``mean_bps``, ``longest_outage_s`` and ``bins_bps``, the means of equal parts of a period; None without.
+    varies_by
+        Keys of the models or the trace by which rate and delay vary: ``trace``, ``cellular``, ``handover_step``, ...; a
+        ``[[change]]`` and a token bucket are not among them.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Link:
     framing: dict[str, Any] | None = None
     in_service: str = "remaining-bits"
     trace: dict[str, Any] | None = None
+    varies_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ use crate::link_stats::{LinkCounters, LinkStats, Numbered};
 use crate::moments::Moments;
 use crate::tables::{Column, Table, link_columns};
 
-/// Counts of packets and bytes since the start, warm-up included, and the sum of the delays; areas and times are not in it.
+/// Counts of packets and bytes since the start, warm-up included, and the sums of delays and of the times of services; areas are not in it.
 #[derive(Clone, Debug)]
 pub struct Totals {
     /// Of the link.

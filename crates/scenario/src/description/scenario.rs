@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{self, Impairments, Plan};
+use aqmlab_netsim::plan::{self, Impairments, Plan, Server};
 use aqmlab_units::{Framing, ParameterValue, Span, Time};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -60,6 +60,9 @@ struct Change<'a> {
     delay_s: Option<f64>,
     link: &'a str,
     rate_bps: Option<u64>,
+    /// The key of the model or the trace by which the rate varies from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    varies_by: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     /// Whether a link that goes down drops the packets that wait.
@@ -93,6 +96,9 @@ struct Link<'a> {
     /// The trace that its rate follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Json>,
+    /// Keys of the models or the trace by which its rate and its delay vary.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "tuple")]
+    varies_by: Vec<&'static str>,
     in_service: &'static str,
     delay_s: f64,
     /// Impairments of packets by its channel.
@@ -171,6 +177,10 @@ impl<'a> Link<'a> {
                 .server
                 .trace()
                 .map(|(trace, interpolates)| traces::describe(trace, interpolates)),
+            varies_by: [link.line.server.varies_by(), link.line.channel.varies_by()]
+                .into_iter()
+                .flatten()
+                .collect(),
             in_service: link.line.server.in_service().word(),
             delay_s: link.delay().secs(),
             channel: link.line.channel.impairments().map(impairments_json).unwrap_or_default(),
@@ -197,6 +207,7 @@ impl<'a> Change<'a> {
             delay_s: change.channel.delay.map(Span::secs),
             link: link_name(plan, change.link),
             rate_bps: change.server.as_ref().map(|server| server.rate().0),
+            varies_by: change.server.as_ref().and_then(Server::varies_by),
             state: change.state.map(LinkState::word),
             flushes: match change.state {
                 Some(LinkState::Down { flushes }) => Some(flushes),

@@ -181,11 +181,8 @@ pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
 /// Warn of a reading of the packet in service where the server has none.
 pub(crate) fn warn_of_in_service(link: &Section<'_>, server: &Server) {
     if link.has(InService::KEY.key) && !server.uses_in_service() {
-        let complaint = Complaint::new("has no effect on this server");
-        link.warning(
-            InService::KEY.key,
-            complaint.allowed("with a constant rate, a trace of rates, cellular or leo"),
-        );
+        let message = "has no effect: the services of this server do not end by a bit rate that changes";
+        link.warning(InService::KEY.key, Complaint::new(message));
     }
 }
 

@@ -47,6 +47,8 @@ def bpf_queue(
         If the scenario is not valid, there is no such link, or a BPF qdisc cannot have the link's queue.
     """
     plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
+    for key in chosen.varies_by:
+        raise InputError(f"{plan.filename}: link {chosen.name}: {FORM} has a constant rate, without {key}")
     for key, why in _refusals(chosen):
         raise InputError(f"{plan.filename}: queue.{chosen.queue}.{key}: {why}")
     return kernel_queue(plan, link=chosen.name, name=name, form=FORM)

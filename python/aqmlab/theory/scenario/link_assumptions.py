@@ -77,7 +77,10 @@ def _unchanged(scenario: Scenario, link: Link, traffic: Traffic) -> Assumption:
     names = {name for c in traffic.greedy for name in c.flows} | {load.flow.name for load in traffic.loads}
     routes = {name for flow in scenario.flows if flow.name in names for name in flow.path} | {link.name}
     changed = [f"{c['link']} at {c['at_s']:g} s" for c in scenario.changes if c["link"] in routes]
-    return Assumption.broken_by("No rate or delay changes.", changed and f"{some(changed)}; the first values are used")
+    own = [f"{one.name} by {key}" for one in scenario.links if one.name in routes for key in one.varies_by]
+    used = "the means are used" if own else "the first values are used"
+    how = f"{some(own + changed)}; {used}" if own or changed else ""
+    return Assumption.broken_by("No rate or delay changes.", how)
 
 
 def _one_size(traffic: Traffic) -> Assumption:

@@ -20,6 +20,10 @@ impl ChannelPart for Cut {
         self.before.delay()
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        self.before.varies_by()
+    }
+
     fn shortest(&self) -> Span {
         self.before.shortest()
     }

@@ -55,6 +55,10 @@ impl ChannelPart for Handover {
         self.before.delay() + Span(self.step.0 / 2)
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        Some(STEP.key)
+    }
+
     fn shortest(&self) -> Span {
         self.before.shortest()
     }

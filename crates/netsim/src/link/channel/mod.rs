@@ -27,6 +27,11 @@ pub(crate) trait ChannelPart: Clone + Into<Channel> {
     /// Return the propagation delay by which automatic parameters are chosen and runs are estimated: that of the start, or the mean.
     fn delay(&self) -> Span;
 
+    /// Return the key by which its delay varies, with nothing drawn for a single packet.
+    fn varies_by(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Return the shortest time from the end of a service to an arrival, of all times: windows rely on it.
     fn shortest(&self) -> Span;
 
@@ -204,6 +209,11 @@ impl Channel {
     /// Return the propagation delay at the start; of one that always varies, the mean.
     pub fn delay(&self) -> Span {
         each_channel!(Kind, &self.0, part => part.delay())
+    }
+
+    /// Return the key of a model by which its delay varies; impairments are apart ([`Channel::impairments`]).
+    pub fn varies_by(&self) -> Option<&'static str> {
+        each_channel!(Kind, &self.0, part => part.varies_by())
     }
 
     /// Return the shortest time from the end of a service to the arrival.

@@ -39,6 +39,10 @@ impl ServerPart for Changing {
         self.first.rate()
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        self.first.varies_by()
+    }
+
     fn fastest(&self) -> Rate {
         self.all().map(Server::fastest).fold(Rate(0), Rate::max)
     }

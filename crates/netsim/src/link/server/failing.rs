@@ -20,6 +20,10 @@ impl ServerPart for Failing {
         self.server.rate()
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        self.server.varies_by()
+    }
+
     fn fastest(&self) -> Rate {
         self.server.fastest()
     }

@@ -73,6 +73,10 @@ impl ServerPart for Framed {
         self.server.rate()
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        self.server.varies_by()
+    }
+
     fn fastest(&self) -> Rate {
         self.server.fastest()
     }

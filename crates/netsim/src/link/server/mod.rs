@@ -69,6 +69,11 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         InService::RemainingBits
     }
 
+    /// Return the key that selects it, if its rate is not a constant, nor that of a token bucket: only this simulator can repeat it.
+    fn varies_by(&self) -> Option<&'static str> {
+        Self::PARAMETERS.first().map(|first| first.key)
+    }
+
     /// Return whether the reading of the packet in service has an effect: on a rate that changes by itself, or by `[[change]]`.
     fn uses_in_service(&self) -> bool {
         false
@@ -171,6 +176,11 @@ impl Server {
     /// Return the reading of the packet in service when the rate changes.
     pub fn in_service(&self) -> InService {
         each_server!(Kind, &self.0, part => part.in_service())
+    }
+
+    /// Return the key of a model or a trace by which its rate varies; `None` of a constant rate and of a token bucket.
+    pub fn varies_by(&self) -> Option<&'static str> {
+        each_server!(Kind, &self.0, part => part.varies_by())
     }
 
     /// Return whether the reading of the packet in service has an effect.

@@ -108,6 +108,10 @@ impl ServerPart for Tbf {
         self.rate
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        None
+    }
+
     fn fastest(&self) -> Rate {
         self.peak.map_or(self.rate, |(peak, _)| peak)
     }

@@ -196,6 +196,10 @@ impl ChannelPart for Impaired {
         self.before.delay()
     }
 
+    fn varies_by(&self) -> Option<&'static str> {
+        self.before.varies_by()
+    }
+
     fn shortest(&self) -> Span {
         let least = self.before.shortest();
         self.all().map(|impairments| impairments.shortest(least)).min().unwrap_or(least)
