@@ -206,6 +206,14 @@ def test_exports_reject_a_change_to_a_rate_that_varies():
         Model.of(plan)
 
 
+@pytest.mark.parametrize("system", ["ns2", "ns3"])
+def test_exports_reject_links_that_fail(system, tmp_path):
+    down = '[[change]]\nat = "1s"\nlink = "bottleneck"\nstate = "down"\n'
+    plan = Scenario.from_text(scenario_text('"10Mbps"') + down, filename="t.toml")
+    with pytest.raises(InputError, match=r"change\.state: scripts for ns-. cannot express it"):
+        aqmlab.export_scenario(plan, to=system, out=tmp_path)
+
+
 def test_commands_read_traces(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("lte.up").write_text(SYNTHETIC.read_text())

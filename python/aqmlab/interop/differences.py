@@ -46,8 +46,10 @@ class Semantic:
         return f"{self.name} ({self.kind}): {self.text}"
 
 
-def channel_differences(model: Model, tool: str) -> Iterator[Semantic]:
-    """Name links whose channel does more than delay packets, which no script here expresses."""
+def unwritten(model: Model, tool: str) -> Iterator[Semantic]:
+    """Name the features that no script here expresses: sections, keys of flows, links that fail, impaired channels."""
+    for words in model.strange:
+        yield Semantic("grammar", f"{words}: scripts for {tool} cannot express it.", Kind.INEXPRESSIBLE)
     names = [link.name for link in model.links if any(link.channel.values())]
     names += [str(change["link"]) for change in model.scenario.changes if change.get("channel")]
     if names:

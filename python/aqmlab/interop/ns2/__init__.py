@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
-from aqmlab.interop.differences import Kind, Semantic, channel_differences, in_service, inexpressible
+from aqmlab.interop.differences import Kind, Semantic, in_service, inexpressible, unwritten
 from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
@@ -85,12 +85,10 @@ def _version(program: str | None) -> str | None:
 def _network(model: Model) -> Iterator[Semantic]:
     for link in model.queues.values():
         yield from queue_differences(link)
-    yield from channel_differences(model, "ns-2")
+    yield from unwritten(model, "ns-2")
     joined = [(link.from_, link.to) for link in model.links]
     if len(set(joined)) < len(joined):
         yield Semantic("parallel links", "ns-2 has one link from a node to another.", Kind.INEXPRESSIBLE)
-    for words in model.strange:
-        yield Semantic("grammar", f"{words}: scripts for ns-2 cannot express it.", Kind.INEXPRESSIBLE)
     if any(link.token_bucket or link.framing for link in model.links):
         text = "A link of ns-2 has a constant rate, without token bucket and overhead of the wire."
         yield Semantic("shapers", text, Kind.INEXPRESSIBLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.interop.crosscheck.routes import Routes
-from aqmlab.interop.differences import Kind, Semantic, channel_differences, in_service
+from aqmlab.interop.differences import Kind, Semantic, in_service, unwritten
 from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
@@ -44,7 +44,7 @@ def _network(model: Model) -> Iterator[Semantic]:
         yield Semantic("shapers", text, Kind.INEXPRESSIBLE)
     if model.scenario.markers:
         yield Semantic("markers", "The program has no DiffServ markers.", Kind.INEXPRESSIBLE)
-    yield from channel_differences(model, "ns-3")
+    yield from unwritten(model, "ns-3")
     ends = {(link.from_, link.to): link for link in model.links}
     if len(ends) < len(model.links):
         yield Semantic("parallel links", "The program joins two nodes once.", Kind.INEXPRESSIBLE)
