@@ -96,7 +96,7 @@ def autocorrelation(delays_s: Vector) -> float:
     both = ~(np.isnan(before) | np.isnan(after))
     before, after = before[both], after[both]
     # Constant delays differ by rounding and by the machine's instructions.
-    if min(np.ptp(before), np.ptp(after)) < CELL_S:
+    if not len(before) or min(np.ptp(before), np.ptp(after)) < CELL_S:
         return float("nan")
     return float(np.corrcoef(before, after)[0, 1])
 
@@ -244,4 +244,5 @@ def _number(name: str, value: float, *, sign: bool = False) -> str:
 
 def summary_of(data: Mapping[str, Any]) -> Summary:
     """Return a summary of `Summary.data`."""
-    return Summary(**{key: float("nan") if value is None else value for key, value in data.items()})
+    known: dict[str, Any] = {key: float("nan") if value is None else value for key, value in data.items()}
+    return Summary(**known)
