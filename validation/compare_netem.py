@@ -65,6 +65,8 @@ CASES = (
     Case("netem delay 20.5ms 5ms distribution normal loss 2% duplicate 2% reorder 10% gap 4"),
 )
 """With a constant delay of 20 ms a packet that skips it would arrive at the same time as another."""
+SKIPS_THE_RATE = "netem delay 20ms 5ms reorder 25% 50% rate 2mbit"
+"""The case whose packets without a delay arrive a transmission time later here: its delays are compared above that."""
 CONTROLS = (
     ("netem delay 20ms loss 5% 25%", "loss", '"5%"', "independent losses"),
     (
@@ -94,7 +96,8 @@ READINGS = f"""## Linux's readings of its words
   one before it: `order = "kept"`.
 * **Reordering with a rate.** Packets that skip the delay pass those that are delayed. In netem they skip the rate too;
   in the channel they have passed the link's server, so that they arrive one transmission time later (0.456 ms at
-  2 Mbit/s). The KS distance in these rows is that of these packets. The test of delays compares shares above it.
+  2 Mbit/s). This is a difference: the KS distance in these rows is that
+  of these packets. The test of delays compares shares above it, and the row says so.
 * **Equal times.** If a packet skips the delay at the moment at which the delay of another ends, the kernel and the
   simulator send the two in a different order. With packets every {1e3 * SPACING_S:g} ms and a delay of 20 ms every
   skipped delay meets another packet; the cases with `reorder` have 20.5 ms for this reason."""
@@ -166,7 +169,7 @@ def table(entries: Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
     ]
     for (words, release, one), p in zip(rows, adjusted, strict=True):
         cells = (one.measure, one.kernel, one.simulator, one.difference, p_text(one.p), p_text(p))
-        lines.append(f"| {cell(words)} | {release} | {' | '.join(cells)} | {'yes' if p > LEVEL else '**no**'} |")
+        lines.append(f"| {cell(words)} | {release} | {' | '.join(cells)} | {verdict(words, one, p)} |")
     agrees = all(p > LEVEL for p in adjusted)
     least = min(one.p for _, _, one in rows)
     head = (
@@ -174,6 +177,13 @@ def table(entries: Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
         f"value without correction is {p_text(least)}."
     )
     return f"{head}\n\n" + "\n".join(lines), agrees
+
+
+def verdict(words: str, one: Comparison, p: float) -> str:
+    """Return whether a measure agrees, and where only a part of it is tested."""
+    if p <= LEVEL:
+        return "**no**"
+    return "above 0.5 ms" if words == SKIPS_THE_RATE and one.measure.startswith("delays") else "yes"
 
 
 def controls(entry: Mapping[str, Any]) -> tuple[str, bool]:
