@@ -97,7 +97,7 @@ READINGS = f"""## Linux's readings of its words
 * **Reordering with a rate.** Packets that skip the delay pass those that are delayed. In netem they skip the rate too;
   in the channel they have passed the link's server, so that they arrive one transmission time later (0.456 ms at
   2 Mbit/s). This is a difference: the KS distance in these rows is that
-  of these packets. The test of delays compares shares above it, and the row says so.
+  of these packets. The test of delays compares shares above it, as the last column states.
 * **Equal times.** If a packet skips the delay at the moment at which the delay of another ends, the kernel and the
   simulator send the two in a different order. With packets every {1e3 * SPACING_S:g} ms and a delay of 20 ms every
   skipped delay meets another packet; the cases with `reorder` have 20.5 ms for this reason."""
