@@ -40,6 +40,7 @@ import compare_kernel  # noqa: E402
 import compare_kernels  # noqa: E402
 import compare_live  # noqa: E402
 import compare_modules  # noqa: E402
+import compare_netem  # noqa: E402
 import compare_papers  # noqa: E402
 import compare_pi  # noqa: E402
 import compare_published  # noqa: E402
@@ -438,6 +439,11 @@ def kernels() -> Section:
     return Section("kernels", compare_kernels.TITLE, *compare_kernels.report())
 
 
+def netem() -> Section:
+    """netem of Linux against the channel of a link; the kernel's runs are repeated where its image exists."""
+    return Section("netem", compare_netem.TITLE, *compare_netem.report())
+
+
 def modules() -> Section:
     """Disciplines as kernel modules, from the committed runs."""
     return Section("modules", replay_modules.TITLE, *replay_modules.report())
@@ -496,6 +502,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "linux-red": linux_red,
     "integers": integers,
     "kernels": kernels,
+    "netem": netem,
     "modules": modules,
     "module-agreement": module_agreement,
     "module-costs": module_costs,

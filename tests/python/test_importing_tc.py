@@ -276,9 +276,10 @@ def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
         "netem delay 20ms loss random 1.5% 25%",
         "netem delay 20ms loss gemodel 1% 25% 90% 0.1%",
         "netem delay 20ms 2ms",
-        "netem delay 20ms 2ms 25% distribution pareto",
+        "netem delay 20ms 2ms distribution pareto",
         "netem delay 20ms 5ms distribution paretonormal loss random 0.1% duplicate 1% reorder 25% 50% gap 5",
-        "netem delay 1.5ms duplicate 2% 10% reorder 100% gap 4",
+        "netem delay 1.5ms duplicate 2% reorder 100% gap 4",
+        "netem delay 1.5ms loss random 1% 25% duplicate 2% 10%",
     ],
 )
 def test_words_of_netem_come_back(words: str) -> None:
@@ -286,6 +287,72 @@ def test_words_of_netem_come_back(words: str) -> None:
     forth, back = (own for own in scenario(found).links if own.name.startswith("bottleneck"))
     assert netem_words(forth.delay_s, forth.channel) == words
     assert not any(back.channel.values())
+
+
+def test_netem_with_a_rate_keeps_the_order_of_delayed_packets_alone() -> None:
+    found = found_in("tc qdisc add dev eth0 root netem rate 10mbit delay 20ms 5ms reorder 25% 50%")
+    reorder = {"probability": "25%", "correlation": "50%"}
+    assert found.channel == {"jitter": {"deviation": "5ms", "order": "kept"}, "reorder": reorder}
+    assert unread(found) == ["line 1: netem rate: packets that skip the delay skip the rate too in Linux, not here"]
+    forth = next(own for own in scenario(found).links if own.name == "bottleneck")
+    assert forth.channel["jitter"]["order"] == "kept"
+
+
+@pytest.mark.parametrize(
+    ("words", "channel", "note"),
+    [
+        (
+            "delay 20ms 5ms 25%",
+            {"jitter": {"deviation": "5ms"}},
+            "delay correlation 25%: delays are nearly independent in Linux, and here",
+        ),
+        (
+            "duplicate 2% 10%",
+            {"duplicate": "2%"},
+            "duplicate correlation 10%: tc sends it only with a correlation of delay or loss",
+        ),
+        (
+            "loss gemodel 1% 10% duplicate 2% 10%",
+            {"loss": {"p": "1%", "r": "10%"}, "duplicate": "2%"},
+            "duplicate correlation 10%: tc sends it only with a correlation of delay or loss",
+        ),
+        (
+            "loss random 5% 25% duplicate 2% 10%",
+            {
+                "loss": {"probability": "5%", "correlation": "25%"},
+                "duplicate": {"probability": "2%", "correlation": "10%"},
+            },
+            None,
+        ),
+    ],
+)
+def test_correlations_without_effect_in_linux_are_left_out(
+    words: str, channel: dict[str, object], note: str | None
+) -> None:
+    found = found_in(f"tc qdisc add dev eth0 root netem {words}")
+    assert found.channel == channel
+    notes = [one for one in found.notes if "correlation" in one]
+    assert notes == ([] if note is None else [f"line 1: netem {note}"])
+
+
+@pytest.mark.parametrize(
+    ("channel", "message"),
+    [
+        (
+            {"jitter": {"deviation_s": 0.002, "distribution": "normal", "correlation": 0.25, "order": "free"}},
+            "no correlated jitter",
+        ),
+        (
+            {"duplicate": {"probability": 0.1, "correlation": 0.25}},
+            "a correlation of duplicates only with one of losses",
+        ),
+    ],
+)
+def test_correlations_without_effect_in_linux_are_not_written(
+    channel: dict[str, dict[str, object]], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        netem_words(0.02, channel)
 
 
 def test_netem_with_a_rate_keeps_the_order_of_packets() -> None:

@@ -96,13 +96,6 @@ fn settings_of_a_channel() {
             ],
         ),
         (
-            r#"jitter = { deviation = "1ms", order = "kept" }
-reorder = 0.1"#,
-            &[
-                r#"net.toml:12:11: link.a->b.reorder: reordering contradicts a jitter with order = "kept" (allowed: one of them)"#,
-            ],
-        ),
-        (
             r#"reorder = { gap = 5 }"#,
             &[
                 r#"net.toml:11:11: link.a->b.reorder: the table has no probability (allowed: a table with probability)"#,

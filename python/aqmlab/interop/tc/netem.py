@@ -4,10 +4,16 @@
 |---|---|
 | ``loss random P CORRELATION``, ``loss P`` | ``loss = { probability, correlation }`` |
 | ``loss gemodel P R 1-H 1-K`` | ``loss = { p, r, bad_loss, good_loss }`` |
-| ``delay TIME JITTER CORRELATION``, ``distribution`` | ``delay``, ``jitter = { deviation, correlation, ... }`` |
+| ``delay TIME JITTER``, ``distribution`` | ``delay``, ``jitter = { deviation, distribution }`` |
 | ``rate`` beside a jitter | ``jitter = { order = "kept" }`` |
 | ``reorder P CORRELATION gap N`` | ``reorder = { probability, correlation, gap }`` |
 | ``duplicate P CORRELATION`` | ``duplicate = { probability, correlation }`` |
+
+Two correlations have no effect in Linux, and are not translated:
+
+* That of ``delay``: the kernel takes the correlated number modulo twice the jitter in ns, or modulo the length of the
+  distribution's table, so that delays are nearly independent.
+* That of ``duplicate``, in a line without a correlation of ``delay`` or ``loss``: tc does not send it to the kernel.
 """
 
 from __future__ import annotations
@@ -54,13 +60,27 @@ def read_netem(words: Words) -> tuple[Table, set[str], list[str]]:
         if (gap := int(number_of(values.get("gap", "1")))) > 1:
             reorder = {**(reorder if isinstance(reorder, dict) else {"probability": reorder}), "gap": gap}
         channel["reorder"] = reorder
-    if isinstance(jitter, dict) and jitter.get("order") == "kept" and "reorder" in channel:
-        channel["jitter"] = {key: value for key, value in jitter.items() if key != "order"}
-        notes.append("rate keeps the order of delays in netem; here packets of less delay overtake")
+    if "rate" in lists and "reorder" in channel:
+        notes.append("rate: packets that skip the delay skip the rate too in Linux, not here")
+    if len(lists.get("delay", [])) > 2:
+        notes.append(
+            f"delay correlation {_percent(lists['delay'][2])}: delays are nearly independent in Linux, and here"
+        )
     if "duplicate" in lists:
         known.add("duplicate")
-        channel["duplicate"] = _probability(lists["duplicate"])
+        own = lists["duplicate"][:2]
+        if len(own) > 1 and not _sends_correlations(words):
+            left_out = _percent(own.pop())
+            notes.append(f"duplicate correlation {left_out}: tc sends it only with a correlation of delay or loss")
+        channel["duplicate"] = _probability(own)
     return channel, known, notes
+
+
+def _sends_correlations(words: Words) -> bool:
+    """Return whether tc sends correlations to the kernel: where delay or loss has one."""
+    losses = [words.lists.get(word, []) for word in ("loss", "drop")]
+    of_loss = [own[1:] if own[:1] == ["random"] else own for own in losses if own[:1] not in (["state"], ["gemodel"])]
+    return len(words.lists.get("delay", [])) > 2 or any(len(own) > 1 for own in of_loss)
 
 
 def _percent(text: str) -> str:
@@ -94,8 +114,6 @@ def _jitter(words: Words) -> Table | None:
     if len(delay) < 2:
         return None
     jitter: Table = {"deviation": _time(seconds_of(delay[1]))}
-    if len(delay) > 2:
-        jitter["correlation"] = _percent(delay[2])
     distribution = words.values.get("distribution", "uniform")
     if distribution not in DISTRIBUTIONS:
         raise ValueError(f'unknown distribution "{distribution}" (allowed: {", ".join(DISTRIBUTIONS)})')
@@ -112,20 +130,23 @@ def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]]) -> str
     Raises
     ------
     ValueError
-        If netem has no such channel: a list of lost packets, or jitter that keeps the order of packets.
+        If netem has no such channel: a list of lost packets, jitter that is correlated or keeps the order of packets,
+        copies that alone are correlated.
 
     Examples
     --------
     >>> netem_words(0.02, {"loss": {"probability": 0.01, "correlation": 0.0}, "jitter": {
-    ...     "deviation_s": 0.002, "distribution": "normal", "correlation": 0.25, "order": "free"}})
-    'netem delay 20ms 2ms 25% distribution normal loss random 1%'
+    ...     "deviation_s": 0.002, "distribution": "normal", "correlation": 0.0, "order": "free"}})
+    'netem delay 20ms 2ms distribution normal loss random 1%'
     """
     loss, jitter, reorder, duplicate = (channel.get(key) or {} for key in NOTHING)
     found = ["netem", "delay", _time(delay_s)]
     if jitter:
         if jitter["order"] == "kept":
             raise ValueError('netem has no jitter with order = "kept" without its own rate')
-        found += [_time(jitter["deviation_s"]), *_unless_zero(jitter["correlation"])]
+        if jitter["correlation"]:
+            raise ValueError("netem has no correlated jitter: delays are nearly independent in Linux")
+        found.append(_time(jitter["deviation_s"]))
         if jitter["distribution"] != "uniform":
             found += ["distribution", jitter["distribution"]]
     if "packets" in loss:
@@ -134,6 +155,8 @@ def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]]) -> str
         found += ["loss", "gemodel", *(_written(loss[key]) for key in ("p", "r", "bad_loss", "good_loss"))]
     elif loss:
         found += ["loss", "random", _written(loss["probability"]), *_unless_zero(loss["correlation"])]
+    if duplicate.get("correlation") and not loss.get("correlation"):
+        raise ValueError("tc sends a correlation of duplicates only with one of losses")
     for word, own in (("duplicate", duplicate), ("reorder", reorder)):
         if own:
             found += [word, _written(own["probability"]), *_unless_zero(own["correlation"])]

@@ -13,8 +13,8 @@
 //! formulas give within their rounding; they end at 4). A packet's delay is at least 0.
 //!
 //! # Readings
-//! * `order = "free"` (default): a packet that is delayed less overtakes, as in netem. `order = "kept"`: packets arrive in the order
-//!   in which they left, as in netem with `rate`.
+//! * `order = "free"` (default): a packet that is delayed less overtakes, as in netem. `order = "kept"`: delayed packets arrive in the
+//!   order in which they left, each at least its transmission time after the one before it, as in netem with `rate`.
 //! * `correlation`: of the numbers x, as the manual page of netem describes it. Linux takes x modulo the size of the table (or modulo
 //!   2 J in nanoseconds), so that its deviations are nearly independent for all correlations.
 

@@ -5,12 +5,18 @@
 //! 2. whether it skips the delay ([`reorder`]); if not, its delay with jitter ([`jitter`]);
 //! 3. for a copy: whether it is lost, and its own delay. It is not duplicated again.
 //!
+//! With `order = "kept"` a delayed packet arrives at least its transmission time after the one before it; packets that skip the delay
+//! pass them.
+//!
 //! Each of the four has a random stream of its own, named after it and the link, so that none changes the others.
 //!
 //! # Differences from netem
 //! * netem acts at the queue, before a packet is served by the device below it, and its delayed packets are in its queue of `limit`
 //!   packets. Here the packet has left the queue and the server: losses and delays are those of the wire, and take no room in the queue.
 //! * A copy takes no time on the server: netem's passes the device below as a packet of its own.
+//! * netem with `rate`: packets that skip the delay skip the rate too. Here they have left the server.
+//! * Linux makes the correlation of jitter ineffective ([`jitter`]), and tc does not send that of `duplicate` in a line without one of
+//!   `delay` or `loss`.
 //! * A propagation delay that changes keeps the order of packets only without jitter.
 
 mod correlated;
@@ -81,18 +87,6 @@ impl Impairments {
             duplicate: Duplicate::read(keys)?,
         };
         Ok(found)
-    }
-
-    /// Complain about impairments that contradict each other.
-    fn checked(self) -> Result<Self, ParameterError> {
-        if self.reorder.is_some_and(|reorder| reorder.probability > 0.0)
-            && self.jitter.is_some_and(|jitter| jitter.keeps_order)
-        {
-            let message = "reordering contradicts a jitter with order = \"kept\"".to_owned();
-            let allowed = "one of them".to_owned();
-            return Err(ParameterError { key: reorder::KEY.key.to_owned(), message, allowed });
-        }
-        Ok(self)
     }
 
     /// Return the settings of each impairment, by its key of the link; empty for one without effect.
@@ -185,9 +179,9 @@ impl ChannelPart for Impaired {
         let Some(before) = before else { return Ok(None) };
         let impaired = match before.as_impaired() {
             Some(Self { before, first, .. }) => {
-                Self::new((**before).clone(), found.or(first.clone()).checked()?)
+                Self::new((**before).clone(), found.or(first.clone()))
             }
-            None => Self::new(before, found.checked()?),
+            None => Self::new(before, found),
         };
         Ok(Some(impaired.into()))
     }
@@ -270,13 +264,15 @@ impl State {
         duplicate.iter().for_each(|duplicate| self.duplicate.change(*duplicate));
     }
 
-    /// Return when a packet or copy that left at `end` arrives.
-    fn arrival(&mut self, end: Time, propagation: Span) -> Time {
+    /// Return when a packet or copy that left at `end` after a service of this length arrives.
+    fn arrival(&mut self, end: Time, service: Span, propagation: Span) -> Time {
         if self.reorder.skips() {
             return end;
         }
         let mut arrival = end + self.jitter.delay(propagation);
-        if self.keeps_order || self.jitter.keeps_order() {
+        if self.jitter.keeps_order() {
+            arrival = arrival.max(self.last_arrival + service);
+        } else if self.keeps_order {
             arrival = arrival.max(self.last_arrival);
         }
         self.last_arrival = self.last_arrival.max(arrival);
@@ -298,9 +294,10 @@ impl Carry for Box<State> {
         if is_lost && !is_copied {
             return Time::NEVER;
         }
-        let arrival = self.arrival(end, propagation);
+        let service = end.since(start);
+        let arrival = self.arrival(end, service, propagation);
         if is_copied && !is_lost && !self.loss.is_lost() {
-            self.copy = Some(self.arrival(end, propagation));
+            self.copy = Some(self.arrival(end, service, propagation));
         }
         arrival
     }
@@ -366,6 +363,30 @@ mod tests {
         };
         assert_eq!(overtaking(jitter(true)), 0);
         assert!(overtaking(jitter(false)) > 500);
+    }
+
+    #[test]
+    fn packets_in_order_arrive_a_service_apart_and_those_that_skip_the_delay_pass_them() {
+        let jitter = Jitter { deviation: Span::from_millis(5), keeps_order: true, ..Jitter::NONE };
+        let reorder = Reorder { probability: 0.25, ..Reorder::NONE };
+        let impairments =
+            Impairments { jitter: Some(jitter), reorder: Some(reorder), ..Impairments::default() };
+        let mut state = Impaired::new(Channel::constant(Span::from_millis(20)), impairments).start(1, "link");
+        let service = 400_000_000;
+        let (mut last, mut skipped, mut apart) = (0, 0, 0);
+        for i in 1..=10_000_u64 {
+            let end = Time(i * 1_000_000_000);
+            let arrival = state.carry(Time(end.0 - service), end);
+            if arrival == end {
+                skipped += 1;
+                continue;
+            }
+            assert!(arrival.0 >= last + service);
+            apart += u32::from(arrival.0 == last + service);
+            last = arrival.0;
+        }
+        assert!((2300..2700).contains(&skipped), "{skipped}");
+        assert!(apart > 3000, "{apart}");
     }
 
     #[test]
