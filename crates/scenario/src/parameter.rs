@@ -101,8 +101,8 @@ pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Se
             Some(Setting::Whole(x as u32))
         }
         ParameterValue::Number(x) | ParameterValue::Packets(x) => Some(Setting::Real(x)),
-        ParameterValue::Rate(_)
-        | ParameterValue::Text(_)
+        ParameterValue::Rate(rate) => Some(Setting::Rate(rate)),
+        ParameterValue::Text(_)
         | ParameterValue::Points(_)
         | ParameterValue::Numbers(_)
         | ParameterValue::BytesByLevel(_) => None,
