@@ -278,9 +278,9 @@ fn pc_red_redirects_flows_beyond_its_share() {
 
 #[test]
 fn media_with_feedback_give_the_same_results_on_all_engines() {
-    let kinds = [Kind::Media, Kind::Media, Kind::Greedy(Tcp::Rfc(CongestionControl::Cubic)), Kind::Media];
+    let kinds = [Kind::Media, Kind::Media, Kind::Greedy(Tcp::Rfc(Cubic)), Kind::Media];
     let mut plan = ring(&kinds, 2.0, ("red", &[("ecn", Value::Flag(true))]), 20.0);
-    plan.warmup = aqmlab_units::Span::ZERO;
+    plan.warmup = Span::ZERO;
     for flow in Arc::make_mut(&mut plan.flows) {
         (flow.stop, flow.again) = (None, Vec::new());
     }
