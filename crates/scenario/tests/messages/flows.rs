@@ -351,13 +351,13 @@ fn transports() {
             (
                 r#"transport = "newren""#,
                 &[
-                    r#"net.toml:21:13: flow.tcp.transport: "newren" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp; did you mean "newreno"?)"#,
+                    r#"net.toml:21:13: flow.tcp.transport: "newren" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp, scream; did you mean "newreno"?)"#,
                 ],
             ),
             (
                 r#"transport = "vegas""#,
                 &[
-                    r#"net.toml:21:13: flow.tcp.transport: "vegas" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp)"#,
+                    r#"net.toml:21:13: flow.tcp.transport: "vegas" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp, scream)"#,
                 ],
             ),
             (

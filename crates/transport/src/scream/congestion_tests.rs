@@ -210,7 +210,7 @@ fn a_delay_that_varies_lowers_the_target_slowly_or_quickly() {
 
 #[test]
 fn losses_raise_the_target() {
-    // Variance 0.25 of 150 samples of 1 and 50 of... all alike here: 1.5 times the delay.
+    // The samples are alike, so that the target is 1.5 times the delay; at a rate of 0.002 there is no loss yet.
     let mut c = Congestion { loss_event_rate: 0.0021, ..with_delays(0.2, 0.2) };
     c.adjust_qdelay_target();
     near(c.qdelay_target, 0.3);

@@ -65,6 +65,7 @@ impl Encoder {
 
     /// Request a target bit rate in bit/s.
     pub fn request(&mut self, now: Time, target_bitrate: f64) {
+        self.follow(now);
         self.requested.push_back((now + self.tau_v, target_bitrate));
     }
 
@@ -73,12 +74,17 @@ impl Encoder {
         self.start + Span::from_secs(self.frames as f64 / self.frame_rate)
     }
 
-    /// Return the length in bytes of the frame that is due.
-    pub fn frame(&mut self, now: Time) -> u64 {
+    /// Let requests take effect whose delay is over.
+    fn follow(&mut self, now: Time) {
         while let Some(&(_, rate)) = self.requested.front().filter(|(from, _)| *from <= now) {
             self.rate = rate;
             self.requested.pop_front();
         }
+    }
+
+    /// Return the length in bytes of the frame that is due.
+    pub fn frame(&mut self, now: Time) -> u64 {
+        self.follow(now);
         let group = self.group as f64;
         let other = group / (self.key_frame_ratio + group - 1.0);
         let c = match self.group {

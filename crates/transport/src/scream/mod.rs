@@ -3,13 +3,13 @@
 //! I. Johansson and Z. Sarker, "Self-Clocked Rate Adaptation for Multimedia", RFC 8298 (2017), section 4. The sender has three parts, the
 //! receiver reports what it receives:
 //!
-//! * [`congestion`]: network congestion control. A congestion window in bytes follows the delay of the queue as in LEDBAT (RFC 6817),
+//! * `congestion.rs`: network congestion control. A congestion window in bytes follows the delay of the queue as in LEDBAT (RFC 6817),
 //!   losses and ECN marks (section 4.1.2).
-//! * [`sender`]: sender transmission control. Packets leave the RTP queue if the window allows, paced (sections 4.1.2.5, 4.1.2.6).
-//! * [`rate`]: media rate control. The target bit rate of the encoder follows the window, the RTP queue and congestion (section 4.1.3).
-//! * [`receiver`] and [`report`]: feedback (section 4.2).
-//! * [`sent`]: the list of transmitted packets, and loss detection (sections 4.1.2 and 4.1.2.4).
-//! * [`encoder`]: the source of video frames (RFC 8593).
+//! * `sender.rs`: sender transmission control. Packets leave the RTP queue if the window allows, paced (sections 4.1.2.5, 4.1.2.6).
+//! * `rate.rs`: media rate control. The target bit rate of the encoder follows the window, the RTP queue and congestion (section 4.1.3).
+//! * `receiver.rs` and `report.rs`: feedback (section 4.2).
+//! * `sent.rs`: the list of transmitted packets, and loss detection (sections 4.1.2 and 4.1.2.4).
+//! * `encoder.rs`: the source of video frames (RFC 8593).
 //!
 //! Names are those of the RFC. Parameters are listed in [`PARAMETERS`]; the RFC's constants are in the file that uses them.
 //! Packets are neither sent again nor protected by FEC. All lengths are those of packets on a link, headers included, and so are

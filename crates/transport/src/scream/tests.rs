@@ -203,6 +203,10 @@ fn effective_values_and_ranges() {
     let config = Config::default();
     assert!(config.check().is_ok());
     assert_eq!(config.effective().len(), super::PARAMETERS.len());
+    for parameter in super::PARAMETERS.iter() {
+        let texts = [parameter.default, parameter.doc, parameter.source];
+        assert!(texts.iter().all(|text| !text.is_empty()), "{}", parameter.key);
+    }
     let wrong = Config { frame_rate: 0.0, ..config };
     assert_eq!(
         wrong.check().map_err(|e| e.to_string()),
