@@ -405,9 +405,15 @@ fn transports() {
                 ],
             ),
             (
-                "transport = \"scream\"\nscream = { start_rate = \"2Mbps\", frame_rate = 0 }",
+                "transport = \"scream\"\nscream = { mss = \"1KB\", frame_rate = 0 }",
                 &[
-                    "net.toml:22:45: flow.tcp.scream.frame_rate: 0 is out of range (allowed: a number from 1 to 1000)",
+                    "net.toml:22:38: flow.tcp.scream.frame_rate: 0 is out of range (allowed: a number from 1 to 1000)",
+                ],
+            ),
+            (
+                "transport = \"scream\"\nscream = { feedback_interval = \"often\" }",
+                &[
+                    r#"net.toml:22:32: flow.tcp.scream.feedback_interval: "often" is not known (allowed: auto; a time such as "10ms", from 0.001 to 10 s)"#,
                 ],
             ),
             (
