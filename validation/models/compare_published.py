@@ -81,7 +81,7 @@ def _rates(found: Result, seed: int, groups: list[str], start_s: float, end_s: f
     """Return the bit rate in Mb/s of each flow between two samples."""
     arrived = _arrived(found, seed, groups)
     ends = arrived.loc[[start_s, end_s]].to_numpy(dtype=float)
-    return (ends[1] - ends[0]) * 8e-6 / (end_s - start_s)
+    return np.asarray((ends[1] - ends[0]) * 8e-6 / (end_s - start_s))
 
 
 def _mbps(found: Result, seed: int, groups: list[str], start_s: float, end_s: float) -> float:

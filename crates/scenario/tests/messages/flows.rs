@@ -413,7 +413,7 @@ fn transports() {
             (
                 "transport = \"scream\"\nscream = { feedback_interval = \"often\" }",
                 &[
-                    r#"net.toml:22:32: flow.tcp.scream.feedback_interval: "often" is not known (allowed: auto; a time such as "10ms", from 0.001 to 10 s)"#,
+                    r#"net.toml:22:32: flow.tcp.scream.feedback_interval: "often" is not known (allowed: auto, or a time such as "10ms", from 0.001 to 10 s)"#,
                 ],
             ),
             (
