@@ -46,7 +46,7 @@ def pages() -> list[Page]:
 
 def transport_page() -> Page:
     """Make the page of transports and their options."""
-    parts = ["# Transports", "What `transport` of a `[[flow]]` may be, and the options of its `tcp` table."]
+    parts = ["# Transports", "What `transport` of a `[[flow]]` may be, and the options of its table `tcp` or `scream`."]
     parts.append(
         table(
             ["transport", "what", "profile"],

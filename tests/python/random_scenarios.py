@@ -189,7 +189,17 @@ ALL_KINDS = frozenset(
         "queue": RED_OPTIONS,
         "qosa": ("overwritten", "honoured"),
         "priority": ("one level", "several levels"),
-        "flow": (*VARIANTS, "udp", "finite", "sizes drawn", "ends drawn", "ecn", "stops", "stops and goes on"),
+        "flow": (
+            *VARIANTS,
+            "udp",
+            "scream",
+            "finite",
+            "sizes drawn",
+            "ends drawn",
+            "ecn",
+            "stops",
+            "stops and goes on",
+        ),
         "tcp": TCP_OPTIONS,
         "rfc": (*RFC_OPTIONS, *CONGESTION_CONTROLS),
         "udp": PATTERNS,
@@ -515,7 +525,7 @@ def flow(draft: Draft, name: str, network: str, ends: Ends, milliseconds: int) -
     else:
         body |= times(draft, milliseconds, udp=udp)
     if udp:
-        return body | datagrams(draft)
+        return body | (media(draft) if draft.maybe(3) else datagrams(draft))
     if draft.maybe(8):
         body["acks_share_label"] = True
     if draft.maybe(3):
@@ -571,6 +581,14 @@ def datagrams(draft: Draft) -> Table:
         "pattern": PATTERNS[pattern],
         "packet_size": LENGTHS[length],
     }
+
+
+def media(draft: Draft) -> Table:
+    """Media with feedback."""
+    draft.kind("flow", "scream")
+    own: Table = {"max_rate": draft.one(("200kbps", "1Mbps", "3Mbps")), "feedback_size": draft.one(("72B", "200B"))}
+    some: list[Table] = [{}, {"feedback_interval": "20ms"}, {"key_frame_interval": "100ms"}, {"frame_rate": 100}]
+    return {"transport": "scream", "scream": own | draft.draw(st.sampled_from(some)) | with_ecn(draft)}
 
 
 def marker(draft: Draft, groups: Sequence[str]) -> Table:

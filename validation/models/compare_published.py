@@ -1,4 +1,4 @@
-"""Judges published behaviour outside the reproduced papers: PIE 2013, DCTCP 2010 and BBRv1.
+"""Judges published behaviour outside the reproduced papers: PIE 2013, DCTCP 2010, BBRv1, and SCReAM by RFC 8867.
 
 A page of `make validate`. The claims, their runs and their bounds are data: `validation/published/claims.toml`.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import aqmlab
 from aqmlab.results.quantities import quantity
@@ -19,7 +20,7 @@ from aqmlab.results.result import Result
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import Interval, Verdict, interval, verdict_between
 
-TITLE = "Published behaviour of PIE, DCTCP and BBRv1"
+TITLE = "Published behaviour of PIE, DCTCP, BBRv1 and SCReAM"
 FOLDER = Path(__file__).resolve().parents[1] / "published"
 HEAD = "| published | measured | allowed | bounds | verdict |\n|---|---|---|---|---|\n"
 Table = dict[str, Any]
@@ -42,7 +43,10 @@ def values(found: Result, key: str) -> np.ndarray:
     if kind not in SPECIAL:
         quantity(key)
         return found.metrics()[key].to_numpy(dtype=float)
-    return np.array([SPECIAL[kind](found, seed, *map(float, rest.split("-"))) for seed in found.seeds])
+    groups, _, numbers = rest.rpartition(".")
+    names = groups.split("+") if groups else []
+    numbers_of = list(map(float, numbers.split("-")))
+    return np.array([SPECIAL[kind](found, seed, *([names] if names else []), *numbers_of) for seed in found.seeds])
 
 
 def _queue(found: Result, seed: int, share: float, less: float | None = None) -> float:
@@ -65,8 +69,49 @@ def _fetch_ms(found: Result, seed: int, share: float) -> float:
     return float(np.nanpercentile(own["finish_s"] - own["requested_s"], share) * 1e3)
 
 
-SPECIAL: dict[str, Callable[..., float]] = {"queue": _queue, "wait_ms": _wait_ms, "fetch_ms": _fetch_ms}
-"""Quantities of this file, each of a result, a seed and the numbers behind its name."""
+def _arrived(found: Result, seed: int, groups: list[str]) -> pd.DataFrame:
+    """Return the arrived bytes by time, a column for each flow of the groups."""
+    flows, table = found.flows, found.flow_samples
+    own = flows.loc[(flows["seed"] == seed) & flows["group"].isin(groups), "flow"]
+    table = table[(table["seed"] == seed) & table["flow"].isin(own)]
+    return table.pivot_table(index="t_s", columns="flow", values="arrived_bytes")
+
+
+def _rates(found: Result, seed: int, groups: list[str], start_s: float, end_s: float) -> np.ndarray:
+    """Return the bit rate in Mb/s of each flow between two samples."""
+    arrived = _arrived(found, seed, groups)
+    ends = arrived.loc[[start_s, end_s]].to_numpy(dtype=float)
+    return np.asarray((ends[1] - ends[0]) * 8e-6 / (end_s - start_s))
+
+
+def _mbps(found: Result, seed: int, groups: list[str], start_s: float, end_s: float) -> float:
+    return float(_rates(found, seed, groups, start_s, end_s).sum())
+
+
+def _least(found: Result, seed: int, groups: list[str], start_s: float, end_s: float) -> float:
+    return float(_rates(found, seed, groups, start_s, end_s).min())
+
+
+def _variation(found: Result, seed: int, groups: list[str], start_s: float, end_s: float) -> float:
+    rates = np.diff(_arrived(found, seed, groups).loc[start_s:end_s].sum(axis="columns"))
+    return float(rates.std() / rates.mean())
+
+
+def _dropped(found: Result, seed: int, groups: list[str], percent: float) -> float:
+    own = found.flows[(found.flows["seed"] == seed) & found.flows["group"].isin(groups)]
+    return float(own["drops"].sum() / own["sent"].sum() * percent)
+
+
+SPECIAL: dict[str, Callable[..., float]] = {
+    "queue": _queue,
+    "wait_ms": _wait_ms,
+    "fetch_ms": _fetch_ms,
+    "mbps": _mbps,
+    "least_mbps": _least,
+    "variation": _variation,
+    "dropped": _dropped,
+}
+"""Quantities of this file, each of a result, a seed, the groups and the numbers behind its name."""
 
 
 def measured(claim: Table, results: Mapping[str, Result]) -> Interval:
@@ -85,6 +130,8 @@ def row(claim: Table, found: Interval, verdict: Verdict) -> str:
 def allowed(claim: Table) -> str:
     """Return the bounds in words."""
     low, high = claim["between"]
+    if low == float("-inf"):
+        return f"below {high:g}"
     return f"above {low:g}" if high == float("inf") else f"{low:g} to {high:g}"
 
 

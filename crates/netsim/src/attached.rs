@@ -74,5 +74,6 @@ fn largest(transport: &Transport) -> u32 {
     match transport {
         Transport::Tcp { config, .. } => config.full_length().saturating_add(HEADERS),
         Transport::Udp { packet, .. } => packet.same().unwrap_or(Length::MAX),
+        Transport::Scream(config) => config.mss.max(config.feedback_size),
     }
 }

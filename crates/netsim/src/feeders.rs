@@ -33,6 +33,8 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
                 config.answers_at_once() && paths.links(i, Kind::Ack).next().is_some_and(own_link)
             }
             Transport::Udp { .. } => true,
+            // Reports wait for their interval.
+            Transport::Scream(_) => false,
         })
         .collect();
     paths.allow_ahead(|next, kind| match next {

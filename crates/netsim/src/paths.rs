@@ -107,7 +107,7 @@ impl Paths {
         let mut paths =
             Self { hops: Vec::new(), first: Vec::new(), undeviating: 0, detours: Vec::new(), planned: 0 };
         for (number, flow) in (0..).zip(&*plan.flows) {
-            // Of UDP nothing travels back.
+            // Of UDP without feedback nothing travels back.
             let one_way = matches!(*flow.transport, Transport::Udp { .. });
             for kind in [Kind::Data, Kind::Ack] {
                 let path = match routed.get(number_of(number as usize, kind)).filter(|p| !p.is_empty()) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aqmlab_aqm::{LinkContext, Resolved};
-use aqmlab_transport::TcpConfig;
 pub use aqmlab_transport::{Arrival, Length, Pattern};
+use aqmlab_transport::{TcpConfig, scream};
 pub use aqmlab_units::{Cdf, Spread};
 use aqmlab_units::{Rate, Span, Time};
 
@@ -335,6 +335,8 @@ pub enum Transport {
         /// When packets leave.
         pattern: Pattern,
     },
+    /// Media over UDP whose bit rate SCReAM controls.
+    Scream(Arc<scream::Config>),
 }
 
 /// How much a TCP flow has to send.

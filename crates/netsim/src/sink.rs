@@ -1,7 +1,9 @@
 //! The sink of a flow, as a station.
 
+use std::sync::Arc;
+
 use aqmlab_aqm::Ecn;
-use aqmlab_transport::{Ack, PlainAnswer, Receiver, Timer};
+use aqmlab_transport::{Ack, PlainAnswer, Receiver, Timer, scream};
 use aqmlab_units::Time;
 
 use crate::message::Message;
@@ -24,11 +26,11 @@ pub struct FlowSample {
 /// The counters of a sink over the measured part of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SinkCounters {
-    /// Packets delivered in order (UDP: received).
+    /// Packets delivered in order (UDP and media: received).
     pub received: u64,
     /// Their bytes, headers included.
     pub bytes: u64,
-    /// Their bytes without headers; 0 of UDP, whose headers are not known.
+    /// Their bytes without headers; 0 of UDP and media, whose headers are not known.
     pub payload_bytes: u64,
     /// Data packets that arrived, duplicates included.
     pub arrived: u64,
@@ -42,7 +44,7 @@ pub struct SinkCounters {
 pub(crate) struct Sink {
     /// Whether the source knew the time to live at this end when it sent the last packet received.
     peer_ttl_known: bool,
-    /// The TCP receiver; UDP only counts.
+    /// The receiver of TCP or of media with feedback; UDP only counts.
     receiver: Option<Receiver>,
     arrived: u64,
     arrived_bytes: u64,
@@ -72,6 +74,9 @@ impl Sink {
         let receiver = match &*flow.transport {
             Transport::Tcp { config, .. } => Some(Receiver::new(config)),
             Transport::Udp { .. } => None,
+            Transport::Scream(config) => {
+                Some(Receiver::Scream(Box::new(scream::Receiver::new(Arc::clone(config)))))
+            }
         };
         let (warmup, sampler) = (Time::ZERO + plan.warmup, Sampler::every(plan.probe.flow_interval));
         let watch = Watch::new(number, flow, plan);

@@ -1,7 +1,7 @@
 //! The source of a flow, as a station.
 
 use aqmlab_transport::{
-    Ack, Data, DataFlags, NewData, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc,
+    Ack, Data, DataFlags, NewData, Sender, Supply, TcpConfig, Timer, UdpSource, ns2, rfc, scream,
 };
 use aqmlab_units::{Span, Stream, Time};
 
@@ -48,6 +48,7 @@ pub struct SourceCounters {
 /// How a source sends.
 #[derive(Debug)]
 enum Generator {
+    /// TCP, or media with feedback.
     Tcp(Sender),
     /// TCP that does what an application asks for.
     Driven(Box<Driven>),
@@ -55,7 +56,7 @@ enum Generator {
 }
 
 impl Generator {
-    /// The connection, of TCP.
+    /// The connection, of TCP or of media with feedback.
     fn sender(&self) -> Option<&Sender> {
         match self {
             Self::Tcp(sender) => Some(sender),
@@ -149,6 +150,10 @@ impl Source {
                 lengths: Stream::new(seed, &format!("packet lengths of flow {}", flow.name)),
                 set_at: Time::ZERO,
             })),
+            Transport::Scream(config) => {
+                let random = Stream::new(seed, &format!("frames of flow {}", flow.name));
+                Generator::Tcp(Sender::Scream(Box::new(scream::Sender::new(config.clone(), random))))
+            }
         };
         let is_tcp = generator.sender().is_some();
         let warmup = Time::ZERO + plan.warmup;

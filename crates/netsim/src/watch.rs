@@ -56,7 +56,7 @@ impl Watch {
     pub fn new(number: usize, flow: &Flow, plan: &Plan) -> Option<Box<Self>> {
         let objects = match &*flow.transport {
             Transport::Tcp { config, size, .. } => objects(config, most_requests(size, plan.duration)),
-            Transport::Udp { .. } => None,
+            Transport::Udp { .. } | Transport::Scream(_) => None,
         };
         let packets = plan.probe.packet_delays.binary_search(&(number as u32)).is_ok();
         let watch = Self {
@@ -91,11 +91,15 @@ fn objects(config: &TcpConfig, most: usize) -> Option<Arrivals> {
     (most > 0).then(|| Arrivals::new(config, most))
 }
 
-/// So many packets a source of UDP sends in a run at its mean rate.
+/// So many packets a source of UDP sends in a run at its mean rate, or of media at their greatest one.
 fn most_packets(flow: &Flow, duration: Span) -> usize {
     match &*flow.transport {
         Transport::Udp { rate, packet, .. } => {
             (duration.secs() * rate.bps() / (8.0 * packet.mean())) as usize + 1
+        }
+        Transport::Scream(config) => {
+            let each = config.max_rate.bps() / (8.0 * f64::from(config.mss)) + config.frame_rate;
+            (duration.secs() * each) as usize + 1
         }
         Transport::Tcp { .. } => 0,
     }

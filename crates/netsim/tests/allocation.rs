@@ -38,8 +38,11 @@ fn packets_cost_no_allocation() {
 
 #[test]
 fn markers_traffic_victims_and_timers_cost_no_allocation() {
-    let kinds: Vec<_> =
-        Tcp::all().into_iter().map(Kind::Greedy).chain([Kind::OnOff, Kind::Poisson, Kind::Lengths]).collect();
+    let kinds: Vec<_> = Tcp::all()
+        .into_iter()
+        .map(Kind::Greedy)
+        .chain([Kind::OnOff, Kind::Poisson, Kind::Lengths, Kind::Media])
+        .collect();
     let timer = ("adapt_clock", Value::Word("timer".into()));
     for (aqm, timers) in [
         ("pc-red", false),
@@ -71,8 +74,11 @@ fn markers_traffic_victims_and_timers_cost_no_allocation() {
 
 #[test]
 fn detours_cost_no_allocation() {
-    let kinds: Vec<_> =
-        Tcp::all().into_iter().map(Kind::Greedy).chain([Kind::OnOff, Kind::Poisson, Kind::Lengths]).collect();
+    let kinds: Vec<_> = Tcp::all()
+        .into_iter()
+        .map(Kind::Greedy)
+        .chain([Kind::OnOff, Kind::Poisson, Kind::Lengths, Kind::Media])
+        .collect();
     for shortcuts in [true, false] {
         let mut plan = ring(&kinds, 2.0, ("red", &[("limit", Value::Packets(90.0))]), 1300.0);
         plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
@@ -91,6 +97,23 @@ fn detours_cost_no_allocation() {
             Arc::make_mut(&mut links[link].line).outages = outages(first);
         }
         plan.links = links.into();
+        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
+        simulation.run_until(Time::from_secs(1200.0));
+        let before = allocations::count();
+        simulation.run_until(Time::from_secs(1245.0));
+        let count = allocations::count() - before;
+        assert!(count <= 3, "shortcuts {shortcuts}: {count}");
+    }
+}
+
+#[test]
+fn media_with_feedback_cost_no_allocation() {
+    for shortcuts in [true, false] {
+        let mut plan = ring(&[Kind::Media; 6], 2.0, ("red", &[("limit", Value::Packets(60.0))]), 1300.0);
+        plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
+        for flow in Arc::make_mut(&mut plan.flows) {
+            (flow.stop, flow.again) = (None, Vec::new());
+        }
         let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
         simulation.run_until(Time::from_secs(1200.0));
         let before = allocations::count();

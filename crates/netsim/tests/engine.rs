@@ -75,6 +75,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         Just(Kind::Poisson),
         Just(Kind::OnOff),
         Just(Kind::Lengths),
+        Just(Kind::Media),
     ];
     prop::collection::vec(one, 2..12)
 }
@@ -273,6 +274,21 @@ fn pc_red_redirects_flows_beyond_its_share() {
         assert_eq!(text(&tables), text(&run(&plan, 1, options)));
     }
     assert!(column(&tables, "links", "departures")[4] > 100, "the long way round");
+}
+
+#[test]
+fn media_with_feedback_give_the_same_results_on_all_engines() {
+    let kinds = [Kind::Media, Kind::Media, Kind::Greedy(Tcp::Rfc(Cubic)), Kind::Media];
+    let mut plan = ring(&kinds, 2.0, ("red", &[("ecn", Value::Flag(true))]), 20.0);
+    plan.warmup = Span::ZERO;
+    for flow in Arc::make_mut(&mut plan.flows) {
+        (flow.stop, flow.again) = (None, Vec::new());
+    }
+    let measured = run(&plan, 1, Options::default());
+    assert_eq!(text(&measured), text(&run(&plan, 1, BY_EVENTS)));
+    assert_eq!(text(&measured), text(&run(&plan, 1, PARALLEL)));
+    assert!(column(&measured, "flows", "received").iter().all(|packets| *packets > 500));
+    check_books(&measured);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         head: "goodput of",
         doc: concat!(
             in_order!(),
-            " (UDP: received, with the copies that a channel makes), all flows of the group"
+            " (UDP and media: received, with the copies that a channel makes), all flows of the group"
         ),
         is_tested: true,
         values: |run| {
@@ -76,13 +76,17 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 
+/// Words of the column `transport` that are not TCP.
+const NOT_TCP: [&str; 2] = ["udp", "scream"];
+
 /// Return the rows of the TCP flows that start in the run, or `None` without such flows.
 pub(crate) fn tcp_flows(run: &Run<'_>) -> Option<Vec<usize>> {
     let transports = run.words("flows", "transport")?;
     let starts = run.numbers("flows", "start_s");
     let has_started = |row: usize| starts.as_ref().is_none_or(|starts| !starts[row].is_nan());
-    let rows: Vec<_> =
-        (0..transports.len()).filter(|&row| transports.get(row) != "udp" && has_started(row)).collect();
+    let rows: Vec<_> = (0..transports.len())
+        .filter(|&row| !NOT_TCP.contains(&transports.get(row)) && has_started(row))
+        .collect();
     (!rows.is_empty()).then_some(rows)
 }
 

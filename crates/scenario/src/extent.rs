@@ -99,6 +99,11 @@ fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Opt
             let packets = rate.bps() * seconds / (8.0 * bytes);
             Some(Load { packets, bytes, path, back: 0 })
         }
+        Transport::Scream(config) => {
+            let bytes = f64::from(config.mss);
+            let packets = (config.max_rate.bps() / (8.0 * bytes) + config.frame_rate) * seconds;
+            Some(Load { packets, bytes, path, back: routes.path(to, from)?.len() })
+        }
         Transport::Tcp { config, size, .. } => {
             let bytes = f64::from(config.full_length());
             let back = routes.path(to, from)?;

@@ -234,6 +234,7 @@ fn warn_of_small_buckets<'a>(
         Transport::Tcp { config, .. } => config.full_length(),
         // Of lengths that are drawn the mean: some are longer than any bucket.
         Transport::Udp { packet, .. } => packet.mean() as u32,
+        Transport::Scream(config) => config.mss,
     };
     let largest = u64::from(flows.map(size).max().unwrap_or(0));
     let buckets = match *meter {

@@ -45,6 +45,8 @@ fn kind(p: &Parameter) -> Kind {
     match (p.can_be_off, p.choices) {
         (true, _) => Kind::Any(vec![Kind::Off, value]),
         (false, []) => value,
+        // A misspelt word is no time: the error then names both.
+        (false, words) if p.kind == ValueKind::Time => Kind::Any(vec![Kind::Choice(words.to_vec()), value]),
         (false, words) => Kind::Any(vec![value, Kind::Choice(words.to_vec())]),
     }
 }
@@ -101,8 +103,8 @@ pub(crate) fn setting<'a>(value: ParameterValue<'a>, p: &Parameter) -> Option<Se
             Some(Setting::Whole(x as u32))
         }
         ParameterValue::Number(x) | ParameterValue::Packets(x) => Some(Setting::Real(x)),
-        ParameterValue::Rate(_)
-        | ParameterValue::Text(_)
+        ParameterValue::Rate(rate) => Some(Setting::Rate(rate)),
+        ParameterValue::Text(_)
         | ParameterValue::Points(_)
         | ParameterValue::Numbers(_)
         | ParameterValue::BytesByLevel(_) => None,

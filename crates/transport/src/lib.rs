@@ -1,6 +1,6 @@
-//! Sans-IO transport endpoints: TCP senders and receivers, and sources of UDP.
+//! Sans-IO transport endpoints: TCP senders and receivers, sources of UDP, and media over UDP with congestion control.
 //!
-//! This crate has no clock, network or random numbers. The caller passes the time and receives packets through a
+//! This crate has no clock, network or seed of random numbers. The caller passes the time and receives packets through a
 //! closure. A timer is a deadline: the host asks for it and calls back when it expires. One endpoint is one value; a
 //! network simulator, a test or a live host drives it the same way:
 //!
@@ -16,10 +16,13 @@
 //!   scenario files: `ns2-2.35`.
 //! - [`rfc`]: byte-based TCP by the RFCs, as Linux 6 implements it. Name in scenario files: `rfc`.
 //!
+//! Beside the profiles of TCP, [`scream`] has media whose bit rate SCReAM (RFC 8298) controls: endpoints of the same kind.
+//!
 //! The types that all profiles share are in this folder: the packets ([`Data`], [`Ack`]), the [`Profile`]s with their
 //! registries of parameters, endpoints of any of them ([`Sender`], [`Receiver`], [`TcpConfig`]), and [`UdpSource`]
 //! with the [`Length`] of its packets.
 
+mod base_delay;
 mod counters;
 mod length;
 pub mod ns2;
@@ -27,6 +30,7 @@ mod parameters;
 mod profile;
 mod receiver;
 pub mod rfc;
+pub mod scream;
 mod segment;
 mod sender;
 mod settings;

@@ -1,19 +1,21 @@
 use aqmlab_units::Time;
 
 use crate::profile::out_of_line;
-use crate::{Ack, Data, PlainAnswer, ReceiverCounters, TcpConfig, Timer, ns2, rfc};
+use crate::{Ack, Data, PlainAnswer, ReceiverCounters, TcpConfig, Timer, ns2, rfc, scream};
 
-/// A receiver of any profile.
+/// A receiver of any profile of TCP, or of media.
 #[derive(Clone, Debug)]
 pub enum Receiver {
     /// One of ns-2's sinks.
     Ns2(Box<ns2::Receiver>),
     /// By the RFCs.
     Rfc(Box<rfc::Receiver>),
+    /// Media over UDP.
+    Scream(Box<scream::Receiver>),
 }
 
 impl Receiver {
-    /// A receiver that has received nothing. `config` must pass its check; the sender's must be the same.
+    /// A receiver of TCP that has received nothing. `config` must pass its check; the sender's must be the same.
     pub fn new(config: &TcpConfig) -> Self {
         match config {
             TcpConfig::Ns2(config) => Self::Ns2(Box::new(ns2::Receiver::new(config.clone()))),
@@ -27,6 +29,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.on_data(now, data, ce, out),
             Self::Rfc(receiver) => out_of_line(|| receiver.on_data(now, data, ce, out)),
+            Self::Scream(receiver) => out_of_line(|| receiver.on_data(now, data, ce, out)),
         }
     }
 
@@ -37,6 +40,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.on_plain_data(now, data, ce),
             Self::Rfc(receiver) => receiver.on_plain_data(now, data, ce),
+            Self::Scream(_) => None,
         }
     }
 
@@ -45,6 +49,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.on_timer(now, out),
             Self::Rfc(receiver) => out_of_line(|| receiver.on_timer(now, out)),
+            Self::Scream(receiver) => out_of_line(|| receiver.on_timer(now, out)),
         }
     }
 
@@ -54,6 +59,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.prefetch(),
             Self::Rfc(receiver) => receiver.prefetch(),
+            Self::Scream(_) => {}
         }
     }
 
@@ -63,6 +69,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.timer(),
             Self::Rfc(receiver) => receiver.timer(),
+            Self::Scream(receiver) => receiver.timer(),
         }
     }
 
@@ -71,6 +78,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.expected(),
             Self::Rfc(receiver) => receiver.expected(),
+            Self::Scream(receiver) => receiver.expected(),
         }
     }
 
@@ -79,6 +87,7 @@ impl Receiver {
         match self {
             Self::Ns2(receiver) => receiver.counters(),
             Self::Rfc(receiver) => receiver.counters(),
+            Self::Scream(receiver) => receiver.counters(),
         }
     }
 }

@@ -1,15 +1,17 @@
 use aqmlab_units::{Span, Time};
 
 use crate::profile::out_of_line;
-use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer, ns2, rfc};
+use crate::{Ack, Data, NewData, SenderCounters, Supply, Timer, ns2, rfc, scream};
 
-/// A sender of any profile.
+/// A sender of any profile of TCP, or of media.
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// One of ns-2's agents.
     Ns2(Box<ns2::Sender>),
     /// By the RFCs.
     Rfc(Box<rfc::Sender>),
+    /// Media over UDP.
+    Scream(Box<scream::Sender>),
 }
 
 impl Sender {
@@ -18,6 +20,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.start(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.start(now, out)),
+            Self::Scream(sender) => out_of_line(|| sender.start(now, out)),
         }
     }
 
@@ -27,6 +30,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.on_ack(now, ack, out),
             Self::Rfc(sender) => out_of_line(|| sender.on_ack(now, ack, out)),
+            Self::Scream(sender) => out_of_line(|| sender.on_ack(now, ack, out)),
         }
     }
 
@@ -39,6 +43,7 @@ impl Sender {
             Self::Ns2(sender) if !ece => sender.on_plain_ack(now, ack),
             Self::Ns2(_) => None,
             Self::Rfc(sender) => sender.on_plain_ack(now, ack, ece),
+            Self::Scream(_) => None,
         }
     }
 
@@ -47,6 +52,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.on_timer(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.on_timer(now, out)),
+            Self::Scream(sender) => out_of_line(|| sender.on_timer(now, out)),
         }
     }
 
@@ -55,6 +61,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.stop(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.stop(now, out)),
+            Self::Scream(sender) => out_of_line(|| sender.stop(now, out)),
         }
     }
 
@@ -63,15 +70,17 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.resume(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.resume(now, out)),
+            Self::Scream(sender) => out_of_line(|| sender.resume(now, out)),
         }
     }
 
     /// The application hands over more, when everything was acknowledged that it had handed over before: the connection
-    /// continues from there. [`Sender::go_on`] sends as much of it as the window allows.
+    /// continues from there. [`Sender::go_on`] sends as much of it as the window allows. Media have an encoder instead.
     pub fn offer(&mut self, supply: Supply) {
         match self {
             Self::Ns2(sender) => sender.offer(supply),
             Self::Rfc(sender) => sender.offer(supply),
+            Self::Scream(_) => {}
         }
     }
 
@@ -80,6 +89,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.go_on(now, out),
             Self::Rfc(sender) => out_of_line(|| sender.go_on(now, out)),
+            Self::Scream(_) => {}
         }
     }
 
@@ -88,6 +98,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.end(),
             Self::Rfc(sender) => sender.end(),
+            Self::Scream(sender) => sender.end(),
         }
     }
 
@@ -97,6 +108,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.prefetch(),
             Self::Rfc(sender) => sender.prefetch(),
+            Self::Scream(_) => {}
         }
     }
 
@@ -104,7 +116,7 @@ impl Sender {
     #[inline]
     pub fn prefetch_acknowledged(&self) {
         match self {
-            Self::Ns2(_) => {}
+            Self::Ns2(_) | Self::Scream(_) => {}
             Self::Rfc(sender) => sender.prefetch_acknowledged(),
         }
     }
@@ -115,15 +127,17 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.timer(),
             Self::Rfc(sender) => sender.timer(),
+            Self::Scream(sender) => sender.timer(),
         }
     }
 
-    /// Whether all data has been acknowledged and there will be no more.
+    /// Whether all data has been acknowledged and there will be no more; never of media.
     #[inline]
     pub fn is_finished(&self) -> bool {
         match self {
             Self::Ns2(sender) => sender.is_finished(),
             Self::Rfc(sender) => sender.is_finished(),
+            Self::Scream(_) => false,
         }
     }
 
@@ -132,6 +146,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.cwnd(),
             Self::Rfc(sender) => sender.cwnd(),
+            Self::Scream(sender) => sender.cwnd(),
         }
     }
 
@@ -140,6 +155,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.ssthresh(),
             Self::Rfc(sender) => sender.ssthresh(),
+            Self::Scream(_) => f64::INFINITY,
         }
     }
 
@@ -148,6 +164,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.srtt(),
             Self::Rfc(sender) => sender.srtt(),
+            Self::Scream(sender) => sender.srtt(),
         }
     }
 
@@ -156,6 +173,7 @@ impl Sender {
         let highest = match self {
             Self::Ns2(sender) => i64::from(sender.highest_ack()),
             Self::Rfc(sender) => sender.highest_ack(),
+            Self::Scream(sender) => i64::from(sender.acked()) - 1,
         };
         (highest + 1) as u64
     }
@@ -164,7 +182,7 @@ impl Sender {
     pub fn is_exhausted(&self) -> bool {
         match self {
             Self::Ns2(sender) => sender.is_exhausted(),
-            Self::Rfc(_) => false,
+            Self::Rfc(_) | Self::Scream(_) => false,
         }
     }
 
@@ -173,6 +191,7 @@ impl Sender {
         match self {
             Self::Ns2(sender) => sender.counters(),
             Self::Rfc(sender) => sender.counters(),
+            Self::Scream(sender) => sender.counters(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A profile lists its parameters together with the fields of its configuration that hold them. Parsers, range checks and
 //! the report of effective values go through this list, so that none of them names a parameter.
 
-use aqmlab_units::Span;
+use aqmlab_units::{Rate, Span};
 
 use crate::{InvalidParameter, Parameter, Profile};
 
@@ -18,6 +18,8 @@ pub enum Value<'a> {
     Real(f64),
     /// A length of time.
     Time(Span),
+    /// A bit rate.
+    Rate(Rate),
     /// One of some words.
     Word(&'a str),
     /// No value.
@@ -31,6 +33,7 @@ impl Value<'_> {
             Self::Whole(n) => Some(n.into()),
             Self::Real(x) => Some(x),
             Self::Time(span) => Some(span.secs()),
+            Self::Rate(rate) => Some(rate.bps()),
             Self::Flag(_) | Self::Word(_) | Self::Unset => None,
         }
     }
@@ -85,6 +88,27 @@ impl Slot for Span {
 
     fn set(&mut self, value: Value<'_>) -> bool {
         replace(self, if let Value::Time(span) = value { Some(span) } else { None })
+    }
+}
+
+impl Slot for Rate {
+    fn get(&self) -> Value<'static> {
+        Value::Rate(*self)
+    }
+
+    fn set(&mut self, value: Value<'_>) -> bool {
+        replace(self, if let Value::Rate(rate) = value { Some(rate) } else { None })
+    }
+}
+
+/// A bit rate that follows from others unless it is set.
+impl Slot for Option<Rate> {
+    fn get(&self) -> Value<'static> {
+        self.map_or(Value::Unset, Value::Rate)
+    }
+
+    fn set(&mut self, value: Value<'_>) -> bool {
+        replace(self, if let Value::Rate(rate) = value { Some(Some(rate)) } else { None })
     }
 }
 

@@ -166,7 +166,7 @@ def _list_quantities(name: str, *, as_json: bool) -> None:
 
 def _list_transport(transport: Transport) -> None:
     print(f"\n{transport.name}: {transport.title}")
-    columns = ["tcp option", "unit", "default", "allowed", "meaning", "source"]
+    columns = ["option", "unit", "default", "allowed", "meaning", "source"]
     shown = [[p.key, p.unit, text_of(p.default), p.allowed, p.doc, p.source] for p in transport.parameters]
     print_rows(columns, shown)
 

@@ -11,6 +11,7 @@ from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin, thresholds, warmup
 from aqmlab.results.quantities import jain
+from aqmlab.scenario.parts import NOT_TCP
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -114,7 +115,7 @@ def jain_against_time(runs: Runs, *, seed: int | None = None, window_s: float | 
 def _fairness(result: Result, seed: int, window_s: float | None) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the ends of the slices, the index in each, and their length."""
     flows = result.flows
-    flows = flows[(flows["seed"] == seed) & (flows["transport"] != "udp")]
+    flows = flows[(flows["seed"] == seed) & ~flows["transport"].isin(NOT_TCP)]
     samples = result.flow_samples
     samples = samples[(samples["seed"] == seed) & samples["flow"].isin(flows["flow"])]
     delivered = samples.pivot_table(index="t_s", columns="flow", values="delivered_bytes", sort=True)

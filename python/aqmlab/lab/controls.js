@@ -168,7 +168,7 @@ function ends({ key, min, max }, value) {
 }
 
 function ecn({ plan }, prefix, parameters) {
-  const tcp = plan.flows.filter((flow) => flow.transport !== "udp"), groups = [...new Set(tcp.map((flow) => flow.group))];
+  const tcp = plan.flows.filter((flow) => !["udp", "scream"].includes(flow.transport)), groups = [...new Set(tcp.map((flow) => flow.group))];
   const value = Boolean(parameters.ecn) && tcp.every((flow) => flow.parameters.ecn);
   const targets = [`${prefix}.ecn`, ...groups.map((group) => `flow.${group}.tcp.ecn`)];
   return control(`${prefix}.ecn`, "ECN", "Queue", "switch", value, { targets, doc: "queue marks, TCP flows react; RFC 3168" });

@@ -178,9 +178,9 @@ export function estimatedHops({ links, flows, duration_s: duration }) {
   const fastest = Math.max(...links.map((link) => link.rate_bps), 0);
   for (const name of flows.flatMap((flow) => flow.path)) { loads.set(name, (loads.get(name) ?? 0) + 1); }
   return flows.reduce((total, { path, transport, parameters }) => {
-    const udp = transport === "udp", share = Math.min(...path.map((name) => named.get(name).rate_bps / loads.get(name)), fastest);
-    const bps = udp ? Math.min(parameters.rate_bps, fastest) : share;
-    const bytes = udp ? (typeof parameters.packet_size === "number" ? parameters.packet_size : 500) : (parameters.mss ?? parameters.packet_size) + parameters.header;
+    const udp = transport === "udp", media = transport === "scream", share = Math.min(...path.map((name) => named.get(name).rate_bps / loads.get(name)), fastest);
+    const bps = udp ? Math.min(parameters.rate_bps, fastest) : media ? Math.min(parameters.max_rate, fastest) : share;
+    const bytes = udp ? (typeof parameters.packet_size === "number" ? parameters.packet_size : 500) : (parameters.mss ?? parameters.packet_size) + (parameters.header ?? 0);
     return total + ((bps * duration) / (8 * bytes)) * (path.length || 3) * (udp ? 1 : 2);
   }, 0);
 }

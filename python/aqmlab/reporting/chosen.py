@@ -10,6 +10,7 @@ from aqmlab.figures.curves import curves_of
 from aqmlab.figures.distributions import has_transfers
 from aqmlab.figures.runs import has_average
 from aqmlab.results.quantities import shown_in
+from aqmlab.scenario.parts import NOT_TCP
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
@@ -80,14 +81,14 @@ def _has(result: Result, table: str, link: str) -> bool:
 
 
 def _has_goodput(result: Result) -> bool:
-    return bool((result.flows["transport"] != "udp").any())
+    return bool((~result.flows["transport"].isin(NOT_TCP)).any())
 
 
 def _has_shares(result: Result) -> bool:
     """Whether there are two samples of two TCP flows."""
     if "flow_samples" not in result.tables:
         return False
-    tcp = result.flows.loc[result.flows["transport"] != "udp", "flow"]
+    tcp = result.flows.loc[~result.flows["transport"].isin(NOT_TCP), "flow"]
     return tcp.nunique() > 1 and result.tables["flow_samples"]["t_s"].nunique() > 1
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 P = TypeVar("P", "Link", "Flow")
 DROP_TAIL = "drop-tail"
 UDP = "udp"
+SCREAM = "scream"
+NOT_TCP = (UDP, SCREAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,11 @@ class Flow:
     acks_share_label: bool = False
 
     @property
+    def is_tcp(self) -> bool:
+        """Whether it sends by TCP."""
+        return self.transport not in NOT_TCP
+
+    @property
     def payload_bytes(self) -> float:
         """Payload of a full packet of TCP in bytes."""
         return float(self.parameters["mss" if "mss" in self.parameters else "packet_size"])
@@ -115,6 +122,8 @@ class Flow:
     @property
     def packet_bytes(self) -> tuple[float, float]:
         """Least and greatest length of a full packet on a link in bytes, headers included."""
+        if self.transport == SCREAM:
+            return float(self.parameters["mss"]), float(self.parameters["mss"])
         if self.transport != UDP:
             full = self.payload_bytes + float(self.parameters["header"])
             return full, full

@@ -1,7 +1,7 @@
 //! Tables of flows: counters, times and samples.
 
 use aqmlab_aqm::Kind;
-use aqmlab_transport::TcpConfig;
+use aqmlab_transport::{TcpConfig, scream};
 use aqmlab_units::Time;
 
 use super::Number::{Integer, Real};
@@ -128,7 +128,7 @@ fn size_packets(flow: &Flow) -> i64 {
     match &*flow.transport {
         Transport::Tcp { size: Size::Packets(n), .. } => *n as i64,
         Transport::Tcp { size: Size::Bytes(n), config, .. } => n.div_ceil(config.payload().into()) as i64,
-        Transport::Tcp { .. } | Transport::Udp { .. } => -1,
+        Transport::Tcp { .. } | Transport::Udp { .. } | Transport::Scream(_) => -1,
     }
 }
 
@@ -137,7 +137,7 @@ fn size_bytes(flow: &Flow) -> i64 {
     match &*flow.transport {
         Transport::Tcp { size: Size::Packets(n), config, .. } => (n * u64::from(config.payload())) as i64,
         Transport::Tcp { size: Size::Bytes(n), .. } => *n as i64,
-        Transport::Tcp { .. } | Transport::Udp { .. } => -1,
+        Transport::Tcp { .. } | Transport::Udp { .. } | Transport::Scream(_) => -1,
     }
 }
 
@@ -164,6 +164,7 @@ impl<'a> FlowRow<'a> {
         match &*self.plan.transport {
             Transport::Tcp { config, .. } => config.label(),
             Transport::Udp { .. } => "udp",
+            Transport::Scream(_) => scream::NAME,
         }
     }
 
@@ -173,11 +174,11 @@ impl<'a> FlowRow<'a> {
         if start == Time::NEVER { f64::NAN } else { start.secs() }
     }
 
-    /// Over `t` seconds; NaN of UDP.
+    /// Over `t` seconds; NaN of UDP and media.
     fn payload_bps(&self, counters: &SinkCounters, t: f64) -> f64 {
         match &*self.plan.transport {
             Transport::Tcp { .. } => counters.payload_bytes as f64 * 8.0 / t,
-            Transport::Udp { .. } => f64::NAN,
+            Transport::Udp { .. } | Transport::Scream(_) => f64::NAN,
         }
     }
 

@@ -126,7 +126,7 @@ pub(super) fn steps(
     flow: u32,
 ) -> impl Iterator<Item = (Kind, Step, u32)> {
     let source = source_of(network, ends_together, flow);
-    // UDP has no return path.
+    // UDP without feedback has no return path.
     let is_udp = matches!(*network.plan.flows[flow as usize].transport, Transport::Udp { .. });
     let kinds = [Kind::Data, Kind::Ack].into_iter().take(if is_udp { 1 } else { 2 });
     let steps =

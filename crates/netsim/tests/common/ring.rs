@@ -7,6 +7,7 @@ use aqmlab_netsim::plan::{
     Multipath, NodeId, Objects, Outage, Page, Pattern, Plan, PoissonProcess, Probe, Routing, Server, Size,
     Spread, Start, TTL, Transport, Video,
 };
+use aqmlab_transport::scream;
 use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time, ValueKind};
 
 use super::{Queue, Tcp, link};
@@ -37,6 +38,8 @@ pub enum Kind {
     OnOff,
     /// Poisson, with lengths of packets drawn.
     Lengths,
+    /// Media with feedback, with pauses.
+    Media,
 }
 
 fn s(seconds: f64) -> Time {
@@ -72,10 +75,11 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
             alike,
         ),
         Kind::Lengths => udp(Pattern::Poisson, Length::drawn(Spread::Exponential(600.0))),
+        Kind::Media => Transport::Scream(Arc::new(media(i, mbps))),
     };
     let (stop, again) = match kind {
         // The first pause is shorter than a window for every other flow.
-        Kind::Again(_) => {
+        Kind::Again(_) | Kind::Media => {
             let second = if i.is_multiple_of(2) { 3.0 } else { 2.000_01 };
             (Some(s(2.0)), vec![(s(second), s(3.5)), (s(5.0), s(6.0))])
         }
@@ -103,6 +107,18 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
         transport: transport.into(),
+    }
+}
+
+/// Media with marks, key frames and a fixed feedback interval for some of the flows.
+fn media(i: usize, mbps: f64) -> scream::Config {
+    let every = scream::FeedbackInterval::Every(Span::from_millis(30));
+    scream::Config {
+        max_rate: Rate((mbps * 1e6).max(150_000.0) as u64),
+        ecn: i % 2 == 1,
+        key_frame_interval: (i % 3 == 1).then_some(Span::from_millis(500)),
+        feedback_interval: if i % 4 < 2 { every } else { scream::FeedbackInterval::Auto },
+        ..scream::Config::default()
     }
 }
 

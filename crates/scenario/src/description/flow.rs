@@ -2,7 +2,7 @@ use aqmlab_netsim::Routes;
 use aqmlab_netsim::plan::{
     self, AdaptationRule, Ends, NodeId, Pattern, Plan, Size, Spread, Start, Transport, Video,
 };
-use aqmlab_transport::TcpConfig;
+use aqmlab_transport::{TcpConfig, scream};
 use aqmlab_units::Time;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -90,6 +90,7 @@ pub(super) fn transport_json(transport: &Transport) -> (&'static str, Json) {
                 json!({ "rate_bps": rate.0, "packet_size": spread_json(packet.spread(), "B"), "pattern": pattern }),
             )
         }
+        Transport::Scream(config) => (scream::NAME, tcp::scream_json(config)),
         Transport::Tcp { config, size, clock_offset } => {
             let (name, mut parameters) = match config {
                 TcpConfig::Ns2(config) => (config.variant.name(), tcp::ns2_json(config, *clock_offset)),

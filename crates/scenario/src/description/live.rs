@@ -214,7 +214,7 @@ fn size_bytes(transport: &Transport) -> Option<u64> {
     match transport {
         Transport::Tcp { config, size: Size::Packets(n), .. } => Some(n * u64::from(config.payload())),
         Transport::Tcp { size: Size::Bytes(n), .. } => Some(*n),
-        Transport::Tcp { .. } | Transport::Udp { .. } => None,
+        Transport::Tcp { .. } | Transport::Udp { .. } | Transport::Scream(_) => None,
     }
 }
 

@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use aqmlab_aqm::red::{PART_KINDS, PartInfo, PartKind};
 use aqmlab_aqm::{Preset, Resolved, Spec, parts_with};
-use aqmlab_transport::Profile;
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl;
+use aqmlab_transport::{Profile, scream};
 use aqmlab_units::{self as units, ValueKind};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -184,7 +184,13 @@ fn transports() -> Vec<Transport> {
     let of_rfc = transport(TCP, "TCP by the RFCs, as Linux 6 speaks it", Profile::Rfc);
     let udp =
         Transport { name: UDP, parameters: Vec::new(), profile: None, title: "UDP at a constant bit rate" };
-    Variant::ALL.into_iter().map(of_ns2).chain([of_rfc, udp]).collect()
+    let media = Transport {
+        name: scream::NAME,
+        parameters: scream::PARAMETERS.iter().map(Parameter::of_tcp).collect(),
+        profile: None,
+        title: "video over UDP whose bit rate SCReAM controls (RFC 8298)",
+    };
+    Variant::ALL.into_iter().map(of_ns2).chain([of_rfc, udp, media]).collect()
 }
 
 impl Controller {
@@ -225,7 +231,7 @@ mod tests {
         let max_th = max_th.expect("a parameter of MRED");
         assert_eq!((&max_th["default"], &max_th["unit"]), (&json!(30), &json!("packets")));
         assert_eq!(json["dialects"], json!(["floyd93", "ns2-2.35", "linux", "dsred", "as-printed"]));
-        assert_eq!(json["transports"].as_array().map(Vec::len), Some(6));
+        assert_eq!(json["transports"].as_array().map(Vec::len), Some(7));
         let named = |entries: &Json, name: &str| {
             let found = entries.as_array().into_iter().flatten().find(|entry| entry["name"] == name);
             found.cloned().expect("is registered")

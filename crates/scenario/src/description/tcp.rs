@@ -1,5 +1,5 @@
-use aqmlab_transport::ns2;
 use aqmlab_transport::{Configuration, Profile, Value};
+use aqmlab_transport::{ns2, scream};
 use aqmlab_units::ValueKind;
 use serde_json::{Map, Value as Json, json};
 
@@ -18,15 +18,28 @@ pub(super) fn effective_json<C: Configuration>(config: &C) -> Json {
     Json::Object(config.effective().into_iter().map(value).collect::<Map<_, _>>())
 }
 
+/// Effective values of media with feedback, in the units of the registry; times in seconds, rates in bit/s.
+pub(super) fn scream_json(config: &scream::Config) -> Json {
+    let value = |(key, value): (&str, Value<'static>)| (key.to_owned(), plain_json(value));
+    Json::Object(config.effective().into_iter().map(value).collect::<Map<_, _>>())
+}
+
 fn value_json(profile: Profile, key: &str, value: Value<'_>) -> Json {
     let is_window = || profile.parameter(key).is_some_and(|parameter| parameter.kind == ValueKind::Packets);
     match value {
-        Value::Flag(on) => json!(on),
-        Value::Whole(n) => json!(n),
         // Windows of ns-2 are real numbers that mostly are whole.
         Value::Real(x) if profile == Profile::Ns2 && is_window() => number_json(x),
+        value => plain_json(value),
+    }
+}
+
+fn plain_json(value: Value<'_>) -> Json {
+    match value {
+        Value::Flag(on) => json!(on),
+        Value::Whole(n) => json!(n),
         Value::Real(x) => json!(x),
         Value::Time(span) => json!(span.secs()),
+        Value::Rate(rate) => json!(rate.0),
         Value::Word(word) => json!(word),
         Value::Unset => Json::Null,
     }

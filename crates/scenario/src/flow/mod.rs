@@ -6,6 +6,7 @@ mod arrivals;
 mod ends;
 mod load;
 mod pattern;
+mod scream;
 mod start;
 mod transport;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::LEVELS;
 use aqmlab_netsim::{Detours, Routes, plan};
+use aqmlab_transport::scream::NAME as SCREAM;
 use aqmlab_units::{Span, Time};
 
 use crate::network::{self, Builder, Network};
@@ -75,7 +77,7 @@ pub(crate) fn shape() -> Shape {
                 "How many flows; with a Poisson process at most so many, as many as arrive if absent.",
             )
             .default("1"),
-            Key::new("transport", transport::kind(), "A variant of TCP in ns-2's profile, tcp in the RFC profile, or udp.").default("\"newreno\""),
+            Key::new("transport", transport::kind(), "A variant of TCP in ns-2's profile, tcp in the RFC profile, udp, or scream.").default("\"newreno\""),
             Key::new(
                 "from",
                 Kind::Label,
@@ -84,7 +86,7 @@ pub(crate) fn shape() -> Shape {
             ),
             Key::new("to", Kind::Label, "As from, each left out; random is a host at another router."),
             Key::new("start", start::kind(), "When they start.").default("\"0s\""),
-            Key::new("stop", Kind::ANY_TIME, "No new data, or no packet of UDP, from then on."),
+            Key::new("stop", Kind::ANY_TIME, "No new data, no packet of UDP, or no frame of media, from then on."),
             Key::new(
                 "active",
                 active::kind(),
@@ -130,6 +132,7 @@ pub(crate) fn shape() -> Shape {
             Key::new("host_to", host(), "Chain: overrides for the last host's links."),
             Key::new("source", host(), "Diffserv: overrides for the sources' links of this group."),
             Key::new("tcp", Kind::Tcp, "Options of TCP, by its profile."),
+            Key::new(SCREAM, Kind::Table(scream::shape().into()), "Options of SCReAM."),
         ]
         .into_iter()
         .chain(application::keys())

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use aqmlab_netsim::plan::{Length, Pattern, Size, Spread, Transport};
 use aqmlab_transport::ns2::{self, Variant};
 use aqmlab_transport::rfc::{self, CongestionControl};
-use aqmlab_transport::{Configuration, InvalidParameter, Profile, TcpConfig};
+use aqmlab_transport::{Configuration, InvalidParameter, Profile, TcpConfig, scream::NAME as SCREAM};
 use aqmlab_units::Rate;
 
 use crate::problem::Complaint;
@@ -16,7 +16,7 @@ use crate::tree::Value;
 use crate::units::{self, Amount};
 
 use super::application::Application;
-use super::{arrivals, pattern};
+use super::{arrivals, pattern, scream};
 
 /// The name of UDP in a scenario file.
 pub(crate) const UDP: &str = "udp";
@@ -30,10 +30,11 @@ const MEAN_MOVED: f64 = 0.01;
 pub(crate) enum GroupTransport {
     Tcp { config: TcpConfig, size: Size, clock_offset: ClockOffset },
     Udp { rate: Rate, packet: Length, pattern: Pattern },
+    Scream(Arc<aqmlab_transport::scream::Config>),
 }
 
 pub(super) fn kind() -> Kind {
-    Kind::Choice(Variant::ALL.iter().map(|v| v.name()).chain([tcp::TCP, UDP]).collect())
+    Kind::Choice(Variant::ALL.iter().map(|v| v.name()).chain([tcp::TCP, UDP, SCREAM]).collect())
 }
 
 /// A fixed size, or a distribution of sizes.
@@ -58,13 +59,17 @@ pub(super) fn read(
     if let Some(Application::Call { rate, packet }) = application {
         return read_call(flow, name, *rate, packet);
     }
-    if name == Some(UDP) {
+    if name != Some(SCREAM) {
+        let complaint = Complaint::new("is of transport scream, and this flow has another");
+        flow.refuse(SCREAM, complaint.allowed("transport = \"scream\", or no scream"));
+    }
+    if let Some(UDP | SCREAM) = name {
         if application.is_some() {
             let complaint = Complaint::new("an application that asks for objects needs TCP");
             flow.error("transport", complaint.allowed("a transport of TCP"));
             return None;
         }
-        return read_udp(flow);
+        return if name == Some(UDP) { read_udp(flow) } else { scream::read(flow) };
     }
     refuse_keys_of_udp(flow);
     let transport = match flow.profile() {
@@ -259,7 +264,7 @@ impl GroupTransport {
 
     /// Return whether packets travel in the reverse direction.
     pub fn needs_way_back(&self) -> bool {
-        matches!(self, Self::Tcp { .. })
+        !matches!(self, Self::Udp { .. })
     }
 
     /// Return whether all flows of the group send alike.
@@ -278,6 +283,7 @@ impl GroupTransport {
             Self::Udp { rate, packet, pattern } => {
                 Transport::Udp { rate: *rate, packet: packet.clone(), pattern: pattern.clone() }
             }
+            Self::Scream(config) => Transport::Scream(Arc::clone(config)),
         }
     }
 }

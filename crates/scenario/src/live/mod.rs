@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use aqmlab_netsim::plan::{Flow, Link, LinkId, Plan, Routing, Transport};
 use aqmlab_transport::TcpConfig;
+use aqmlab_transport::scream::NAME as SCREAM;
 
 use crate::flow::APPLICATIONS;
 use crate::network::{LinkNames, Network};
@@ -259,6 +260,10 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
         _ => false,
     };
     for section in &sections {
+        if section.text("transport") == Some(SCREAM) {
+            let complaint = Complaint::new("a live run has no media with feedback");
+            section.error("transport", complaint.allowed("a transport of TCP, or udp"));
+        }
         if plan.flows.iter().any(|flow| section.text("name") == Some(&*flow.group) && is_quic(flow)) {
             let complaint =
                 Complaint::new("a live run has the kernel's TCP, which lacks QUIC's loss detection");

@@ -200,7 +200,7 @@ links = 1
         "net.toml:5:57: dumbbell.bottleneck.queue: there is no queue \"man\" (allowed: main, default; did you mean \"main\"?)",
         "net.toml:6:35: dumbbell.left.delay: 5 has no unit (allowed: a time such as \"10ms\")",
         "net.toml:12:9: queue.main.max_p: 2 is out of range (allowed: 0 <= x <= 1)",
-        "net.toml:15:13: flow.tcp.transport: \"newrno\" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp; did you mean \"newreno\"?)",
+        "net.toml:15:13: flow.tcp.transport: \"newrno\" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp, scream; did you mean \"newreno\"?)",
         "net.toml:17:8: flow.tcp.name: there is a flow of this name already, on line 13",
         "net.toml:18:9: flow.tcp.count: 0 is out of range (allowed: a whole number from 1 to 1000000)",
         "net.toml:20:9: probe.links: is a whole number (allowed: a list, each a name of letters, digits and _ - . : / >)",

@@ -17,7 +17,6 @@ from aqmlab.interop.model import Model
 from aqmlab.interop.ns2.differences import queue_differences
 from aqmlab.interop.ns2.flows import flow_differences
 from aqmlab.interop.ns2.script import script
-from aqmlab.scenario.parts import UDP
 
 PROGRAM = "ns"
 WRITTEN_FOR = "2.35"
@@ -95,7 +94,7 @@ def _network(model: Model) -> Iterator[Semantic]:
     if model.scenario.markers:
         yield Semantic("markers", "The script has no DiffServ markers.", Kind.INEXPRESSIBLE)
     marking = {link.name for link in model.links if link.parameters.get("ecn")}
-    ecn = [flow for flow in model.flows if flow.transport != UDP and flow.parameters.get("ecn")]
+    ecn = [flow for flow in model.flows if flow.is_tcp and flow.parameters.get("ecn")]
     if any(len(marking.intersection(flow.path)) > 1 for flow in ecn):
         text = "ns-2's monitor counts packets that depart with a mark; the marks of queues before it are among them."
         yield Semantic("counting of marks", text, Kind.DIFFERS)

@@ -96,7 +96,7 @@ def _routes(model: Model) -> tuple[list[str], bool]:
         for flow in model.flows
         if flow.path
         for pair in [(flow.from_, flow.to), (flow.to, flow.from_)]
-        if pair == (flow.from_, flow.to) or flow.transport != UDP
+        if pair == (flow.from_, flow.to) or flow.is_tcp
     }
     by_hand = len(model.nodes) > MOST_NODES or not all(known.only(*pair) for pair in pairs)
     if not by_hand:
@@ -112,7 +112,7 @@ def _measured(model: Model) -> Iterator[str]:
 
 
 def _flows(model: Model) -> Iterator[str]:
-    tcp = [flow for flow in model.flows if flow.transport != UDP]
+    tcp = [flow for flow in model.flows if flow.is_tcp]
     kinds = _Kinds[Flow, str]((flow, flow.group, _ends_of_tcp(flow)) for flow in tcp)
     if tcp:
         yield ""

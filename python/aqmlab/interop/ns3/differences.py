@@ -71,6 +71,9 @@ def _flows(model: Model) -> Iterator[Semantic]:
             yield Semantic("code points", f"{name}: the program's packets carry no code points.", Kind.LEFT_OUT)
         if first.transport == UDP:
             continue
+        if not first.is_tcp:
+            yield Semantic("transport", f'{name}: ns-3 has no "{first.transport}".', Kind.INEXPRESSIBLE)
+            continue
         yield from _packets(first, name)
         if first.stop_s is not None or first.again:
             text = (
@@ -88,7 +91,7 @@ def _flows(model: Model) -> Iterator[Semantic]:
 def _written(flow: Flow) -> bool:
     if flow.parameters.get("profile") != NS2_PROFILE and flow.parameters.get("congestion_control") not in CONTROLS:
         return False
-    return flow.transport != UDP and flow.transport != "tahoe"
+    return flow.is_tcp and flow.transport != "tahoe"
 
 
 def _packets(flow: Flow, name: str) -> Iterator[Semantic]:

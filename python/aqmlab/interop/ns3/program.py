@@ -75,7 +75,7 @@ def _has_cubic(model: Model) -> bool:
 
 
 def _defaults(model: Model) -> Iterator[str]:
-    known = {pair for flow in model.flows if flow.transport != UDP for pair in tcp_of(flow).defaults}
+    known = {pair for flow in model.flows if flow.is_tcp for pair in tcp_of(flow).defaults}
     for name, value in sorted(known):
         yield f"Config::SetDefault({c_string(name)}, StringValue({c_string(value)}));"
 
@@ -153,7 +153,7 @@ def _flows(model: Model) -> Iterator[str]:
             kinds[text] = c_identifier(name, taken=kinds.values())
             yield f"const {'UdpKind' if flow.transport == UDP else 'TcpKind'} {kinds[text]} = {text};"
         words = [kinds[text], f"network.At({c_string(flow.from_)})", f"network.At({c_string(flow.to)})"]
-        if flow.transport != UDP:
+        if flow.is_tcp:
             size = size_bytes(flow)
             words.append(f"Drawn({c_string(distribution(size))})" if isinstance(size, dict) else number(size))
         yield from _call("traffic.Start", [*words, _periods(flow)])

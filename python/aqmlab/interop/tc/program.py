@@ -129,6 +129,9 @@ def _transport(model: Model, group: str) -> Iterator[Semantic]:
     flow = model.groups[group][0]
     if flow.transport == UDP:
         return
+    if not flow.is_tcp:
+        yield Semantic("transport", f'flow.{group}: the kernel has no "{flow.transport}".', Kind.INEXPRESSIBLE)
+        return
     if flow.parameters["profile"] == NS2_PROFILE:
         text = (
             f"flow.{group}: the kernel's TCP counts bytes and has SACK, RACK and time stamps; the profile "

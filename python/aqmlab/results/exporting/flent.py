@@ -52,7 +52,7 @@ def flent_data(result: Result, *, seed: int, link: str) -> dict[str, Any]:
     """Return the content of the data file of one run."""
     plan = Scenario.from_text(result.scenario_text, filename="scenario.toml")
     place = plan.link(link)
-    flows = [flow for flow in plan.flows if flow.transport != "udp" and link in flow.path]
+    flows = [flow for flow in plan.flows if flow.is_tcp and link in flow.path]
     if not flows:
         raise InputError(f"{result.name}: flent's file is about TCP flows of known ends, and none crosses {link}")
     delivered = _delivered(result, seed, flows)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.results.exporting.packets import PS, Log, arrivals_beyond, identities, log_of
+from aqmlab.scenario.parts import NOT_TCP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def trace_text(result: Result, *, seed: int, link: str) -> str:
     rows = _with_receptions(log)
     source, target = log.ends(rows)
     transport = log.flows["transport"].to_numpy()[rows["flow"].to_numpy()]
-    kinds = np.where(rows["packet"] == "ack", "ack", np.where(transport == "udp", "udp", "tcp"))
+    kinds = np.where(rows["packet"] == "ack", "ack", np.where(np.isin(transport, NOT_TCP), "udp", "tcp"))
     here, there = (log.node_numbers[name] for name in (log.link.from_, log.link.to))
     columns = (
         rows["kind"],

@@ -145,7 +145,7 @@ def _about_tcp(scenario: Scenario, link: Link, traffic: Traffic) -> list[Assumpt
     if link.parameters.get("ecn"):
         found.append(_marks(link, [flow.group for flow in flows if not flow.parameters.get("ecn")]))
     reverse = Routes(scenario).reverse(link)
-    back = [f.group for f in scenario.flows if reverse and reverse.name in f.path and f.transport != "udp"]
+    back = [f.group for f in scenario.flows if reverse and reverse.name in f.path and f.is_tcp]
     how = f"so do those of {some(back)}, which take room and a share of the drops" if back else ""
     return [*found, Assumption.broken_by("No acknowledgements cross the link.", how)]
 

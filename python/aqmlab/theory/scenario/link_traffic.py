@@ -112,14 +112,14 @@ class Traffic:
 def traffic_over(scenario: Scenario, link: Link) -> Traffic:
     """Return what crosses a link."""
     crossing = [flow for flow in scenario.flows if link.name in flow.path]
-    tcp = [flow for flow in crossing if flow.transport != UDP]
+    tcp = [flow for flow in crossing if flow.is_tcp]
     shares = {flow.name: _share(scenario, link, flow, fellows=len(tcp)) for flow in tcp}
     counted = [flow for flow in tcp if shares[flow.name] > 0]
     loads = [Load(flow, _mean_rate(flow, scenario)) for flow in crossing if flow.transport == UDP]
     return Traffic(
         greedy=_classes(scenario, counted, shares),
         loads=tuple(load for load in loads if load.mean_bps > 0),
-        transfers=tuple(flow for flow in tcp if flow not in counted),
+        transfers=tuple(flow for flow in crossing if flow.transport != UDP and flow not in counted),
         partly=tuple(flow for flow in counted if shares[flow.name] < 1),
         drawn=tuple(flow for flow in scenario.flows if not flow.path),
     )

@@ -9,7 +9,7 @@ from typing import Literal
 
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import UDP, Flow, Link
+from aqmlab.scenario.parts import Flow, Link
 from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.scenario.assumption import Assumption, some
@@ -150,9 +150,9 @@ def bottleneck_of(scenario: Scenario) -> Link:
 
 
 def by_application(flow: Flow) -> bool:
-    """Whether the flow is UDP, or its size is that of an application's answers (pages, video)."""
+    """Whether the flow is UDP or media, or its size is that of an application's answers (pages, video)."""
     size = flow.parameters.get("size")
-    return flow.transport == UDP or (isinstance(size, dict) and bool({"web", "video"} & set(size)))
+    return not flow.is_tcp or (isinstance(size, dict) and bool({"web", "video"} & set(size)))
 
 
 def _kind(link: Link, traffic: Traffic) -> tuple[Kind, str]:

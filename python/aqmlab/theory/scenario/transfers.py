@@ -167,7 +167,7 @@ def _of_seed(model: LinkModel, draws: pd.DataFrame, shortest: ShortestPaths, *, 
     found: list[Drawn] = []
     for row in draws.to_dict("records"):
         flow = known[row["flow"]]
-        if flow.transport == "udp":
+        if not flow.is_tcp:
             continue
         path = tuple(place[name] for name in flow.path) or shortest.path(row["from"], row["to"])
         if path:
@@ -333,7 +333,7 @@ def _names(model: LinkModel, draws: pd.DataFrame, shortest: ShortestPaths) -> di
     for row in draws.to_dict("records"):
         flow = known[row["flow"]]
         path = flow.path or tuple(links[n].name for n in shortest.path(row["from"], row["to"]))
-        if flow.transport != "udp" and model.link.name in path:
+        if flow.is_tcp and model.link.name in path:
             found.setdefault(int(row["seed"]), []).append(flow.name)
     return found
 

@@ -6,29 +6,21 @@
 //! queuing_delay = FILTER(current_delays) - MIN(base_delays)
 //! ```
 //!
-//! `base_delays` has the least delay of each of the last minutes, so that a longer path is noticed after so many.
-//! `current_delays` has none that is older than a round trip (section 2.5), taken to be the smoothed one.
+//! `base_delays` are those of [`BaseDelays`]. `current_delays` has none that is older than a round trip (section 2.5), taken to be the smoothed one.
 
 use aqmlab_units::{Span, Time};
 
 use super::{DelayFilter, LedbatConfig};
+use crate::base_delay::{BaseDelays, NONE};
 
-/// A bucket of base delays.
-const MINUTE: Span = Span::from_millis(60_000);
-/// Most minutes, and most samples, that are kept.
-pub const MOST_MINUTES: usize = 60;
+/// Most samples that are kept.
 pub const MOST_SAMPLES: usize = 64;
-
-const NONE: Span = Span(u64::MAX);
 
 /// Both filters of one sender.
 #[derive(Clone, Debug)]
 pub struct Delays {
     filter: DelayFilter,
-    /// Least delays, of this minute first.
-    base: [Span; MOST_MINUTES],
-    minutes: usize,
-    minute: u64,
+    base: BaseDelays,
     /// The latest delays and when they came, in a ring.
     current: [(Time, Span); MOST_SAMPLES],
     /// Earlier samples are too old.
@@ -43,9 +35,7 @@ impl Delays {
     pub fn new(config: &LedbatConfig) -> Self {
         Self {
             filter: config.filter,
-            base: [NONE; MOST_MINUTES],
-            minutes: (config.base_history as usize).clamp(1, MOST_MINUTES),
-            minute: 0,
+            base: BaseDelays::new(config.base_history as usize),
             current: [(Time::ZERO, NONE); MOST_SAMPLES],
             oldest: Time::ZERO,
             samples: (config.filter_length as usize).clamp(1, MOST_SAMPLES),
@@ -56,14 +46,7 @@ impl Delays {
 
     /// Take a delay; `srtt` is the current round-trip time.
     pub fn take(&mut self, now: Time, delay: Span, srtt: Option<Span>) {
-        let minute = now.0 / MINUTE.0;
-        if minute != self.minute {
-            let passed = usize::try_from(minute - self.minute).map_or(self.minutes, |n| n.min(self.minutes));
-            self.base.copy_within(..self.minutes - passed, passed);
-            self.base[..passed].fill(NONE);
-            self.minute = minute;
-        }
-        self.base[0] = self.base[0].min(delay);
+        self.base.take(now, delay);
         self.current[self.next] = (now, delay);
         self.oldest = Time::ZERO + srtt.map_or(Span::ZERO, |srtt| now.since(Time::ZERO + srtt));
         self.next = (self.next + 1) % self.samples;
@@ -73,7 +56,6 @@ impl Delays {
 
     /// The delay of the queue in seconds; 0 before the first sample.
     pub fn queuing(&self) -> f64 {
-        let base = self.base[..self.minutes].iter().copied().min().unwrap_or(NONE);
         let Some(average) = self.average else { return 0.0 };
         let current = match self.filter {
             DelayFilter::Minimum => {
@@ -82,7 +64,7 @@ impl Delays {
             }
             DelayFilter::Average => average,
         };
-        (current - base.secs()).max(0.0)
+        (current - self.base.least().secs()).max(0.0)
     }
 }
 
