@@ -14,6 +14,7 @@ mod profiles;
 mod queues;
 mod routing;
 mod schedulers;
+mod scream;
 mod shared;
 mod traffic;
 mod warnings;
