@@ -87,6 +87,10 @@ struct Watching<'a, H> {
 }
 
 impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
+    fn hosts(&mut self, packet: &Packet<u32>) -> [u32; 2] {
+        self.host.hosts(packet)
+    }
+
     fn left(&mut self, packet: &Packet<u32>, queue: &'static str) {
         self.host.left(packet, queue);
     }

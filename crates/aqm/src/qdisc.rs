@@ -67,6 +67,10 @@ pub trait Host<P> {
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
     /// Note that the ECN field of a packet was set to CE in place of a drop for `reason`; the packet is not dropped.
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason);
+    /// Return the numbers of the packet's source host and destination host. Where hosts are not known, each flow has hosts of its own.
+    fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
+        [packet.meta.flow; 2]
+    }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
     fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}
 }

@@ -49,6 +49,12 @@ impl<P: Copy + Default> FlowQueues<P> {
         self.queues[queue].backlog
     }
 
+    /// Return the backlog of a queue; an empty one if there is no such queue.
+    #[inline]
+    pub fn find_backlog(&self, queue: usize) -> Backlog {
+        self.queues.get(queue).map_or(Backlog::default(), |queue| queue.backlog)
+    }
+
     /// Return the packet at the head of a queue.
     pub fn head(&self, queue: usize) -> Option<&Packet<P>> {
         self.slots.get(self.queues[queue].head as usize).map(|slot| &slot.packet)
