@@ -4,6 +4,7 @@ use aqmlab_aqm::red::victim::REDIRECTED;
 use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
+use crate::attached::HostPairs;
 use crate::link::outage::FLUSHED;
 use crate::observe::Observation;
 use crate::paths::flow_of;
@@ -174,15 +175,18 @@ pub(crate) struct LinkStats {
     pub observation: Option<Box<Observation>>,
     /// The discipline sent the last packet that it dropped another way.
     pub is_redirected: bool,
+    /// The hosts of all flows, if the discipline asks for them.
+    hosts: Option<HostPairs>,
 }
 
 impl LinkStats {
-    pub fn new(observation: Option<Observation>) -> Self {
+    pub fn new(observation: Option<Observation>, hosts: Option<HostPairs>) -> Self {
         Self {
             counters: LinkCounters::default(),
             drops: Drops::default(),
             observation: observation.map(Box::new),
             is_redirected: false,
+            hosts,
         }
     }
 
@@ -393,6 +397,15 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
 
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason) {
         self.stats.marked(self.now, packet, reason);
+    }
+
+    fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
+        let meta = &packet.meta;
+        match self.stats.hosts.as_ref().and_then(|hosts| hosts.get(flow_of(meta))) {
+            Some([from, to]) if meta.header.kind() == Kind::Ack => [*to, *from],
+            Some(pair) => *pair,
+            None => [meta.flow; 2],
+        }
     }
 
     fn left(&mut self, packet: &Packet<P>, queue: &'static str) {

@@ -85,7 +85,7 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             entrance: Entrance::new(id, plan, seed),
             turned_at: Time::NEVER,
             only_counts: plan.only_counts(id),
-            stats: LinkStats::new(observation),
+            stats: LinkStats::new(observation, plan.hosts(id)),
             next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };

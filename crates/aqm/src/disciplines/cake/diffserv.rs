@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn tins_of_code_points() {
-        // Default, LE, CS1, AF11, CS2, AF21, CS3, AF41, CS4, CS5, VA, EF, CS6, CS7, and one that nobody uses.
+        // Default, LE, CS1, AF11, CS2, AF21, CS3, AF41, CS4, CS5, VA, EF, CS6, CS7, and 63, which is not assigned.
         let known = [0, 1, 8, 10, 16, 18, 24, 34, 32, 40, 44, 46, 48, 56, 63];
         assert_eq!(tins(DiffServ::DiffServ3, &known), [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0]);
         assert_eq!(tins(DiffServ::DiffServ4, &known), [0, 1, 1, 0, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 0]);

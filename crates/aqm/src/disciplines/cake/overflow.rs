@@ -143,7 +143,7 @@ mod tests {
         let long = |queue: usize| move |q: usize| u64::from(q == queue);
         assert_eq!(heap.longest(long(5)), 5);
         (0..TIMEOUT - 1).for_each(|_| heap.departed());
-        // It still stands, and nobody has reported that the lengths are others.
+        // It still exists, and the new lengths were not reported.
         assert_eq!(heap.longest(long(3000)), 5);
         (0..TIMEOUT).for_each(|_| heap.departed());
         assert_eq!(heap.longest(long(3000)), 3000);

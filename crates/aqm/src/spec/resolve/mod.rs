@@ -92,6 +92,11 @@ impl Resolved {
         })
     }
 
+    /// Whether the discipline, or that of a class, may ask for the hosts of packets ([`Host::hosts`](crate::Host::hosts)).
+    pub fn reads_hosts(&self) -> bool {
+        self.effective.iter().any(|(key, _)| key.rsplit('.').next() == Some("isolation"))
+    }
+
     /// The parts of a RED queue.
     pub fn red(&self) -> Option<&RedParts> {
         match &self.kind {
