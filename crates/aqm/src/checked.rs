@@ -142,6 +142,10 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         answer
     }
 
+    fn not_before(&self, now: Time) -> Option<Time> {
+        self.inner.not_before(now)
+    }
+
     fn next_timer(&self) -> Option<Time> {
         self.inner.next_timer()
     }

@@ -189,6 +189,12 @@ pub trait Qdisc<P> {
         }
     }
 
+    /// Return the time before which no packet may leave, if packets wait and [`Qdisc::dequeue_into`] has returned none at `now`; `None` from
+    /// a discipline that is work-conserving.
+    fn not_before(&self, _now: Time) -> Option<Time> {
+        None
+    }
+
     /// Note that the link is idle from `now` on: [`Qdisc::dequeue`] at the end of a service with an empty queue.
     #[inline]
     fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {

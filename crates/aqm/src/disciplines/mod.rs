@@ -205,6 +205,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
         whichever!(self, q => q.on_idle(now, host));
     }
 
+    fn not_before(&self, now: Time) -> Option<Time> {
+        whichever!(self, q => Qdisc::<P>::not_before(q, now))
+    }
+
     #[inline(always)]
     fn next_timer(&self) -> Option<Time> {
         whichever!(self, q => Qdisc::<P>::next_timer(q))

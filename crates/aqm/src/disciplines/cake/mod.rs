@@ -5,12 +5,18 @@
 //! [COBALT](super::cobalt). Queues are served in turn, new ones first (`flows.rs`), with quanta that divide the share of a host by its flows
 //! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, `memory.rs`).
 //!
+//! A shaper lets packets leave at a rate of its own (`shaper.rs`).
+//!
 //! | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|
-//! | `diffserv` | | `diffserv3` | see `diffserv.rs` | tc-cake(8) |
-//! | `isolation` | | `triple-isolate` | see `hosts.rs` | the same |
-//! | `rtt` | s | 100 ms | 1 us to 1000 s, or `lan`, `internet`, ... | the same |
-//! | `memlimit` | bytes | 4 rate rtt, at least 4 MiB | at least 1 | the same |
+//! | `rate` | bit/s | `unlimited` | above 0 | tc-cake(8), as all without another source |
+//! | `overhead`, `mpu`, `linklayer` | bytes | 0, 0, `ethernet` | as of a [link](aqmlab_units::Framing) | |
+//! | `ingress`, `autorate_ingress`, `wash` | | false | | |
+//! | `nat`, `split_gso` | | false, true | without effect | |
+//! | `diffserv` | | `diffserv3` | see `diffserv.rs` | |
+//! | `isolation` | | `triple-isolate` | see `hosts.rs` | |
+//! | `rtt` | s | 100 ms | 1 us to 1000 s, or `lan`, `internet`, ... | |
+//! | `memlimit` | bytes | 4 rate rtt, at least 4 MiB | at least 1 | |
 //! | `limit` | packets or bytes | 10240 packets | at least 1 | Linux `sch_cake.c`: the most that `memlimit` is by default |
 //! | `memory` | | `truesize` | or `length` | Linux `skbuff.h` |
 //! | `max_packet` | bytes | 1514 | 1 to 65535 | Linux `sch_cake.c` |
@@ -27,9 +33,16 @@
 //!   ([`Host::hosts`](crate::Host::hosts)).
 //! * `ecn = false` drops where Linux always marks.
 //!
+//! * A `memlimit` of its own bounds the memory alone; `limit` is that of Linux's device queue, which bounds only what follows from the rate.
+//! * Where a scheduler serves `cake`, it may have no shaper: other classes could not use the link meanwhile.
+//!
+//! Deliberately absent: `ack-filter`, as disciplines do not see acknowledgement numbers; filters and firewall marks that override tin or
+//! queue.
+//!
 //! Drop reasons are those of COBALT; gauges are COBALT's for the queue that was served last, the memory, and counts of flows and of ways of the
 //! hash, for several tins also packets, delay and bulk flows of each.
 
+mod autorate;
 mod diffserv;
 mod flows;
 mod hash;
@@ -47,10 +60,12 @@ pub(super) use parameters::{PARAMETERS, PRESETS, read};
 
 use aqmlab_units::Time;
 
+use self::autorate::AutoRate;
 use self::diffserv::MAX_TINS;
+use self::flows::ListName;
 use self::hash::QUEUES;
 use self::overflow::Overflow;
-use self::shaper::Shaper;
+use self::shaper::{ByteTime, Shaper};
 use self::tin::{Common, Tin};
 use super::flow_queues::{FlowQueues, mix};
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Qdisc};
@@ -68,6 +83,7 @@ pub struct Cake<P> {
     /// The queue of it that was served last.
     last: usize,
     shaper: Shaper,
+    autorate: AutoRate,
     overflow: Overflow,
     memory: u64,
     memlimit: u64,
@@ -92,6 +108,7 @@ impl<P: Copy + Default> Cake<P> {
             current: 0,
             last: 0,
             shaper: Shaper::default(),
+            autorate: AutoRate::new(params.rate),
             overflow: Overflow::new(),
             memory: 0,
             memlimit: 0,
@@ -107,9 +124,9 @@ impl<P: Copy + Default> Cake<P> {
         for (number, tin) in self.tins.iter_mut().enumerate() {
             let threshold = diffserv.threshold(number, rate);
             (tin.law, tin.packet_time, tin.quantum) = tin::configure(threshold, target, rtt, max_packet, ecn);
-            tin.clock.byte_time = shaper::ByteTime::of_rate(threshold);
+            tin.clock.byte_time = ByteTime::of_rate(threshold);
         }
-        self.shaper.byte_time = shaper::ByteTime::of_rate(rate);
+        self.shaper.byte_time = ByteTime::of_rate(rate);
         self.memlimit = self.params.memory_at(rate);
     }
 
@@ -123,14 +140,34 @@ impl<P: Copy + Default> Cake<P> {
         })
     }
 
+    /// Return whether the shaper is at work.
+    #[inline]
+    fn is_shaped(&self) -> bool {
+        !self.shaper.byte_time.is_unlimited()
+    }
+
+    /// Charge a packet that leaves or is dropped to the clocks, if there is a shaper. Return its length on the wire.
+    #[inline]
+    fn charge(&mut self, tin: usize, bytes: u32, now: Time, is_dropped: bool) -> u32 {
+        let on_wire = self.params.framing.on_wire(bytes);
+        if self.is_shaped() {
+            self.tins[tin].clock.charge(on_wire, nanoseconds(now));
+            self.shaper.charge(on_wire, is_dropped);
+        }
+        on_wire
+    }
+
     /// Drop at the head of the longest queue.
     fn drop_from_longest(&mut self, now: Time, host: &mut impl Host<P>) {
-        let Self { queues, overflow, tins, .. } = self;
+        let Self { queues, overflow, .. } = self;
         let longest = overflow.longest(|queue| bytes_of(queues, queue));
-        let tin = longest / QUEUES;
+        let (tin, queue) = (longest / QUEUES, longest % QUEUES);
         let Some(packet) = self.queues.pop(longest) else { return };
-        tins[tin].overflowed(longest % QUEUES, now);
+        self.tins[tin].overflowed(queue, now);
         self.left(longest, &packet);
+        if self.params.ingress {
+            self.charge(tin, packet.meta.bytes, now, true);
+        }
         host.dropped(packet, DropReason::OVERFLOW);
     }
 
@@ -144,13 +181,32 @@ impl<P: Copy + Default> Cake<P> {
         self.overflow.shrank(queue, |queue| bytes_of(queues, queue));
     }
 
-    /// Select the tin to serve: deficit round robin by weights. At least one packet waits.
+    /// Select the tin to serve; at least one packet waits.
     #[inline]
-    fn choose_tin(&mut self) {
+    fn choose_tin(&mut self, now: Time) {
+        if self.tins.len() == 1 {
+            return;
+        }
+        if self.is_shaped() { self.choose_by_clocks(nanoseconds(now)) } else { self.choose_by_weights() }
+    }
+
+    /// Select the last of the tins that are below their thresholds, else the one that will be first.
+    fn choose_by_clocks(&mut self, now: u64) {
+        let mut earliest = u64::MAX;
+        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.active() > 0) {
+            // All times up to now are equal, so that the last tin has priority.
+            let next = tin.clock.next.max(now);
+            if next <= earliest {
+                (earliest, self.current) = (next, number);
+            }
+        }
+    }
+
+    /// Select a tin by deficit round robin.
+    fn choose_by_weights(&mut self) {
         loop {
             let tin = &mut self.tins[self.current];
-            let is_idle = tin.flows.active() == 0;
-            if tin.deficit >= 0 && !is_idle {
+            if tin.deficit >= 0 && tin.flows.active() > 0 {
                 return;
             }
             if tin.deficit <= 0 {
@@ -160,8 +216,29 @@ impl<P: Copy + Default> Cake<P> {
         }
     }
 
-    /// Take the packet to send from the tin that is served, by way of COBALT. Return whether there is one; if not, a flow has left the lists
-    /// in which it was without packets.
+    /// Select the flow of the tin to serve, and its list. Flows that have used their quantum up begin another round.
+    #[inline]
+    fn choose_flow(
+        &mut self,
+        looks_at_decaying: &mut bool,
+        host: &mut impl Host<P>,
+    ) -> Option<(usize, ListName)> {
+        let Self { queues, tins, current, .. } = self;
+        let tin = &mut tins[*current];
+        loop {
+            let (queue, list) = tin.flows.next(*looks_at_decaying)?;
+            *looks_at_decaying = false;
+            if tin.flows[queue].deficit > 0 {
+                return Some((queue, list));
+            }
+            let waits = queues.backlog(*current * QUEUES + queue).packets > 0;
+            tin.begin_round(queue, list, waits, host);
+        }
+    }
+
+    /// Take the packet to send from the tin, by way of COBALT. Return whether there is one; if not, an empty flow has left the list in which
+    /// it was.
+    #[inline]
     fn serve_tin(
         &mut self,
         now: Time,
@@ -169,44 +246,50 @@ impl<P: Copy + Default> Cake<P> {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> bool {
-        let base = self.current * QUEUES;
-        let (queue, list) = loop {
-            let tin = &mut self.tins[self.current];
-            let Some((queue, list)) = tin.flows.next(*looks_at_decaying) else { return false };
-            *looks_at_decaying = false;
-            if tin.flows[queue].deficit > 0 {
-                break (queue, list);
+        let (tin, ingress) = (self.current, self.params.ingress);
+        while let Some((queue, list)) = self.choose_flow(looks_at_decaying, host) {
+            let number = tin * QUEUES + queue;
+            self.last = queue;
+            let mut is_charged = false;
+            while !is_charged {
+                if !self.queues.pop_into(number, packet) {
+                    self.tins[tin].ran_empty(queue, list, now);
+                    return false;
+                }
+                self.left(number, packet);
+                let waits = self.queues.backlog(number).packets > 0;
+                let reason = self.tins[tin].should_drop(queue, ingress, now, packet, host);
+                let Some(reason) = reason.filter(|_| waits) else { return true };
+                host.dropped(*packet, reason);
+                if ingress {
+                    // The flow may have used its quantum up.
+                    let on_wire = self.charge(tin, packet.meta.bytes, now, true);
+                    self.tins[tin].charge(queue, on_wire);
+                    is_charged = true;
+                }
             }
-            let waits = self.queues.backlog(base + queue).packets > 0;
-            tin.begin_round(queue, list, waits, host);
-        };
-        self.last = queue;
-        while self.queues.pop_into(base + queue, packet) {
-            self.left(base + queue, packet);
-            let is_last = self.queues.backlog(base + queue).packets == 0;
-            let tin = &mut self.tins[self.current];
-            let control = &mut tin.flows[queue].control;
-            let reason = control.should_drop(&tin.law, now, packet, host);
-            let Some(reason) = reason.filter(|_| !is_last) else {
-                self.send(now, queue, packet, host);
-                return true;
-            };
-            host.dropped(*packet, reason);
         }
-        self.tins[self.current].ran_empty(queue, list, now);
         false
     }
 
     /// Note that a packet leaves by the link.
     #[inline]
-    fn send(&mut self, now: Time, queue: usize, packet: &Packet<P>, host: &mut impl Host<P>) {
+    fn send(&mut self, now: Time, packet: &Packet<P>, host: &mut impl Host<P>) {
+        let on_wire = self.charge(self.current, packet.meta.bytes, now, false);
         let tin = &mut self.tins[self.current];
-        tin.sent(queue, packet.meta.bytes, now.since(packet.meta.arrival));
+        tin.charge(self.last, on_wire);
+        tin.delays.note(nanoseconds(now).saturating_sub(nanoseconds(packet.meta.arrival)));
         self.overflow.departed();
         if self.tins.len() > 1 {
             host.left(packet, self.tins[self.current].name);
         }
     }
+}
+
+/// The whole nanoseconds of a time.
+#[inline]
+fn nanoseconds(time: Time) -> u64 {
+    time.0 / 1000
 }
 
 #[inline]
@@ -215,18 +298,33 @@ fn bytes_of<P: Copy + Default>(queues: &FlowQueues<P>, queue: usize) -> u64 {
 }
 
 impl<P: Copy + Default> Qdisc<P> for Cake<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let common = self.common(host);
+        let bytes = packet.meta.bytes;
         let number = usize::from(self.tin_of[usize::from(packet.meta.header.dscp() & 63)]);
+        if self.params.wash {
+            packet.meta.header.set_dscp(0);
+        }
         let tin = &mut self.tins[number];
         let queue = tin.classify(common, &packet, host);
-        tin.backlog.add(packet.meta.bytes);
+        if tin.backlog.packets == 0 {
+            tin.clock.on_backlog(nanoseconds(now));
+            if self.queues.total().packets == 0 {
+                self.shaper.on_backlog(nanoseconds(now));
+            }
+        }
+        tin.backlog.add(bytes);
         tin.arrived(queue, host);
-        self.memory += self.params.memory.of(packet.meta.bytes);
+        self.memory += self.params.memory.of(bytes);
         let queue = number * QUEUES + queue;
         self.queues.push(queue, packet);
         let queues = &self.queues;
         self.overflow.grew(queue, |queue| bytes_of(queues, queue));
+        if self.params.autorate
+            && let Some(rate) = self.autorate.arrived(nanoseconds(now), bytes)
+        {
+            self.set_rate(rate);
+        }
         while self.memory > self.memlimit {
             self.drop_from_longest(now, host);
         }
@@ -234,18 +332,33 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         let mut packet = Packet::default();
-        if self.dequeue_into(now, &mut packet, host) { Dequeue::Packet(packet) } else { Dequeue::Empty }
+        if self.dequeue_into(now, &mut packet, host) {
+            return Dequeue::Packet(packet);
+        }
+        Qdisc::<P>::not_before(self, now).map_or(Dequeue::Empty, Dequeue::NotBefore)
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let mut looks_at_decaying = true;
         while self.queues.total().packets > 0 {
-            self.choose_tin();
+            // Drops may have used the time of others up.
+            if self.shaper.not_before(nanoseconds(now)).is_some() {
+                return false;
+            }
+            self.choose_tin(now);
             if self.serve_tin(now, &mut looks_at_decaying, packet, host) {
+                self.send(now, packet, host);
                 return true;
             }
         }
         false
+    }
+
+    fn not_before(&self, now: Time) -> Option<Time> {
+        if self.queues.total().packets == 0 {
+            return None;
+        }
+        self.shaper.not_before(nanoseconds(now)).map(|ns| Time(ns.saturating_mul(1000)))
     }
 
     /// Do nothing, as in Linux: an empty queue stays in its list until packets wait again.
@@ -259,7 +372,7 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
         self.tins[self.current].flows[self.last].control.gauges(out);
         let sum = |of: fn(&Tin) -> u64| self.tins.iter().map(of).sum::<u64>() as f64;
         out(Gauge::State("memory"), self.memory as f64);
-        out(Gauge::State("sparse_flows"), sum(|tin| tin.flows.sparse.into()));
+        out(Gauge::State("sparse_flows"), sum(|tin| (tin.flows.sparse + tin.flows.decaying).into()));
         out(Gauge::State("bulk_flows"), sum(|tin| tin.flows.bulk.into()));
         out(Gauge::State("unresponsive_flows"), sum(|tin| tin.unresponsive.into()));
         out(Gauge::State("indirect_hits"), sum(|tin| tin.hash.counts.indirect_hits));

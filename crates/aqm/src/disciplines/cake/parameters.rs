@@ -1,10 +1,10 @@
-use aqmlab_units::Span;
+use aqmlab_units::{Framing, LinkLayer, Span};
 
 use super::diffserv::DiffServ;
 use super::hosts::Isolation;
 use super::memory::MemoryUnit;
 use crate::disciplines::fair::HASH_KEY;
-use crate::disciplines::{Named, ParameterReader};
+use crate::disciplines::{Named, ParameterReader, joined};
 use crate::registry::ECN;
 use crate::{Limit, Parameter, ParameterError, Value, ValueKind, names};
 
@@ -31,7 +31,18 @@ const RTT_WORDS: [(&str, f64); 8] = [
 ];
 
 /// Parameters.
-pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
+pub(in crate::disciplines) const PARAMETERS: &[Parameter] =
+    &joined::<{ OWN.len() + Framing::PARAMETERS.len() }>(OWN, &Framing::PARAMETERS);
+
+const OWN: &[Parameter] = &[
+    Parameter::new(
+        "rate",
+        "",
+        ValueKind::Rate,
+        "rate of the shaper; the link sets the pace if it is unlimited",
+    )
+    .or(&[UNLIMITED])
+    .source(MAN),
     Parameter::new("diffserv", "", ValueKind::Choice, "tins, and how code points are mapped to them")
         .or(&names(&DiffServ::WORDS))
         .source(MAN),
@@ -88,6 +99,24 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     )
     .or(&names(&MemoryUnit::WORDS))
     .source("Linux skbuff.h"),
+    Parameter::new(
+        "ingress",
+        "",
+        ValueKind::Flag,
+        "drops count in the shaper, since they have crossed the bottleneck already",
+    )
+    .source(MAN),
+    Parameter::new(
+        "autorate_ingress",
+        "",
+        ValueKind::Flag,
+        "the rate follows the measured rate of arrivals, from `rate` on",
+    )
+    .source(MAN),
+    Parameter::new("wash", "", ValueKind::Flag, "code points are cleared once the tin is chosen").source(MAN),
+    Parameter::new("nat", "", ValueKind::Flag, "no effect: hosts are seen through every address translation")
+        .source(MAN),
+    Parameter::new("split_gso", "", ValueKind::Flag, "no effect: packets are never joined").source(MAN),
     ECN,
     HASH_KEY,
 ];
@@ -99,6 +128,10 @@ pub(crate) struct Params {
     pub(super) isolation: Isolation,
     /// Bytes per second; 0 is unlimited.
     pub(super) rate: u64,
+    pub(super) framing: Framing,
+    pub(super) ingress: bool,
+    pub(super) autorate: bool,
+    pub(super) wash: bool,
     pub(super) target: Span,
     pub(super) rtt: Span,
     pub(super) max_packet: u32,
@@ -127,11 +160,22 @@ impl Params {
     }
 }
 
+const UNLIMITED: &str = "unlimited";
+const LINK_LAYERS: [(&str, LinkLayer); 3] =
+    [("ethernet", LinkLayer::Ethernet), ("atm", LinkLayer::Atm), ("ptm", LinkLayer::Ptm)];
+
 /// Read and validate the parameters.
 pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let diffserv = reader.word("diffserv", &DiffServ::WORDS);
     let isolation = reader.word("isolation", &Isolation::WORDS);
-    let rate = 0;
+    let rate = reader.rate_or("rate", UNLIMITED).map_or(0, |rate| (rate.0 / 8).max(1));
+    let framing = read_framing(reader);
+    let [ingress, autorate, wash] =
+        ["ingress", "autorate_ingress", "wash"].map(|key| reader.flag(key, false));
+    // They describe Linux's packets, and change nothing here.
+    for (key, default) in [("nat", false), ("split_gso", true)] {
+        reader.flag(key, default);
+    }
     let rtt = read_rtt(reader);
     let max_packet = reader.bytes("max_packet", 1514) as u32;
     let memlimit = reader.set_number("memlimit").map(|bytes| bytes as u64);
@@ -151,6 +195,10 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
         diffserv,
         isolation,
         rate,
+        framing,
+        ingress,
+        autorate,
+        wash,
         target,
         rtt,
         max_packet,
@@ -162,6 +210,12 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     };
     reader.known("memlimit", Value::Bytes(params.memory_at(rate)));
     Ok(params)
+}
+
+fn read_framing(reader: &mut ParameterReader<'_>) -> Framing {
+    let overhead = reader.number("overhead", 0.0) as i32;
+    let mpu = reader.integer("mpu", 0) as u32;
+    Framing { overhead, mpu, layer: reader.word("linklayer", &LINK_LAYERS) }
 }
 
 fn read_rtt(reader: &mut ParameterReader<'_>) -> Span {

@@ -324,3 +324,121 @@ fn the_target_is_a_twentieth_of_the_round_trip_time() {
     }
     assert_eq!(params(&[("rtt", Value::Seconds(1e-6))]).target, Span(1_000_000));
 }
+
+/// The times at which packets leave a link that is always free, of a queue that always has packets.
+fn departures(set: &[(&str, Value)], meta: Meta, count: usize) -> Vec<u64> {
+    let (mut queue, mut host, mut arrivals) = (cake(set), Ends::default(), Arrivals::default());
+    (0..count).for_each(|_| arrivals.add(&mut queue, ms(1), meta, &mut host));
+    let (mut now, mut times) = (ms(1), Vec::new());
+    while times.len() < count {
+        match queue.dequeue(now, &mut host) {
+            Dequeue::Packet(_) => times.push(now.0 / 1000 - 1_000_000),
+            Dequeue::NotBefore(time) => {
+                assert!(time > now);
+                now = time;
+            }
+            Dequeue::Empty => panic!("packets wait"),
+        }
+    }
+    assert_eq!(queue.dequeue(now, &mut host), Dequeue::Empty, "nothing waits");
+    times
+}
+
+#[test]
+fn a_shaper_lets_packets_leave_at_its_rate() {
+    let rate = ("rate", Value::Rate(Rate(1_000_000)));
+    // 1000 bytes last 8 ms, in nanoseconds.
+    let expected = [0, 8_000_000, 16_000_000, 24_000_000];
+    assert_eq!(departures(&[rate.clone()], of_flow(110, 1000), 4), expected);
+    // 40 bytes with 40 of overhead are two cells, 106 bytes; 84 bytes are the smallest frame.
+    let atm = [rate.clone(), ("overhead", Value::Number(40.0)), ("linklayer", word("atm"))];
+    assert_eq!(departures(&atm, of_flow(110, 40), 3), [0, 848_000, 1_696_000]);
+    let ethernet = [rate, ("overhead", Value::Number(38.0)), ("mpu", Value::Number(84.0))];
+    assert_eq!(departures(&ethernet, of_flow(110, 40), 3), [0, 672_000, 1_344_000]);
+    assert_eq!(departures(&[], of_flow(110, 1000), 3), [0; 3]);
+}
+
+#[test]
+fn a_tin_above_its_threshold_loses_its_priority() {
+    let set = [("rate", Value::Rate(Rate(8_000_000))), ("diffserv", word("diffserv4"))];
+    let (mut queue, mut host, mut arrivals) = (cake(&set), Ends::default(), Arrivals::default());
+    // 1 MB/s: voice has 250 kB/s before others, video 500 kB/s, bulk 62.5 kB/s; best effort gets the rest.
+    let code_points = [46, 34, 8, 0];
+    for dscp in code_points {
+        (0..4).for_each(|_| arrivals.add(&mut queue, ms(1), of_dscp(dscp, 1000), &mut host));
+    }
+    let (mut now, mut bytes) = (ms(1), BTreeMap::<u8, u32>::new());
+    while now < ms(10_001) {
+        match queue.dequeue(now, &mut host) {
+            Dequeue::Packet(packet) => {
+                *bytes.entry(packet.meta.header.dscp()).or_default() += 1000;
+                let meta = Meta {
+                    bytes: 1000,
+                    header: packet.meta.header,
+                    flow: packet.meta.flow,
+                    ..Meta::default()
+                };
+                arrivals.add(&mut queue, now, meta, &mut host);
+            }
+            Dequeue::NotBefore(time) => now = time,
+            Dequeue::Empty => panic!("packets wait"),
+        }
+    }
+    let share = |dscp| f64::from(bytes[&dscp]) / 1e7;
+    for (dscp, expected) in [(46, 0.25), (34, 0.5), (8, 0.0625), (0, 0.1875)] {
+        assert!((share(dscp) - expected).abs() < 0.01, "{dscp}: {}", share(dscp));
+    }
+    // Alone, each tin has the whole rate.
+    for dscp in code_points {
+        let alone = departures(&set, of_dscp(dscp, 1000), 101);
+        assert_eq!(alone[100], 100_000_000, "{dscp}");
+    }
+}
+
+#[test]
+fn drops_count_where_they_have_crossed_the_bottleneck() {
+    let run = |ingress| {
+        let set = [("rate", Value::Rate(Rate(8_000_000))), ("ingress", Value::Flag(ingress))];
+        let (mut queue, mut host, mut arrivals) = (cake(&set), Ends::default(), Arrivals::default());
+        (0..12).for_each(|_| arrivals.add(&mut queue, ms(0), of_flow(110, 1000), &mut host));
+        assert_eq!(served(&mut queue, ms(50), &mut host).payload, 0);
+        // Drops are due at 50 + 100/sqrt(2) = 121, 178, 228, 273, 314, 352, 387 ms, and one at the start; the next is at 420 ms.
+        assert_eq!(served(&mut queue, ms(400), &mut host).payload, 9);
+        assert_eq!(host.dropped, (1..9).collect::<Vec<_>>());
+        (0..400).for_each(|_| arrivals.add(&mut queue, ms(400), of_flow(110, 1000), &mut host));
+        let mut left = 0;
+        while let Dequeue::Packet(_) = queue.dequeue(ms(400), &mut host) {
+            left += 1;
+        }
+        left
+    };
+    // By the clock 400 ms are over, and a packet takes 1 ms: two have left, eight were dropped.
+    assert_eq!([run(false), run(true)], [399, 391]);
+}
+
+#[test]
+fn washing_clears_the_code_point_behind_the_tins() {
+    for wash in [false, true] {
+        let (mut queue, mut host) = (cake(&[("wash", Value::Flag(wash))]), Ends::default());
+        let mut arrivals = Arrivals::default();
+        arrivals.add(&mut queue, ms(1), of_dscp(46, 1000), &mut host);
+        let packet = served(&mut queue, ms(1), &mut host);
+        assert_eq!(packet.meta.header.dscp(), if wash { 0 } else { 46 });
+        assert_eq!(host.left, ["voice"]);
+    }
+}
+
+#[test]
+fn the_shaper_follows_the_rate_of_arrivals() {
+    let mut queue = cake(&[("autorate_ingress", Value::Flag(true)), ("diffserv", word("besteffort"))]);
+    let (mut host, mut arrivals) = (Ends::default(), Arrivals::default());
+    for packet in 0..20_000_u64 {
+        let now = Time((packet / 2 * 2000 + packet % 2 * 500) * 1_000_000);
+        arrivals.add(&mut queue, now, of_flow(110, 1000), &mut host);
+        queue.dequeue(now, &mut host);
+    }
+    // 1 MB/s comes; 15/16 of it leaves.
+    let cake = queue.inner_mut();
+    let thousand = cake.shaper.byte_time.of(1000);
+    assert!((1_066_000..1_068_000).contains(&thousand), "{thousand} ns");
+}

@@ -13,7 +13,7 @@ use super::hash::{FlowHash, Way, hash};
 use super::hosts::{Hosts, Isolation};
 use super::shaper::{ByteTime, TinClock};
 use crate::disciplines::cobalt::{Law, P_DEC, P_INC};
-use crate::{Backlog, Host, Packet};
+use crate::{Backlog, DropReason, Host, Packet};
 
 /// The largest quantum of a flow, in bytes.
 const MAX_QUANTUM: u64 = 1514;
@@ -39,7 +39,7 @@ pub(super) struct Delays {
 impl Delays {
     /// Note the delay of a packet.
     #[inline]
-    fn note(&mut self, delay: u64) {
+    pub fn note(&mut self, delay: u64) {
         self.average = ewma(self.average, delay, 8);
         self.peak = ewma(self.peak, delay, if delay > self.peak { 2 } else { 8 });
         self.sparse = ewma(self.sparse, delay, if delay < self.sparse { 2 } else { 8 });
@@ -208,11 +208,23 @@ impl Tin {
         self.unresponsive += u32::from(!was_unresponsive && control.p_drop > 0.0);
     }
 
-    /// Note that a packet of a flow leaves, which is so long on the wire and has waited since its arrival.
+    /// Let COBALT decide about a packet that has left the queue of a flow, and mark it in place of a drop. Return the reason if it is to be
+    /// dropped. In `ingress` mode the acceptable delay grows with the number of bulk flows.
     #[inline]
-    pub fn sent(&mut self, queue: usize, bytes_on_wire: u32, delay: Span) {
-        self.charge(queue, bytes_on_wire);
-        self.delays.note(delay.0 / 1000);
+    pub fn should_drop<P: Copy>(
+        &mut self,
+        queue: usize,
+        ingress: bool,
+        now: Time,
+        packet: &mut Packet<P>,
+        host: &mut impl Host<P>,
+    ) -> Option<DropReason> {
+        if !ingress {
+            return self.flows[queue].control.should_drop(&self.law, now, packet, host);
+        }
+        let of_bulk = self.packet_time * 2 * u64::from(self.flows.bulk);
+        let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
+        self.flows[queue].control.should_drop(&law, now, packet, host)
     }
 
     /// Charge a packet to a flow and the tin.
