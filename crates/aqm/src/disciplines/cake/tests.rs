@@ -251,7 +251,9 @@ fn congestion_marks_packets_that_may_be_marked() {
         let mut meta = of_flow(110, 1500);
         meta.header.set_ecn(Ecn::Ect);
         (0..4).for_each(|_| arrivals.add(&mut queue, Time::ZERO, meta, &mut host));
-        [50, 400].map(|at| served(&mut queue, ms(at), &mut host));
+        for at in [50, 400] {
+            served(&mut queue, ms(at), &mut host);
+        }
         assert_eq!((host.dropped, host.marked), (dropped, marked));
     }
 }
@@ -349,7 +351,7 @@ fn a_shaper_lets_packets_leave_at_its_rate() {
     let rate = ("rate", Value::Rate(Rate(1_000_000)));
     // 1000 bytes last 8 ms, in nanoseconds.
     let expected = [0, 8_000_000, 16_000_000, 24_000_000];
-    assert_eq!(departures(&[rate.clone()], of_flow(110, 1000), 4), expected);
+    assert_eq!(departures(core::slice::from_ref(&rate), of_flow(110, 1000), 4), expected);
     // 40 bytes with 40 of overhead are two cells, 106 bytes; 84 bytes are the smallest frame.
     let atm = [rate.clone(), ("overhead", Value::Number(40.0)), ("linklayer", word("atm"))];
     assert_eq!(departures(&atm, of_flow(110, 40), 3), [0, 848_000, 1_696_000]);
