@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
+use crate::{AckFields, Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 
 /// A wrapper that checks the invariants of all disciplines after every call.
 ///
@@ -93,6 +93,10 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
 
     fn left(&mut self, packet: &Packet<u32>, queue: &'static str) {
         self.host.left(packet, queue);
+    }
+
+    fn ack_fields(&mut self, packet: &Packet<u32>) -> Option<AckFields> {
+        self.host.ack_fields(packet)
     }
 
     fn uniform(&mut self) -> f64 {

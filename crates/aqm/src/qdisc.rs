@@ -57,6 +57,17 @@ impl DropReason {
     }
 }
 
+/// The fields of a pure acknowledgement that an ACK filter compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckFields {
+    /// The number acknowledged.
+    pub number: i32,
+    /// The flags of the ECN echo.
+    pub ecn: u8,
+    /// It has options: SACK blocks or a time stamp.
+    pub has_options: bool,
+}
+
 /// The environment of a discipline: provides random numbers, and receives dropped and marked packets.
 pub trait Host<P> {
     /// Return the next random number, uniform on [0, 1).
@@ -70,6 +81,10 @@ pub trait Host<P> {
     /// Return the numbers of the packet's source host and destination host. Where hosts are not known, each flow has hosts of its own.
     fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
         [packet.meta.flow; 2]
+    }
+    /// Return the fields of a packet that is a pure acknowledgement; `None` where they are not known.
+    fn ack_fields(&mut self, _packet: &Packet<P>) -> Option<AckFields> {
+        None
     }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
     fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}

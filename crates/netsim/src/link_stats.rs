@@ -1,7 +1,7 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
 use aqmlab_aqm::red::victim::REDIRECTED;
-use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
+use aqmlab_aqm::{AckFields, Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
 use crate::attached::HostPairs;
@@ -329,6 +329,12 @@ pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
 
+    /// The fields of a pure acknowledgement, if the packet is one and they are known.
+    #[inline]
+    fn ack_fields(&self) -> Option<AckFields> {
+        None
+    }
+
     /// The number by which markers know the flow of the packet.
     #[inline]
     fn marked_as(&self, meta: &Meta) -> usize {
@@ -406,6 +412,10 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
             Some(pair) => *pair,
             None => [meta.flow; 2],
         }
+    }
+
+    fn ack_fields(&mut self, packet: &Packet<P>) -> Option<AckFields> {
+        packet.payload.ack_fields()
     }
 
     fn left(&mut self, packet: &Packet<P>, queue: &'static str) {

@@ -83,3 +83,29 @@ fn hosts_share_the_rate_equally() {
     let of_node = [None, Some("n2"), Some("n2"), Some("n2"), Some("n2"), Some("n2"), Some("b"), Some("b")];
     assert!((share(&of_node, "dual-srchost") - 0.5).abs() < 0.02);
 }
+
+#[test]
+fn an_ack_filter_relieves_a_narrow_way_back() {
+    let plan = |filter: &str| {
+        let mut plan = dumbbell(&[CUBIC, CUBIC], 10.0, ("fq-codel", &[]), 10.0);
+        let mut links = plan.links.to_vec();
+        let set = [("ack_filter", Value::Word(filter.into()))];
+        links[1] = common::link("back", (1, 0), 0.1, 10.0, ("cake", &set));
+        plan.links = links.into();
+        plan
+    };
+    let filtered = |filter: &str| {
+        let plan = plan(filter);
+        let of = |shortcuts, engine| run(&plan, 3, Options { shortcuts, engine });
+        let tables = of(true, EngineChoice::Windows);
+        assert_eq!(text(&tables), text(&of(false, EngineChoice::Events)), "{filter}");
+        let reasons = common::words(&tables, "drop_reasons", "reason");
+        let drops = integers(&tables, "drop_reasons", "drops");
+        let of_filter = |(reason, drops): (&String, &i64)| if reason == "ack-filter" { *drops } else { 0 };
+        let dropped: i64 = reasons.iter().zip(&drops).map(of_filter).sum();
+        (dropped, integers(&tables, "flows", "goodput_bytes").iter().sum::<i64>())
+    };
+    let [(none, without), (some, with), (more, aggressive)] = ["off", "on", "aggressive"].map(filtered);
+    assert!(none == 0 && some > 500 && more > 500, "{some} {more}");
+    assert!(with > without && aggressive > without, "{without} {with} {aggressive}");
+}

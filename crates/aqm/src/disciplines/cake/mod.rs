@@ -12,6 +12,7 @@
 //! | `rate` | bit/s | `unlimited` | above 0 | tc-cake(8), as all without another source |
 //! | `overhead`, `mpu`, `linklayer` | bytes | 0, 0, `ethernet` | as of a [link](aqmlab_units::Framing) | |
 //! | `ingress`, `autorate_ingress`, `wash` | | false | | |
+//! | `ack_filter` | | `off` | or `on`, `aggressive` | |
 //! | `nat`, `split_gso` | | false, true | without effect | |
 //! | `diffserv` | | `diffserv3` | see `diffserv.rs` | |
 //! | `isolation` | | `triple-isolate` | see `hosts.rs` | |
@@ -36,12 +37,12 @@
 //! * A `memlimit` of its own bounds the memory alone; `limit` is that of Linux's device queue, which bounds only what follows from the rate.
 //! * Where a scheduler serves `cake`, it may have no shaper: other classes could not use the link meanwhile.
 //!
-//! Deliberately absent: `ack-filter`, as disciplines do not see acknowledgement numbers; filters and firewall marks that override tin or
-//! queue.
+//! Deliberately absent: filters and firewall marks that override tin or queue.
 //!
-//! Drop reasons are those of COBALT; gauges are COBALT's for the queue that was served last, the memory, and counts of flows and of ways of the
+//! Drop reasons are those of COBALT and `ack-filter`; gauges are COBALT's for the queue that was served last, the memory, and counts of flows and of ways of the
 //! hash, for several tins also packets, delay and bulk flows of each.
 
+mod ack_filter;
 mod autorate;
 mod diffserv;
 mod flows;
@@ -60,6 +61,7 @@ pub(super) use parameters::{PARAMETERS, PRESETS, read};
 
 use aqmlab_units::Time;
 
+use self::ack_filter::ACK_FILTER;
 use self::autorate::AutoRate;
 use self::diffserv::MAX_TINS;
 use self::flows::ListName;
@@ -318,6 +320,14 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
         self.memory += self.params.memory.of(bytes);
         let queue = number * QUEUES + queue;
         self.queues.push(queue, packet);
+        if let Some(slot) = self.params.ack_filter.superfluous(&self.queues, queue, &packet, host) {
+            let older = self.queues.remove(queue, slot);
+            self.left(queue, &older);
+            if self.params.ingress {
+                self.charge(number, older.meta.bytes, now, true);
+            }
+            host.dropped(older, ACK_FILTER);
+        }
         let queues = &self.queues;
         self.overflow.grew(queue, |queue| bytes_of(queues, queue));
         if self.params.autorate

@@ -1,5 +1,6 @@
 use aqmlab_units::{Framing, LinkLayer, Span};
 
+use super::ack_filter::AckFilter;
 use super::diffserv::DiffServ;
 use super::hosts::Isolation;
 use super::memory::MemoryUnit;
@@ -114,6 +115,14 @@ const OWN: &[Parameter] = &[
     )
     .source(MAN),
     Parameter::new("wash", "", ValueKind::Flag, "code points are cleared once the tin is chosen").source(MAN),
+    Parameter::new(
+        "ack_filter",
+        "",
+        ValueKind::Choice,
+        "acknowledgements that a later one makes superfluous are dropped: all but the last two, or but the last",
+    )
+    .or(&names(&AckFilter::WORDS))
+    .source(MAN),
     Parameter::new("nat", "", ValueKind::Flag, "no effect: hosts are seen through every address translation")
         .source(MAN),
     Parameter::new("split_gso", "", ValueKind::Flag, "no effect: packets are never joined").source(MAN),
@@ -132,6 +141,7 @@ pub(crate) struct Params {
     pub(super) ingress: bool,
     pub(super) autorate: bool,
     pub(super) wash: bool,
+    pub(super) ack_filter: AckFilter,
     pub(super) target: Span,
     pub(super) rtt: Span,
     pub(super) max_packet: u32,
@@ -172,6 +182,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     let framing = read_framing(reader);
     let [ingress, autorate, wash] =
         ["ingress", "autorate_ingress", "wash"].map(|key| reader.flag(key, false));
+    let ack_filter = reader.word("ack_filter", &AckFilter::WORDS);
     // They describe Linux's packets, and change nothing here.
     for (key, default) in [("nat", false), ("split_gso", true)] {
         reader.flag(key, default);
@@ -199,6 +210,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
         ingress,
         autorate,
         wash,
+        ack_filter,
         target,
         rtt,
         max_packet,
