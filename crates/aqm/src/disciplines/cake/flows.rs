@@ -130,9 +130,17 @@ impl Flows {
     /// Return the flow to serve next and its list; `looks_at_decaying` prefers a decaying flow.
     #[inline]
     pub fn next(&self, looks_at_decaying: bool) -> Option<(usize, ListName)> {
-        use ListName::{Decaying, New, Old};
-        let order = if looks_at_decaying { [Decaying, New, Old] } else { [New, Old, Decaying] };
-        order.into_iter().find_map(|list| Some((self.first(list)?, list)))
+        let head = |list: ListName| self.lists[list as usize].head;
+        let list = if looks_at_decaying && head(ListName::Decaying) != NONE {
+            ListName::Decaying
+        } else if head(ListName::New) != NONE {
+            ListName::New
+        } else if head(ListName::Old) != NONE {
+            ListName::Old
+        } else {
+            ListName::Decaying
+        };
+        self.first(list).map(|queue| (queue, list))
     }
 
     /// Append a flow to a list.

@@ -139,7 +139,8 @@ impl Hosts {
     /// Return the bytes that a flow of these hosts may send in a round.
     #[inline]
     pub fn quantum<P>(&self, pair: Pair, quantum: u32, host: &mut impl Host<P>) -> i32 {
-        ((quantum * (65_535 / self.load(pair)) + host.below(65_536) as u32) >> 16) as i32
+        let u = (host.uniform() * 65_536.0) as u32;
+        ((quantum * (65_535 / self.load(pair)) + u) >> 16) as i32
     }
 
     #[inline]

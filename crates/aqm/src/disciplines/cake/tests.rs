@@ -19,7 +19,8 @@ pub(super) struct Ends {
 
 impl Host<u32> for Ends {
     fn uniform(&mut self) -> f64 {
-        0.5
+        self.draws += 1;
+        (mix(self.draws) >> 11) as f64 / (1_u64 << 53) as f64
     }
     fn below(&mut self, n: u64) -> u64 {
         self.draws += 1;
