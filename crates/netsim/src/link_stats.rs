@@ -335,7 +335,7 @@ pub trait Numbered: Copy + Default {
         None
     }
 
-    /// The number by which markers know the flow of the packet.
+    /// The flow of the plan to which the packet belongs, by which markers know it.
     #[inline]
     fn marked_as(&self, meta: &Meta) -> usize {
         flow_of(meta)
@@ -407,9 +407,13 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
 
     fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
         let meta = &packet.meta;
-        match self.stats.hosts.as_ref().and_then(|hosts| hosts.get(flow_of(meta))) {
-            Some([from, to]) if meta.header.kind() == Kind::Ack => [*to, *from],
-            Some(pair) => *pair,
+        // A live link knows the flow of the plan, a recording only the number of the flow.
+        let of = |hosts: &HostPairs| {
+            hosts.get(packet.payload.marked_as(meta)).or_else(|| hosts.get(flow_of(meta))).copied()
+        };
+        match self.stats.hosts.as_ref().and_then(of) {
+            Some([from, to]) if meta.header.kind() == Kind::Ack => [to, from],
+            Some(pair) => pair,
             None => [meta.flow; 2],
         }
     }

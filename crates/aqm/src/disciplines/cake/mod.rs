@@ -33,14 +33,13 @@
 //! * The flow label takes the place of the hash of addresses and ports. Hosts are those that the environment knows
 //!   ([`Host::hosts`](crate::Host::hosts)).
 //! * `ecn = false` drops where Linux always marks.
-//!
 //! * A `memlimit` of its own bounds the memory alone; `limit` is that of Linux's device queue, which bounds only what follows from the rate.
 //! * Where a scheduler serves `cake`, it may have no shaper: other classes could not use the link meanwhile.
 //!
 //! Deliberately absent: filters and firewall marks that override tin or queue.
 //!
-//! Drop reasons are those of COBALT and `ack-filter`; gauges are COBALT's for the queue that was served last, the memory, and counts of flows and of ways of the
-//! hash, for several tins also packets, delay and bulk flows of each.
+//! Drop reasons are those of COBALT and `ack-filter`; gauges are COBALT's for the queue that was served last, the memory, and counts of flows and
+//! of ways of the hash, for several tins also packets, delays and flows of each, as `tc -s`.
 
 mod ack_filter;
 mod autorate;
@@ -391,22 +390,34 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
         if self.tins.len() == 1 {
             return;
         }
-        for (tin, [packets, delay, bulk]) in self.tins.iter().zip(&GAUGES) {
-            out(Gauge::State(packets), tin.backlog.packets.into());
-            out(Gauge::State(delay), tin.delays.average as f64 / 1e9);
-            out(Gauge::State(bulk), tin.flows.bulk.into());
+        for (tin, names) in self.tins.iter().zip(&GAUGES) {
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            let values = [
+                tin.backlog.packets.into(),
+                seconds(tin.delays.average),
+                seconds(tin.delays.peak),
+                seconds(tin.delays.sparse),
+                (tin.flows.sparse + tin.flows.decaying).into(),
+                tin.flows.bulk.into(),
+            ];
+            names.iter().zip(values).for_each(|(name, value)| out(Gauge::State(name), value));
         }
     }
 }
 
+/// The names of the gauges of a tin.
+macro_rules! names_of {
+    ($($tin:literal)*) => {
+        [$([
+            concat!("packets_", $tin),
+            concat!("delay_", $tin),
+            concat!("peak_delay_", $tin),
+            concat!("sparse_delay_", $tin),
+            concat!("sparse_flows_", $tin),
+            concat!("bulk_flows_", $tin),
+        ]),*]
+    };
+}
+
 /// Names of the gauges of each tin.
-const GAUGES: [[&str; 3]; MAX_TINS] = [
-    ["packets_0", "delay_0", "bulk_flows_0"],
-    ["packets_1", "delay_1", "bulk_flows_1"],
-    ["packets_2", "delay_2", "bulk_flows_2"],
-    ["packets_3", "delay_3", "bulk_flows_3"],
-    ["packets_4", "delay_4", "bulk_flows_4"],
-    ["packets_5", "delay_5", "bulk_flows_5"],
-    ["packets_6", "delay_6", "bulk_flows_6"],
-    ["packets_7", "delay_7", "bulk_flows_7"],
-];
+const GAUGES: [[&str; 6]; MAX_TINS] = names_of!(0 1 2 3 4 5 6 7);
