@@ -1,6 +1,6 @@
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
+use crate::{AckFields, Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 
 /// A wrapper that checks the invariants of all disciplines after every call.
 ///
@@ -87,8 +87,16 @@ struct Watching<'a, H> {
 }
 
 impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
+    fn hosts(&mut self, packet: &Packet<u32>) -> [u32; 2] {
+        self.host.hosts(packet)
+    }
+
     fn left(&mut self, packet: &Packet<u32>, queue: &'static str) {
         self.host.left(packet, queue);
+    }
+
+    fn ack_fields(&mut self, packet: &Packet<u32>) -> Option<AckFields> {
+        self.host.ack_fields(packet)
     }
 
     fn uniform(&mut self) -> f64 {
@@ -136,6 +144,10 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         }
         self.check();
         answer
+    }
+
+    fn not_before(&self, now: Time) -> Option<Time> {
+        self.inner.not_before(now)
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -69,6 +69,13 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
         }
     }
 
+    fn not_before(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::DropTail(_) | Self::Red(_) => None,
+            Self::NonRed(q) => q.not_before(now),
+        }
+    }
+
     fn is_timed(&self) -> bool {
         match self {
             Self::DropTail(_) => false,

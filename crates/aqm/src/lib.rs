@@ -32,7 +32,7 @@ pub use fifo::Fifo;
 pub use over_fifo::{Decide, OverFifo, Verdict};
 pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
-pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc, Visitor};
+pub use qdisc::{AckFields, Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc, Visitor};
 pub(crate) use red::SpacingState;
 pub use registry::{parts_with, plugin_parameter};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, RedParts, Resolved, Spec, Value};

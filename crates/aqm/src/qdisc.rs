@@ -57,6 +57,17 @@ impl DropReason {
     }
 }
 
+/// The fields of a pure acknowledgement that an ACK filter compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckFields {
+    /// The number acknowledged.
+    pub number: i32,
+    /// The flags of the ECN echo.
+    pub ecn: u8,
+    /// It has options: SACK blocks or a time stamp.
+    pub has_options: bool,
+}
+
 /// The environment of a discipline: provides random numbers, and receives dropped and marked packets.
 pub trait Host<P> {
     /// Return the next random number, uniform on [0, 1).
@@ -67,6 +78,14 @@ pub trait Host<P> {
     fn dropped(&mut self, packet: Packet<P>, reason: DropReason);
     /// Note that the ECN field of a packet was set to CE in place of a drop for `reason`; the packet is not dropped.
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason);
+    /// Return the numbers of the packet's source host and destination host. Where hosts are not known, each flow has hosts of its own.
+    fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
+        [packet.meta.flow; 2]
+    }
+    /// Return the fields of a packet that is a pure acknowledgement; `None` where they are not known.
+    fn ack_fields(&mut self, _packet: &Packet<P>) -> Option<AckFields> {
+        None
+    }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
     fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}
 }
@@ -183,6 +202,12 @@ pub trait Qdisc<P> {
             }
             Dequeue::Empty | Dequeue::NotBefore(_) => false,
         }
+    }
+
+    /// Return the time before which no packet may leave, if packets wait and [`Qdisc::dequeue_into`] has returned none at `now`; `None` from
+    /// a discipline that is work-conserving.
+    fn not_before(&self, _now: Time) -> Option<Time> {
+        None
     }
 
     /// Note that the link is idle from `now` on: [`Qdisc::dequeue`] at the end of a service with an empty queue.

@@ -33,6 +33,8 @@ pub enum Value {
     Bytes(u64),
     /// A time in seconds.
     Seconds(f64),
+    /// A bit rate.
+    Rate(Rate),
     /// A word.
     Word(String),
     /// true or false.
@@ -50,6 +52,7 @@ impl core::fmt::Display for Value {
             Self::Packets(x) => write!(f, "{x}p"),
             Self::Bytes(b) => write!(f, "{b}B"),
             Self::Seconds(s) => write!(f, "{s}s"),
+            Self::Rate(rate) => write!(f, "{}bps", rate.0),
             Self::Word(w) => write!(f, "{w}"),
             Self::Flag(b) => write!(f, "{b}"),
             Self::Points(p) => write!(f, "{p:?}"),
@@ -229,6 +232,7 @@ fn check(parameter: &Parameter, value: &Value) -> Result<(), String> {
             return Err(format!("{value} is longer than 30 days, the longest time of a queue"));
         }
         (ValueKind::Time, Value::Seconds(s)) => parameter.admits(*s),
+        (ValueKind::Rate, Value::Rate(rate)) => rate.0 > 0 && parameter.admits(rate.bps()),
         (ValueKind::Flag, Value::Flag(_)) => true,
         (ValueKind::Points, Value::Points(points)) => return check_points(points),
         _ => return Err(format!("{value} has the wrong type")),

@@ -21,9 +21,8 @@ fn extremes(parameter: &Parameter) -> Vec<Value> {
         ValueKind::Time => [0.0, 1e-4, 1.0, 2.5e6, f64::MAX].map(Value::Seconds).to_vec(),
         ValueKind::Number => numbers(Value::Number),
         ValueKind::Flag => vec![Value::Flag(false), Value::Flag(true)],
-        ValueKind::Rate | ValueKind::Choice | ValueKind::Points | ValueKind::Text | ValueKind::Numbers => {
-            Vec::new()
-        }
+        ValueKind::Rate => [1, 1000, 1_000_000, u64::MAX].map(|bps| Value::Rate(Rate(bps))).to_vec(),
+        ValueKind::Choice | ValueKind::Points | ValueKind::Text | ValueKind::Numbers => Vec::new(),
     }
 }
 

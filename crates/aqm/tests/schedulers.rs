@@ -142,7 +142,23 @@ fn errors_of_a_child_queue_name_its_class() {
 }
 
 /// Disciplines to put behind classes, some of which drop what waits or go by timers.
-const BEHIND: [&str; 9] = ["drop-tail", "red", "codel", "choke", "rem", "sfb", "drr", "wfq", "adaptive-red"];
+const BEHIND: [&str; 10] =
+    ["drop-tail", "red", "codel", "choke", "rem", "sfb", "drr", "wfq", "adaptive-red", "cake"];
+
+#[test]
+fn a_class_has_no_shaper_of_its_own() {
+    let cake = |set: &[(&str, Value)]| {
+        let mut spec = Spec::new("cake").expect("a preset");
+        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
+        scheduler("priority", &[("a", 8, 1.0, Some(spec)), ("rest", 63, 1.0, None)])
+    };
+    assert!(cake(&[]).is_ok());
+    for set in [("rate", Value::Rate(Rate(1_000_000))), ("autorate_ingress", Value::Flag(true))] {
+        let errors = cake(&[set]).expect_err("a shaper");
+        assert_eq!((errors.len(), &*errors[0].key), (1, "class.a.queue"));
+        assert_eq!(errors[0].message, "cake has a shaper of its own");
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]

@@ -31,6 +31,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Udp { rate: Rate(1_000_000), packet, pattern }),
     };
     let plan = Plan {

@@ -1,10 +1,11 @@
 use core::ops::Deref;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aqmlab_aqm::Limit;
 use aqmlab_units::Span;
 
-use crate::plan::{Length, LinkId, Plan, Transport};
+use crate::plan::{Ends, Flow, Length, LinkId, Plan, Transport};
 
 /// Longest backlog of a link whose departures are computed at arrivals: sums of times of 64 bits hold that and a run.
 const LONGEST_BACKLOG: Span = Span(u64::MAX / 4);
@@ -19,7 +20,12 @@ pub(crate) struct Attached<'a> {
     markers: BTreeMap<LinkId, Vec<usize>>,
     /// No packet of the plan has more bytes.
     largest_packet: u32,
+    /// Numbers of source and destination host of each flow, if a queue asks for them.
+    hosts: Option<HostPairs>,
 }
+
+/// Numbers of the source and of the destination host of each flow.
+pub(crate) type HostPairs = Arc<[[u32; 2]]>;
 
 impl Deref for Attached<'_> {
     type Target = Plan;
@@ -38,7 +44,13 @@ impl<'a> Attached<'a> {
             markers.entry(marker.link).or_default().push(number);
         }
         let largest_packet = plan.flows.iter().map(|flow| largest(&flow.transport)).max().unwrap_or(0);
-        Self { plan, observed, markers, largest_packet }
+        let hosts = plan.links.iter().any(|link| link.queue.reads_hosts()).then(|| host_pairs(plan));
+        Self { plan, observed, markers, largest_packet, hosts }
+    }
+
+    /// The hosts of all flows, if the queue of the link asks for them.
+    pub fn hosts(&self, link: LinkId) -> Option<HostPairs> {
+        self.hosts.clone().filter(|_| self.links[link as usize].queue.reads_hosts())
     }
 
     /// Whether the link is observed.
@@ -76,4 +88,31 @@ fn largest(transport: &Transport) -> u32 {
         Transport::Udp { packet, .. } => packet.same().unwrap_or(Length::MAX),
         Transport::Scream(config) => config.mss.max(config.feedback_size),
     }
+}
+
+/// Number the hosts of all flows: a node has its own number, and names that no node has follow in the order of the flows.
+fn host_pairs(plan: &Plan) -> HostPairs {
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    if plan.flows.iter().any(|flow| flow.hosts.is_some()) {
+        numbers.extend(plan.nodes.iter().map(|node| node.as_str()).zip(0..));
+    }
+    let pair = |flow: &Flow| {
+        let (from, to) = match flow.ends {
+            Ends::At(from, to) => (from, to),
+            Ends::Drawn { from, to, .. } => (from.unwrap_or(0), to.unwrap_or(0)),
+        };
+        [from, to]
+    };
+    let mut next = plan.nodes.len() as u32;
+    let mut pairs: Vec<_> = plan.flows.iter().map(pair).collect();
+    for (flow, pair) in plan.flows.iter().zip(&mut pairs) {
+        let Some(hosts) = &flow.hosts else { continue };
+        for (name, host) in [&hosts.source, &hosts.destination].into_iter().zip(pair) {
+            if let Some(name) = name {
+                *host = *numbers.entry(name).or_insert(next);
+                next = next.max(*host + 1);
+            }
+        }
+    }
+    pairs.into()
 }

@@ -1,9 +1,10 @@
 //! The statistics of a link, and the [`Host`] that connects its discipline to them.
 
 use aqmlab_aqm::red::victim::REDIRECTED;
-use aqmlab_aqm::{Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
+use aqmlab_aqm::{AckFields, Backlog, DropClass, DropReason, Host, Kind, Meta, Packet};
 use aqmlab_units::{Span, Stream, Time};
 
+use crate::attached::HostPairs;
 use crate::link::outage::FLUSHED;
 use crate::observe::Observation;
 use crate::paths::flow_of;
@@ -174,15 +175,18 @@ pub(crate) struct LinkStats {
     pub observation: Option<Box<Observation>>,
     /// The discipline sent the last packet that it dropped another way.
     pub is_redirected: bool,
+    /// The hosts of all flows, if the discipline asks for them.
+    hosts: Option<HostPairs>,
 }
 
 impl LinkStats {
-    pub fn new(observation: Option<Observation>) -> Self {
+    pub fn new(observation: Option<Observation>, hosts: Option<HostPairs>) -> Self {
         Self {
             counters: LinkCounters::default(),
             drops: Drops::default(),
             observation: observation.map(Box::new),
             is_redirected: false,
+            hosts,
         }
     }
 
@@ -325,7 +329,13 @@ pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
 
-    /// The number by which markers know the flow of the packet.
+    /// The fields of a pure acknowledgement, if the packet is one and they are known.
+    #[inline]
+    fn ack_fields(&self) -> Option<AckFields> {
+        None
+    }
+
+    /// The flow of the plan to which the packet belongs, by which markers know it.
     #[inline]
     fn marked_as(&self, meta: &Meta) -> usize {
         flow_of(meta)
@@ -393,6 +403,23 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
 
     fn marked(&mut self, packet: &Packet<P>, reason: DropReason) {
         self.stats.marked(self.now, packet, reason);
+    }
+
+    fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
+        let meta = &packet.meta;
+        // A live link knows the flow of the plan, a recording only the number of the flow.
+        let of = |hosts: &HostPairs| {
+            hosts.get(packet.payload.marked_as(meta)).or_else(|| hosts.get(flow_of(meta))).copied()
+        };
+        match self.stats.hosts.as_ref().and_then(of) {
+            Some([from, to]) if meta.header.kind() == Kind::Ack => [to, from],
+            Some(pair) => pair,
+            None => [meta.flow; 2],
+        }
+    }
+
+    fn ack_fields(&mut self, packet: &Packet<P>) -> Option<AckFields> {
+        packet.payload.ack_fields()
     }
 
     fn left(&mut self, packet: &Packet<P>, queue: &'static str) {

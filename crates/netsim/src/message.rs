@@ -1,6 +1,6 @@
 //! The message between stations: a packet with the key of its next arrival.
 
-use aqmlab_aqm::{Ecn, Header, Kind, Meta};
+use aqmlab_aqm::{AckFields, Ecn, Header, Kind, Meta};
 use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAck, SackBlocks};
 use aqmlab_units::{Time, prefetch};
 
@@ -57,6 +57,14 @@ impl Numbered for Rest {
     #[inline]
     fn number(&self) -> i32 {
         self.number
+    }
+
+    fn ack_fields(&self) -> Option<AckFields> {
+        if Header::default().with_own(self.header).kind() != Kind::Ack {
+            return None;
+        }
+        let (ace, echo) = (self.header >> FLAGS_AT & ACE, self.header >> 28 & (ECHO >> 28));
+        Some(AckFields { number: self.number, ecn: (ace | echo) as u8, has_options: self.sack != NO_SACK })
     }
 }
 
@@ -378,6 +386,10 @@ mod tests {
             let message = store.message(KEY, 7, false, &ack);
             assert_eq!(store.take_ack(&message), ack);
         }
+        let fields = |store: &mut SackStore, ack: &Ack| store.message(KEY, 7, true, ack).rest().ack_fields();
+        let expected = AckFields { number: 3, ecn: 0b1101, has_options: false };
+        assert_eq!(fields(&mut store, &Ack { ace: 5, ..plain }), Some(expected));
+        assert_eq!(fields(&mut store, &Ack { ece: false, ..plain }), Some(AckFields { ecn: 0, ..expected }));
         let mut ack = plain;
         ack.sack.push(SackBlock { left: 5, right: 6 });
         for _ in 0..3 {

@@ -489,13 +489,13 @@ impl Fabric {
         let Link::Queue(queue) = &mut links[link as usize] else { return false };
         let is_served = queue.serve(now, message);
         queue.take_dropped(|dropped| sacks.release(&dropped));
-        if !is_served {
-            return false;
-        }
         if A::GLOBAL_ORDER
             && let Some(end) = queue.announce()
         {
             scheduler.serving(link, end);
+        }
+        if !is_served {
+            return false;
         }
         match self.leave(scheduler, message) {
             Some(Next::Link(next)) => self.carry(scheduler, next, message),

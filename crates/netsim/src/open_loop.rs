@@ -168,7 +168,8 @@ impl State {
                 }
                 Some(now + Span::from_secs(self.services.exponential(self.mean_service)))
             }
-            Dequeue::Empty | Dequeue::NotBefore(_) => None,
+            Dequeue::NotBefore(time) => Some(time),
+            Dequeue::Empty => None,
         };
     }
 }

@@ -351,6 +351,7 @@ mod tests {
             class: 1,
             ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
+            hosts: None,
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Packets(20),

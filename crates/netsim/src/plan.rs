@@ -251,6 +251,8 @@ pub struct Flow {
     pub ttl: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,
+    /// Names of the hosts at its ends, where the scenario has any; else its nodes are its hosts. Flows of a group share them.
+    pub hosts: Option<Arc<FlowHosts>>,
     /// How it sends; flows of a group share it, unless something in it is their own.
     pub transport: Arc<Transport>,
 }
@@ -265,6 +267,23 @@ impl Flow {
             Ends::At(from, to) => (from, to),
             Ends::Drawn { .. } => panic!("the ends of flow {} are not drawn", self.name),
         }
+    }
+}
+
+/// Names of the hosts at the ends of a flow; `None`: its node is its host. A node's name is that node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowHosts {
+    /// Where data packets come from.
+    pub source: Option<Name>,
+    /// Where data packets go to.
+    pub destination: Option<Name>,
+}
+
+impl FlowHosts {
+    /// Return those of the reverse direction.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        Self { source: self.destination.clone(), destination: self.source.clone() }
     }
 }
 

@@ -44,6 +44,7 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Tcp { config, size, clock_offset: None }),
     }
 }

@@ -11,7 +11,7 @@ use aqmlab_netsim::plan::{Ends, Multipath, Plan, Size, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl::Cubic;
-use aqmlab_units::{Span, Time};
+use aqmlab_units::{Rate, Span, Time};
 use common::ring::{Kind, fail, impair, ring, routings};
 use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
@@ -56,6 +56,9 @@ fn any_queue() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Value)
             }
             if timer && ["adaptive-red", "load-red", "adaptive-rio"].contains(&name) {
                 set.push(("adapt_clock", Value::Word("timer".into())));
+            }
+            if timer && name == "cake" {
+                set.push(("rate", Value::Rate(Rate(1_000_000))));
             }
             (name, set)
         },

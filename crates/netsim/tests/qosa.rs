@@ -40,6 +40,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         class: u8::from(i == 0),
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Udp {
             rate: Rate(200_000),
             packet: Length::fixed(500),

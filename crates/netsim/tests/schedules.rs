@@ -36,6 +36,7 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Udp {
             rate: Rate(8_000_000),
             packet: Length::fixed(1000),

@@ -88,7 +88,8 @@ pub(crate) fn of_discipline(value: ParameterValue<'_>) -> Option<aqmlab_aqm::Val
         ParameterValue::Time(span) => Value::Seconds(span.secs()),
         ParameterValue::Points(points) => Value::Points(points),
         ParameterValue::BytesByLevel(levels) => Value::BytesByLevel(levels),
-        ParameterValue::Rate(_) | ParameterValue::Text(_) | ParameterValue::Numbers(_) => return None,
+        ParameterValue::Rate(rate) => Value::Rate(rate),
+        ParameterValue::Text(_) | ParameterValue::Numbers(_) => return None,
     })
 }
 

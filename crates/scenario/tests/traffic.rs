@@ -219,6 +219,20 @@ fn labels() {
 }
 
 #[test]
+fn hosts_are_nodes_or_names() {
+    assert_eq!(flow("").hosts, None);
+    let hosts = flow("source_host = \"laptop\"").hosts.expect("hosts");
+    assert_eq!((hosts.source.as_deref(), hosts.destination.as_deref()), (Some("laptop"), None));
+    let text = "[[flow]]\nname = \"f\"\nsource_host = \"a\"\ndestination_host = \"b\"\n";
+    let f = &checked(text)["flows"][0];
+    assert_eq!((&f["source_host"], &f["destination_host"]), (&json!("a"), &json!("b")));
+    // The other direction of a call has them turned round.
+    let call = checked(&format!("{text}voip = {{}}\n"));
+    let back = &call["flows"][1];
+    assert_eq!((&back["source_host"], &back["destination_host"]), (&json!("b"), &json!("a")));
+}
+
+#[test]
 fn ends_that_are_drawn_are_listed() {
     let text = "format = 1\n[run]\nduration = \"1s\"\n[bus]\nrouters = 2\nlink = { rate = \"1Mbps\", delay = \"1ms\" }\n\
                 host = { rate = \"1Mbps\", delay = \"1ms\" }\n[[flow]]\nname = \"f\"\n[[flow]]\nname = \"g\"\nto = \"h1\"\n";

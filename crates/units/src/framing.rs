@@ -20,6 +20,40 @@
 //!
 //! The smallest length is that of the packet with its overhead, before cells are made of it.
 
+use crate::{Parameter, ValueKind};
+
+const OVERHEAD: Parameter = Parameter::new(
+    "overhead",
+    "",
+    ValueKind::Number,
+    "bytes that every packet has on the wire in addition to its own, headers of IP included",
+)
+.whole()
+.from(-64.0)
+.to(256.0)
+.default("0")
+.source("tc-cake(8)");
+const MPU: Parameter = Parameter::new(
+    "mpu",
+    "",
+    ValueKind::Number,
+    "smallest length of a packet on the wire with its overhead, in bytes",
+)
+.whole()
+.from(0.0)
+.to(256.0)
+.default("0")
+.source("tc-cake(8)");
+const LINKLAYER: Parameter = Parameter::new(
+    "linklayer",
+    "",
+    ValueKind::Choice,
+    "cells or blocks that carry packets: atm has 53 bytes for 48, ptm 65 for 64",
+)
+.or(LinkLayer::WORDS)
+.default("ethernet")
+.source("tc-cake(8), tc-stab(8)");
+
 /// The cells or blocks of a link layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkLayer {
@@ -60,6 +94,9 @@ pub struct Framing {
 }
 
 impl Framing {
+    /// The keys that describe it: `overhead`, `mpu` and `linklayer`.
+    pub const PARAMETERS: [Parameter; 3] = [OVERHEAD, MPU, LINKLAYER];
+
     /// Return the length on the wire of a packet, in bytes; at least 1.
     pub fn on_wire(&self, bytes: u32) -> u32 {
         let length = bytes.saturating_add_signed(self.overhead).max(self.mpu).max(1);

@@ -32,6 +32,7 @@ DISCIPLINES: dict[str, tuple[int, str]] = {
     "double-slope-red": (1, "triangle-down"),
     "codel": (2, "triangle-up"),
     "cobalt": (2, "pentagon"),
+    "cake": (2, "star"),
     "exred": (3, "diamond"),
     "pie": (4, "triangle-down"),
     "fq-pie": (4, "star"),

@@ -22,11 +22,12 @@ from aqmlab.statistics.compared import compare_means
 from aqmlab.theory.scenario.model import model_of
 from aqmlab.theory.scenario.theory import theory_of
 
-AT_DEQUEUE = ("codel", "cobalt", "fq-codel", "pi2", "dualpi2")
+AT_DEQUEUE = ("codel", "cobalt", "fq-codel", "cake", "pi2", "dualpi2")
 """Disciplines that decide when a packet leaves; all others decide when it comes."""
 SCHEDULERS: Mapping[str, str] = {
     "fq-codel": "a queue a flow (hashed), deficit round robin with new flows first, CoDel in each",
     "fq-pie": "a queue a flow (hashed), deficit round robin with new flows first, PIE in each",
+    "cake": "a queue a flow (hashed) in each tin, deficit round robin with new flows first, COBALT in each",
     "dualpi2": "two coupled queues, weighted, low latency first",
     "sfq": "a queue a flow (hashed), round robin",
     "drr": "a queue a flow, deficit round robin",
@@ -199,6 +200,7 @@ ADAPTIVE: Mapping[str, str] = {
     "codel": "yes: the interval between drops follows the time above the target",
     "fq-codel": "yes: the interval between drops follows the time above the target",
     "cobalt": "yes: as CoDel, and a drop probability as BLUE",
+    "cake": "yes: as COBALT",
     "pie": "yes: the gain follows the drop probability",
     "fq-pie": "yes: the gain follows the drop probability",
     "pi": "yes: the probability follows the queue's distance from its target",

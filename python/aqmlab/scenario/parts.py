@@ -91,6 +91,8 @@ class Flow:
         Time to live with which both ends send, 1 to 255.
     acks_share_label
         Whether acknowledgements carry the flow label and the priority of the data.
+    source_host, destination_host
+        Hosts of data packets for host isolation (CAKE); None: the nodes at its ends.
     """
 
     name: str
@@ -108,6 +110,8 @@ class Flow:
     priority: int = 0
     ttl: int = 64
     acks_share_label: bool = False
+    source_host: str | None = None
+    destination_host: str | None = None
 
     @property
     def is_tcp(self) -> bool:

@@ -87,33 +87,44 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    target: Span,
-    interval: Span,
-    /// Delays below this are always acceptable.
-    four_packets: Span,
-    increment: f64,
-    decrement: f64,
-    ecn: bool,
+    law: Law,
 }
+
+/// The constants of CoDel and BLUE.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    pub target: Span,
+    pub interval: Span,
+    /// Delays up to this are always acceptable: the time of four largest packets.
+    pub acceptable: Span,
+    pub increment: f64,
+    pub decrement: f64,
+    pub ecn: bool,
+}
+
+/// BLUE's default step up.
+pub(super) const P_INC: f64 = 1.0 / 256.0;
+/// BLUE's default step down.
+pub(super) const P_DEC: f64 = 1.0 / 4096.0;
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
-    let four_packets = reader.rate().time_of(max_packet.saturating_mul(4));
-    let increment = reader.number("increment", 1.0 / 256.0);
-    let decrement = reader.number("decrement", 1.0 / 4096.0);
+    let acceptable = reader.rate().time_of(max_packet.saturating_mul(4));
+    let increment = reader.number("increment", P_INC);
+    let decrement = reader.number("decrement", P_DEC);
     let ecn = reader.flag("ecn", false);
-    Ok(Params { room, target, interval, four_packets, increment, decrement, ecn })
+    Ok(Params { room, law: Law { target, interval, acceptable, increment, decrement, ecn } })
 }
 
 /// State of CoDel and BLUE.
 #[derive(Clone, Copy, Debug, Default)]
-struct Control {
+pub(super) struct Control {
     count: u32,
     is_dropping: bool,
     drop_next: Time,
-    p_drop: f64,
+    pub p_drop: f64,
     /// Time of the last step of the probability.
     moved: Time,
     delay: Span,
@@ -121,19 +132,24 @@ struct Control {
 
 impl Control {
     /// `t + interval/sqrt(count)`; a count of 0 is like 1.
-    fn next(&self, params: &Params, t: Time) -> Time {
-        t + Span::from_secs(params.interval.secs() / libm::sqrt(f64::from(self.count.max(1))))
+    fn next(&self, law: &Law, t: Time) -> Time {
+        t + Span::from_secs(law.interval.secs() / libm::sqrt(f64::from(self.count.max(1))))
     }
 
     /// Return whether BLUE may change its probability again.
-    fn may_move(&self, params: &Params, now: Time) -> bool {
-        now.since(self.moved) > params.target
+    fn may_move(&self, law: &Law, now: Time) -> bool {
+        now.since(self.moved) > law.target
+    }
+
+    /// Return whether an empty queue has nothing to remember: no count, no probability, and an interval without packets is over.
+    pub fn is_at_rest(&self, now: Time) -> bool {
+        self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
 
     /// Increase BLUE's probability after an overflow of the buffer.
-    fn overflowed(&mut self, params: &Params, now: Time) {
-        if self.may_move(params, now) {
-            self.p_drop = (self.p_drop + params.increment).min(1.0);
+    pub fn overflowed(&mut self, law: &Law, now: Time) {
+        if self.may_move(law, now) {
+            self.p_drop = (self.p_drop + law.increment).min(1.0);
             self.moved = now;
         }
         self.is_dropping = true;
@@ -142,33 +158,34 @@ impl Control {
     }
 
     /// Decrease BLUE's probability after the queue has run empty.
-    fn ran_empty(&mut self, params: &Params, now: Time) {
-        if self.p_drop > 0.0 && self.may_move(params, now) {
-            self.p_drop = (self.p_drop - params.decrement).max(0.0);
+    pub fn ran_empty(&mut self, law: &Law, now: Time) {
+        if self.p_drop > 0.0 && self.may_move(law, now) {
+            self.p_drop = (self.p_drop - law.decrement).max(0.0);
             self.moved = now;
         }
         self.is_dropping = false;
         if self.count > 0 && now >= self.drop_next {
             self.count -= 1;
-            self.drop_next = self.next(params, self.drop_next);
+            self.drop_next = self.next(law, self.drop_next);
         }
     }
 
-    /// Decide about the packet at the head. Return the packet, possibly marked, unless it was dropped.
-    fn drop_decision<P: Copy>(
+    /// Decide about the packet at the head, and mark it in place of a drop where that is allowed. Return the reason if it is to be dropped.
+    #[inline]
+    pub fn should_drop<P: Copy>(
         &mut self,
-        params: &Params,
+        law: &Law,
         now: Time,
-        mut packet: Packet<P>,
+        packet: &mut Packet<P>,
         host: &mut impl Host<P>,
-    ) -> Option<Packet<P>> {
+    ) -> Option<DropReason> {
         self.delay = now.since(packet.meta.arrival);
-        let ok_to_drop = self.delay > params.target && self.delay > params.four_packets;
+        let ok_to_drop = self.delay > law.target && self.delay > law.acceptable;
         let is_due = self.count > 0 && now >= self.drop_next;
         let mut is_late = now > self.drop_next;
         if ok_to_drop {
             if !self.is_dropping {
-                self.drop_next = self.next(params, now);
+                self.drop_next = self.next(law, now);
             }
             self.count = self.count.max(1);
         }
@@ -176,33 +193,37 @@ impl Control {
         let signals = is_due && ok_to_drop;
         if signals {
             self.count = self.count.saturating_add(1);
-            self.drop_next = self.next(params, self.drop_next);
+            self.drop_next = self.next(law, self.drop_next);
             is_late = now > self.drop_next;
         } else if is_due {
-            self.lower_count(params, now);
+            self.lower_count(law, now);
             is_late = now > self.drop_next;
         }
         let by_blue = self.p_drop > 0.0 && host.uniform() < self.p_drop;
-        let drops = by_blue || (signals && !marks(params.ecn, &mut packet, CONTROL_LAW, host));
+        let drops = by_blue || (signals && !marks(law.ecn, packet, CONTROL_LAW, host));
         // While count is 0, drop_next records the time of the last packet: after an interval without packets, the first one
         // with too long a delay is acted on without waiting for another interval.
         if self.count == 0 {
-            self.drop_next = now + params.interval;
+            self.drop_next = now + law.interval;
         } else if is_late && !drops {
             self.drop_next = now;
         }
-        if drops {
-            host.dropped(packet, if by_blue { BLUE } else { CONTROL_LAW });
-            return None;
-        }
-        Some(packet)
+        drops.then_some(if by_blue { BLUE } else { CONTROL_LAW })
+    }
+
+    /// Report the gauges.
+    pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
+        out(Gauge::State("p_drop"), self.p_drop);
+        out(Gauge::State("delay"), self.delay.secs());
+        out(Gauge::State("count"), f64::from(self.count));
+        out(Gauge::State("dropping"), f64::from(u8::from(self.is_dropping)));
     }
 
     /// Decrease the count for each signal that was due but not needed.
-    fn lower_count(&mut self, params: &Params, now: Time) {
+    fn lower_count(&mut self, law: &Law, now: Time) {
         while self.count > 0 && now >= self.drop_next {
             self.count -= 1;
-            self.drop_next = self.next(params, self.drop_next);
+            self.drop_next = self.next(law, self.drop_next);
         }
     }
 }
@@ -225,19 +246,20 @@ impl<P: Copy> Cobalt<P> {
 impl<P: Copy> Qdisc<P> for Cobalt<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            self.control.overflowed(&self.params, now);
+            self.control.overflowed(&self.params.law, now);
             return host.dropped(packet, DropReason::OVERFLOW);
         }
         self.queue.push(packet);
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(packet) = self.queue.pop() {
-            if let Some(packet) = self.control.drop_decision(&self.params, now, packet, host) {
-                return Dequeue::Packet(packet);
+        while let Some(mut packet) = self.queue.pop() {
+            match self.control.should_drop(&self.params.law, now, &mut packet, host) {
+                Some(reason) => host.dropped(packet, reason),
+                None => return Dequeue::Packet(packet),
             }
         }
-        self.control.ran_empty(&self.params, now);
+        self.control.ran_empty(&self.params.law, now);
         Dequeue::Empty
     }
 
@@ -246,31 +268,25 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
-        out(Gauge::State("p_drop"), self.control.p_drop);
-        out(Gauge::State("delay"), self.control.delay.secs());
-        out(Gauge::State("count"), f64::from(self.control.count));
-        out(Gauge::State("dropping"), f64::from(u8::from(self.control.is_dropping)));
+        self.control.gauges(out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Ecn, Header, Meta, Room, spec::Limit};
+    use crate::{DropReason, Ecn, Header, Meta};
 
     const MS: Span = Span::from_millis(1);
 
-    fn params() -> Params {
-        Params {
-            room: Room::new(Limit::Packets(100), false),
-            target: MS * 5,
-            interval: MS * 100,
-            four_packets: Span::ZERO,
-            increment: 1.0 / 256.0,
-            decrement: 1.0 / 4096.0,
-            ecn: true,
-        }
-    }
+    const LAW: Law = Law {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        acceptable: Span::ZERO,
+        increment: P_INC,
+        decrement: P_DEC,
+        ecn: true,
+    };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + MS * ms
@@ -306,7 +322,7 @@ mod tests {
             header: Header::default().with_ecn(ecn),
             ..Meta::default()
         };
-        control.drop_decision(&params(), at(now), Packet { meta, payload: () }, host).is_some()
+        control.should_drop(&LAW, at(now), &mut Packet { meta, payload: () }, host).is_none()
     }
 
     #[test]
@@ -353,24 +369,25 @@ mod tests {
 
     #[test]
     fn blue_moves_once_in_a_target() {
-        let (mut control, params) = (Control::default(), params());
+        let mut control = Control::default();
         for ms in [10, 11, 15, 16] {
-            control.overflowed(&params, at(ms));
+            control.overflowed(&LAW, at(ms));
         }
         assert_eq!(control.p_drop, 2.0 / 256.0);
         for ms in [20, 22, 27, 28] {
-            control.ran_empty(&params, at(ms));
+            control.ran_empty(&LAW, at(ms));
         }
         assert_eq!(control.p_drop, 2.0 / 256.0 - 2.0 / 4096.0);
     }
 
     #[test]
     fn a_delay_of_four_packets_is_not_bad() {
-        let slow = Params { four_packets: MS * 60, ..params() };
+        let slow = Law { acceptable: MS * 60, ..LAW };
         let (mut control, mut host) = (Control::default(), Draws(0.0, 0));
         for ms in 1000..1400 {
             let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
-            assert!(control.drop_decision(&slow, at(ms), Packet { meta, payload: () }, &mut host).is_some());
+            let mut packet = Packet { meta, payload: () };
+            assert_eq!(control.should_drop(&slow, at(ms), &mut packet, &mut host), None);
         }
     }
 }

@@ -49,6 +49,12 @@ impl<P: Copy + Default> FlowQueues<P> {
         self.queues[queue].backlog
     }
 
+    /// Return the backlog of a queue; an empty one if there is no such queue.
+    #[inline]
+    pub fn find_backlog(&self, queue: usize) -> Backlog {
+        self.queues.get(queue).map_or(Backlog::default(), |queue| queue.backlog)
+    }
+
     /// Return the packet at the head of a queue.
     pub fn head(&self, queue: usize) -> Option<&Packet<P>> {
         self.slots.get(self.queues[queue].head as usize).map(|slot| &slot.packet)
@@ -109,6 +115,31 @@ impl<P: Copy + Default> FlowQueues<P> {
         }
         self.release(queue, at, packet.meta.bytes);
         Some(packet)
+    }
+
+    /// Return the slots of a queue with their packets, from the head on.
+    pub fn slots(&self, queue: usize) -> impl Iterator<Item = (u32, &Packet<P>)> {
+        let mut at = self.queues[queue].head;
+        core::iter::from_fn(move || {
+            let slot = self.slots.get(at as usize)?;
+            let this = core::mem::replace(&mut at, slot.next);
+            Some((this, &slot.packet))
+        })
+    }
+
+    /// Remove and return the packet in a slot of a queue.
+    pub fn remove(&mut self, queue: usize, at: u32) -> Packet<P> {
+        let Slot { packet, next, before } = self.slots[at as usize].clone();
+        match before {
+            NONE => self.queues[queue].head = next,
+            before => self.slots[before as usize].next = next,
+        }
+        match next {
+            NONE => self.queues[queue].tail = before,
+            next => self.slots[next as usize].before = before,
+        }
+        self.release(queue, at, packet.meta.bytes);
+        packet
     }
 
     /// Free the slot of a packet of this length that has left a queue.
@@ -229,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_are_queues(ops in prop::collection::vec((0u8..4, 0usize..3, 1u32..1500), 0..300)) {
+        fn lanes_are_queues(ops in prop::collection::vec((0u8..5, 0usize..3, 1u32..1500), 0..300)) {
             let mut queues = FlowQueues::new(3);
             let mut naive: [Vec<(u32, u32)>; 3] = Default::default();
             for (i, (op, queue, bytes)) in ops.into_iter().enumerate() {
@@ -244,6 +275,11 @@ mod tests {
                         prop_assert_eq!(queues.head(queue).map(|p| p.payload), first);
                         prop_assert_eq!(queues.pop(queue).map(|p| p.payload), first);
                     }
+                    3 if !naive[queue].is_empty() => {
+                        let place = bytes as usize % naive[queue].len();
+                        let slot = queues.slots(queue).nth(place).map_or(NONE, |(slot, _)| slot);
+                        prop_assert_eq!(queues.remove(queue, slot).payload, naive[queue].remove(place).0);
+                    }
                     _ => {
                         let last = naive[queue].pop().map(|(n, _)| n);
                         prop_assert_eq!(queues.pop_tail(queue).map(|p| p.payload), last);
@@ -251,6 +287,8 @@ mod tests {
                 }
                 for (queue, naive) in naive.iter().enumerate() {
                     let bytes = naive.iter().map(|x| u64::from(x.1)).sum();
+                    let inside: Vec<_> = queues.slots(queue).map(|(_, packet)| packet.payload).collect();
+                    prop_assert_eq!(inside, naive.iter().map(|x| x.0).collect::<Vec<_>>());
                     prop_assert_eq!(queues.backlog(queue), Backlog { packets: naive.len() as u32, bytes });
                 }
                 let packets = naive.iter().map(|queue| queue.len() as u32).sum();

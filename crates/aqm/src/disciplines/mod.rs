@@ -5,6 +5,7 @@
 //! it, add its `mod` line and its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
 //! documentation follow from that.
 
+mod cake;
 mod cobalt;
 mod codel;
 mod ddred_tail;
@@ -95,6 +96,8 @@ disciplines! {
     FqCoDel of fq_codel,
     /// CoDel and BLUE alternate.
     Cobalt of cobalt,
+    /// Common applications kept enhanced.
+    Cake of cake,
     /// Proportional integral controller enhanced.
     Pie of pie,
     /// PIE for each flow.
@@ -200,6 +203,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
     #[inline(never)]
     fn on_idle(&mut self, now: Time, host: &mut impl Host<P>) {
         whichever!(self, q => q.on_idle(now, host));
+    }
+
+    fn not_before(&self, now: Time) -> Option<Time> {
+        whichever!(self, q => Qdisc::<P>::not_before(q, now))
     }
 
     #[inline(always)]

@@ -116,6 +116,16 @@ impl<'a> ParameterReader<'a> {
         Some(self.integer(key, default))
     }
 
+    /// Read a bit rate; `None` if the file has this word or nothing.
+    pub fn rate_or(&mut self, key: &str, word: &str) -> Option<Rate> {
+        let rate = match self.spec.set.get(key) {
+            Some(Value::Rate(rate)) => Some(*rate),
+            _ => None,
+        };
+        self.known(key, rate.map_or_else(|| Value::Word(word.to_owned()), Value::Rate));
+        rate
+    }
+
     /// Read a number of bytes.
     pub fn bytes(&mut self, key: &str, default: u64) -> u64 {
         let bytes = self.set_number(key).map_or(default, |b| b as u64);

@@ -54,6 +54,7 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Udp {
             rate: Rate(1),
             packet: Length::fixed(1),

@@ -54,6 +54,7 @@ impl Queue {
                 *message = self.send(now, &packet);
                 return true;
             }
+            self.note_due(self.station.discipline.backlog().packets);
             return self.station.turn(paths, &packet, message);
         }
         if !self.station.admit(now, &mut packet) {
@@ -133,7 +134,7 @@ impl Queue {
         self.station.advance(now);
         let mut packet = Packet::default();
         if !self.station.dequeue(now, &mut packet) {
-            self.due = Time::NEVER;
+            self.note_due(self.station.discipline.backlog().packets);
             return false;
         }
         *message = self.send(now, &packet);

@@ -25,8 +25,10 @@ pub(crate) struct Station<P, Q = Discipline<P>> {
     /// The discipline may have a timer.
     is_timed: bool,
     rng: Stream,
-    /// Start and end of the service in progress.
+    /// Start and end of the service in progress, or of the time for which the discipline's shaper lets nothing leave.
     pub service: Option<(Time, Time)>,
+    /// The end of the last such time.
+    held_until: Time,
     /// Packets dropped in the last call; recorded if the discipline may drop packets after accepting them.
     pub dropped: Option<Vec<P>>,
     entrance: Option<Box<Entrance>>,
@@ -81,11 +83,12 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
             discipline,
             rng: Stream::new(seed, &format!("link {}", link.name)),
             service: None,
+            held_until: Time::ZERO,
             dropped: keeps.then(Vec::new),
             entrance: Entrance::new(id, plan, seed),
             turned_at: Time::NEVER,
             only_counts: plan.only_counts(id),
-            stats: LinkStats::new(observation),
+            stats: LinkStats::new(observation, plan.hosts(id)),
             next_event: Time::ZERO,
             warmup: Time::ZERO + plan.warmup,
         };
@@ -120,6 +123,9 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let passes = self.discipline.enqueue_dequeue(now, packet, &mut host);
         self.after_decision(now);
+        if !passes {
+            self.hold(now);
+        }
         passes
     }
 
@@ -238,9 +244,25 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         let is_packet = self.discipline.dequeue_into(now, packet, &mut host);
         self.reschedule_timer();
         if !is_packet {
-            self.service = None;
+            self.hold(now);
         }
         is_packet
+    }
+
+    /// Nothing leaves at `now`: the link is free, or waits as long as the shaper of the discipline lets nothing leave.
+    #[cold]
+    #[inline(never)]
+    fn hold(&mut self, now: Time) {
+        self.service = self.discipline.not_before(now).map(|until| {
+            debug_assert!(until > now, "a wait that is over");
+            self.held_until = until;
+            (now, until)
+        });
+    }
+
+    /// Return start and end of the service in progress, if a packet is in service.
+    fn in_service(&self) -> Option<(Time, Time)> {
+        self.service.filter(|(_, end)| *end != self.held_until)
     }
 
     /// Start the service of a packet.
@@ -352,7 +374,7 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
 
     /// Reset the statistics at the end of the warm-up.
     fn reset_stats(&mut self, now: Time) {
-        let service = self.service.map_or(Span::ZERO, |(_, end)| end.since(now));
+        let service = self.in_service().map_or(Span::ZERO, |(_, end)| end.since(now));
         self.stats.reset_stats(now, self.discipline.backlog(), service);
         if let Some(markers) = self.entrance.as_mut().and_then(|entrance| entrance.markers.as_mut()) {
             markers.reset_stats();
@@ -368,7 +390,7 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     /// Return the counters as if the run ended at `end`.
     pub fn counters_until(&self, end: Time) -> LinkCounters {
         let mut counters = self.stats.counters.closed(end, self.discipline.backlog());
-        if let Some((start, stop)) = self.service {
+        if let Some((start, stop)) = self.in_service() {
             // The rest of the service in progress is after the end.
             counters.busy -= stop.since(end.max(start)).0;
         }

@@ -42,6 +42,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         class: 0,
         ttl: TTL,
         acks_share_label: false,
+        hosts: None,
         transport: Arc::new(Transport::Tcp {
             config: TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno))),
             size: Size::Greedy,

@@ -228,6 +228,7 @@ pub(super) mod tests {
             class: 0,
             ttl: TTL,
             acks_share_label: false,
+            hosts: None,
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Greedy,

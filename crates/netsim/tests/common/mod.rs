@@ -94,6 +94,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             class: 0,
             ttl: TTL,
             acks_share_label: false,
+            hosts: None,
             transport: transport.into(),
         });
     }

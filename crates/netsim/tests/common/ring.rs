@@ -106,6 +106,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         class: (i % 2) as u8,
         ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
+        hosts: None,
         transport: transport.into(),
     }
 }

@@ -36,6 +36,10 @@ pub(super) struct Flow<'a> {
     priority: u8,
     ttl: u8,
     acks_share_label: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_host: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destination_host: Option<&'a str>,
 }
 
 impl<'a> Flow<'a> {
@@ -71,6 +75,8 @@ impl<'a> Flow<'a> {
             priority: flow.class,
             ttl: flow.ttl,
             acks_share_label: flow.acks_share_label,
+            source_host: flow.hosts.as_ref().and_then(|hosts| hosts.source.as_deref()),
+            destination_host: flow.hosts.as_ref().and_then(|hosts| hosts.destination.as_deref()),
         }
     }
 }

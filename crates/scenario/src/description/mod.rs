@@ -41,6 +41,7 @@ fn parameter_json(value: &Value, kind: ValueKind) -> Json {
         // A buffer in bytes must not be taken for one in packets.
         (Value::Bytes(_), _) => json!(value.to_string()),
         (Value::Number(x) | Value::Packets(x) | Value::Seconds(x), _) => number_json(*x),
+        (Value::Rate(rate), _) => json!(rate.0),
         (Value::Word(w), _) => json!(w),
         (Value::Flag(b), _) => json!(b),
         (Value::Points(points), _) => json!(points),

@@ -50,6 +50,7 @@ pub(crate) struct Group<'a> {
     /// Time to live with which both ends send.
     ttl: u8,
     acks_share_label: bool,
+    hosts: Option<Arc<plan::FlowHosts>>,
     transport: GroupTransport,
     application: Option<Application>,
     ends: Ends<'a>,
@@ -126,6 +127,12 @@ pub(crate) fn shape() -> Shape {
                 "TCP: acknowledgements carry the flow label of the data.",
             )
             .default("false"),
+            Key::new(
+                "source_host",
+                Kind::Label,
+                "CAKE: the host that data packets come from, for flows of several groups that share one; the node if absent.",
+            ),
+            Key::new("destination_host", Kind::Label, "CAKE: the host that data packets go to; the node if absent."),
             Key::new("left", host(), "Dumbbell: overrides for the left links of this group."),
             Key::new("right", host(), "Dumbbell: overrides for the right links of this group."),
             Key::new("host_from", host(), "Chain: overrides for the first host's links."),
@@ -232,6 +239,7 @@ fn group<'a>(
         priority: priority(section),
         ttl: section.integer("ttl").and_then(|ttl| u8::try_from(ttl).ok()).unwrap_or(plan::TTL),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
+        hosts: hosts(section),
         transport: transport?,
         application,
         ends: ends?,
@@ -294,6 +302,13 @@ pub(crate) fn check_loads(
             start.error("load", complaint.allowed("link = the name of a link that its data crosses"));
         }
     }
+}
+
+/// The names of the hosts of a group, if it has any.
+fn hosts(section: &Section<'_>) -> Option<Arc<plan::FlowHosts>> {
+    let [source, destination] =
+        ["source_host", "destination_host"].map(|key| section.text(key).map(plan::Name::from));
+    (source.is_some() || destination.is_some()).then(|| plan::FlowHosts { source, destination }.into())
 }
 
 /// The priority level of a group.
@@ -394,7 +409,9 @@ impl Group<'_> {
                 }
                 Some(Application::Call { .. }) => {
                     all.flows.push(flow(format!("{name}.there"), ends.clone()));
-                    all.flows.push(flow(format!("{name}.back"), turned(ends)));
+                    let mut back = flow(format!("{name}.back"), turned(ends));
+                    back.hosts = back.hosts.map(|hosts| hosts.turned().into());
+                    all.flows.push(back);
                     all.calls.extend([first as u32, first as u32 + 1]);
                 }
             }
@@ -426,6 +443,7 @@ impl Group<'_> {
             class: self.priority,
             ttl: self.ttl,
             acks_share_label: self.acks_share_label,
+            hosts: self.hosts.clone(),
             transport,
         }
     }

@@ -25,7 +25,7 @@ FULL_FRAME = 1514
 KINDS = {table.kind: aqm for aqm, table in OTHER_QUEUES.items()} | {"sfq": "sfq"}
 READ = ("red", "choke", "pfifo", "bfifo", "pfifo_fast", "prio", "ets", "tbf", "htb", "hfsc", "netem", *KINDS)
 NEAREST = {
-    "cake": 'a tbf with cake\'s bandwidth and below it fq_codel, or aqm = "cobalt", which is its AQM',
+    "cake": 'aqm = "cake" in the scenario, with cake\'s bandwidth as its rate',
     "fq": "fq_codel, or sfq, which has no AQM either; a sender's pacing is tcp's own here",
     "gred": 'aqm = "wred" with a class for each virtual queue',
     "cbq": "htb with the same classes",

@@ -127,6 +127,11 @@ pub(super) fn read_classes(
         }
         reader.known_of_class(name, "aqm", Value::Word(queue_name.into()));
         match queue.resolve(reader.link) {
+            Ok(queue) if queue.is_shaped() => errors.push(ParameterError {
+                key: format!("class.{name}.queue"),
+                message: format!("{queue_name} has a shaper of its own"),
+                allowed: "rate = \"unlimited\", and the rate of the link".into(),
+            }),
             Ok(queue) => {
                 for (key, value) in &queue.effective {
                     reader.known_of_class(name, key, value.clone());

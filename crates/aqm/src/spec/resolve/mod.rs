@@ -92,6 +92,21 @@ impl Resolved {
         })
     }
 
+    /// Whether the discipline, or that of a class, may ask for the hosts of packets ([`Host::hosts`](crate::Host::hosts)).
+    pub fn reads_hosts(&self) -> bool {
+        self.effective.iter().any(|(key, _)| key.rsplit('.').next() == Some("isolation"))
+    }
+
+    /// Whether the discipline holds packets back though the link is free ([`Qdisc::not_before`](crate::Qdisc::not_before)).
+    pub fn is_shaped(&self) -> bool {
+        let is_set = |(key, value): &(String, Value)| match value {
+            Value::Rate(_) => key == "rate",
+            Value::Flag(on) => *on && key == "autorate_ingress",
+            _ => false,
+        };
+        self.effective.iter().any(is_set)
+    }
+
     /// The parts of a RED queue.
     pub fn red(&self) -> Option<&RedParts> {
         match &self.kind {

@@ -3,46 +3,14 @@
 //!
 //! Queues, counters and drops have the packets as they are; the time of service, and so utilization, has their length on the wire.
 
-use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time, ValueKind};
+use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time};
 
 use super::piecewise::Work;
 use super::{InService, Serve, Server, ServerPart, Serving, TraceData};
 use crate::link::part::Keys;
 
-const OVERHEAD: Parameter = Parameter::new(
-    "overhead",
-    "",
-    ValueKind::Number,
-    "bytes that every packet has on the wire in addition to its own, headers of IP included",
-)
-.whole()
-.from(-64.0)
-.to(256.0)
-.default("0")
-.source("tc-cake(8)");
-const MPU: Parameter = Parameter::new(
-    "mpu",
-    "",
-    ValueKind::Number,
-    "smallest length of a packet on the wire with its overhead, in bytes",
-)
-.whole()
-.from(0.0)
-.to(256.0)
-.default("0")
-.source("tc-cake(8)");
-const LINKLAYER: Parameter = Parameter::new(
-    "linklayer",
-    "",
-    ValueKind::Choice,
-    "cells or blocks that carry packets: atm has 53 bytes for 48, ptm 65 for 64",
-)
-.or(LinkLayer::WORDS)
-.default("ethernet")
-.source("tc-cake(8), tc-stab(8)");
-
 /// The keys of a link.
-pub(super) const PARAMETERS: [Parameter; 3] = [OVERHEAD, MPU, LINKLAYER];
+pub(super) const PARAMETERS: [Parameter; 3] = Framing::PARAMETERS;
 
 /// Read the keys of a link; `None` if it has none of them.
 pub(super) fn read(keys: &dyn Keys) -> Option<Framing> {

@@ -1,0 +1,231 @@
+//! DRR++ (M. MacGregor and W. Shi, "Deficits for bursty latency-critical flows: DRR++", ICON 2000): the flows of a tin in three lists.
+//!
+//! | set | list | meaning |
+//! |---|---|---|
+//! | unused | none | empty, and COBALT at rest |
+//! | sparse | new | in its first quantum |
+//! | sparse, waiting | old | used its quantum up and was empty then: bulk with its next packet |
+//! | bulk | old | used up a quantum with packets left |
+//! | decaying | decaying | empty, with a state of COBALT that decays |
+//!
+//! New flows are served before old ones. One decaying flow is looked at before both in each dequeue, so that its state decays.
+
+use super::hash::QUEUES;
+use crate::disciplines::cobalt::Control;
+use crate::disciplines::flow_queues::NONE;
+
+/// What a flow is to the scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Set {
+    #[default]
+    Unused,
+    Sparse,
+    SparseWaiting,
+    Bulk,
+    Decaying,
+}
+
+/// A queue of a tin, without its packets.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub set: Set,
+    pub deficit: i32,
+    pub hosts: [u16; 2],
+    pub control: Control,
+    next: u32,
+    before: u32,
+}
+
+/// Which list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListName {
+    New,
+    Old,
+    Decaying,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+/// The flows of a tin, and their order of service.
+#[derive(Clone, Debug)]
+pub(super) struct Flows {
+    flows: Vec<Flow>,
+    lists: [List; 3],
+    /// Flows in the sets sparse and sparse-waiting, bulk, decaying.
+    pub sparse: u32,
+    pub bulk: u32,
+    pub decaying: u32,
+}
+
+impl core::ops::Index<usize> for Flows {
+    type Output = Flow;
+    #[inline]
+    fn index(&self, queue: usize) -> &Flow {
+        &self.flows[queue]
+    }
+}
+
+impl core::ops::IndexMut<usize> for Flows {
+    #[inline]
+    fn index_mut(&mut self, queue: usize) -> &mut Flow {
+        &mut self.flows[queue]
+    }
+}
+
+impl Flows {
+    /// Create unused flows.
+    pub fn new() -> Self {
+        let flow = Flow {
+            set: Set::Unused,
+            deficit: 0,
+            hosts: [0; 2],
+            control: Control::default(),
+            next: NONE,
+            before: NONE,
+        };
+        let lists = [List { head: NONE, tail: NONE }; 3];
+        Self { flows: vec![flow; QUEUES], lists, sparse: 0, bulk: 0, decaying: 0 }
+    }
+
+    /// Return the number of flows that may have packets.
+    #[inline]
+    pub fn active(&self) -> u32 {
+        self.sparse + self.bulk
+    }
+
+    /// Move a flow to another set; the counts follow. Return its former set.
+    #[inline]
+    pub fn set(&mut self, queue: usize, set: Set) -> Set {
+        let before = core::mem::replace(&mut self.flows[queue].set, set);
+        if let Some(count) = self.count(before) {
+            *count -= 1;
+        }
+        if let Some(count) = self.count(set) {
+            *count += 1;
+        }
+        before
+    }
+
+    #[inline]
+    fn count(&mut self, set: Set) -> Option<&mut u32> {
+        match set {
+            Set::Unused => None,
+            Set::Sparse | Set::SparseWaiting => Some(&mut self.sparse),
+            Set::Bulk => Some(&mut self.bulk),
+            Set::Decaying => Some(&mut self.decaying),
+        }
+    }
+
+    /// Return the first flow of a list.
+    #[inline]
+    pub fn first(&self, list: ListName) -> Option<usize> {
+        let head = self.lists[list as usize].head;
+        (head != NONE).then_some(head as usize)
+    }
+
+    /// Return the flow to serve next and its list; `looks_at_decaying` prefers a decaying flow.
+    #[inline]
+    pub fn next(&self, looks_at_decaying: bool) -> Option<(usize, ListName)> {
+        let head = |list: ListName| self.lists[list as usize].head;
+        let list = if looks_at_decaying && head(ListName::Decaying) != NONE {
+            ListName::Decaying
+        } else if head(ListName::New) != NONE {
+            ListName::New
+        } else if head(ListName::Old) != NONE {
+            ListName::Old
+        } else {
+            ListName::Decaying
+        };
+        self.first(list).map(|queue| (queue, list))
+    }
+
+    /// Append a flow to a list.
+    #[inline]
+    pub fn push(&mut self, list: ListName, queue: usize) {
+        let List { head, tail } = &mut self.lists[list as usize];
+        let flow = &mut self.flows[queue];
+        (flow.next, flow.before) = (NONE, *tail);
+        match *tail {
+            NONE => *head = queue as u32,
+            last => self.flows[last as usize].next = queue as u32,
+        }
+        *tail = queue as u32;
+    }
+
+    /// Remove a flow from its list.
+    #[inline]
+    pub fn remove(&mut self, list: ListName, queue: usize) {
+        let Flow { next, before, .. } = self.flows[queue];
+        let List { head, tail } = &mut self.lists[list as usize];
+        match before {
+            NONE => *head = next,
+            before => self.flows[before as usize].next = next,
+        }
+        match next {
+            NONE => *tail = before,
+            next => self.flows[next as usize].before = before,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn decaying_flows_come_first_or_last() {
+        let mut flows = Flows::new();
+        assert_eq!(flows.next(true), None);
+        flows.push(ListName::Decaying, 7);
+        flows.push(ListName::Old, 8);
+        assert_eq!(flows.next(true), Some((7, ListName::Decaying)));
+        assert_eq!(flows.next(false), Some((8, ListName::Old)));
+        flows.push(ListName::New, 9);
+        assert_eq!(flows.next(false), Some((9, ListName::New)));
+    }
+
+    proptest! {
+        #[test]
+        fn lists_are_lists(ops in prop::collection::vec((any::<bool>(), 0usize..6), 0..200)) {
+            let mut flows = Flows::new();
+            let mut naive: Vec<usize> = Vec::new();
+            for (pushes, queue) in ops {
+                match naive.iter().position(|q| *q == queue) {
+                    None if pushes => {
+                        flows.push(ListName::New, queue);
+                        naive.push(queue);
+                    }
+                    Some(at) if !pushes => {
+                        flows.remove(ListName::New, queue);
+                        naive.remove(at);
+                    }
+                    _ => {}
+                }
+                let mut seen = Vec::new();
+                let mut at = flows.first(ListName::New);
+                while let Some(queue) = at {
+                    seen.push(queue);
+                    at = (flows[queue].next != NONE).then_some(flows[queue].next as usize);
+                }
+                prop_assert_eq!(&seen, &naive);
+            }
+        }
+
+        #[test]
+        fn counts_follow_the_sets(ops in prop::collection::vec((0usize..5, 0usize..4), 0..200)) {
+            const SETS: [Set; 5] = [Set::Unused, Set::Sparse, Set::SparseWaiting, Set::Bulk, Set::Decaying];
+            let mut flows = Flows::new();
+            for (set, queue) in ops {
+                flows.set(queue, SETS[set]);
+                let count = |sets: &[Set]| (0..4).filter(|queue| sets.contains(&flows[*queue].set)).count() as u32;
+                prop_assert_eq!(flows.sparse, count(&[Set::Sparse, Set::SparseWaiting]));
+                prop_assert_eq!((flows.bulk, flows.decaying), (count(&[Set::Bulk]), count(&[Set::Decaying])));
+            }
+        }
+    }
+}

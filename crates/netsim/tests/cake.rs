@@ -1,0 +1,111 @@
+//! CAKE in a network: its shaper between arrivals and a faster link, on all engines, and hosts that share it.
+
+#[allow(dead_code, reason = "this test uses its part")]
+mod common;
+
+use std::sync::Arc;
+
+use aqmlab_aqm::Value;
+use aqmlab_netsim::plan::{FlowHosts, Plan};
+use aqmlab_netsim::{EngineChoice, Options};
+use aqmlab_transport::rfc::CongestionControl;
+use aqmlab_units::Rate;
+use common::{Tcp, dumbbell, integers, run, text};
+
+const CUBIC: Option<Tcp> = Some(Tcp::Rfc(CongestionControl::Cubic));
+
+/// Flows over a link of 40 Mbit/s, whose queue has a shaper of 8 Mbit/s; UDP sends 4 Mbit/s. The last 15 s of 20 s count.
+fn shaped(flows: &[Option<Tcp>], set: &[(&str, Value)]) -> Plan {
+    let rate = ("rate", Value::Rate(Rate(8_000_000)));
+    let mut plan = dumbbell(flows, 40.0, ("cake", &[&[rate], set].concat()), 20.0);
+    plan.warmup = aqmlab_units::Span::from_millis(5000);
+    plan
+}
+
+#[test]
+fn a_shaper_below_the_link_sets_the_rate() {
+    let plan = shaped(&[None, None, None, CUBIC], &[]);
+    let tables = run(&plan, 1, Options::default());
+    // 15 s at 1 MB/s, and one packet at each end.
+    let departed = integers(&tables, "links", "departed_bytes")[0];
+    assert!((14_900_000..=15_003_000).contains(&departed), "{departed}");
+    // The link is busy for 8/40 of the time: while packets wait for the shaper, nothing is in transmission.
+    let utilization = common::reals(&tables, "links", "utilization")[0];
+    assert!((utilization - 0.2).abs() < 0.001, "{utilization}");
+}
+
+#[test]
+fn all_engines_agree() {
+    let on_wire = [("overhead", Value::Number(44.0)), ("linklayer", Value::Word("atm".into()))];
+    let ingress = [("ingress", Value::Flag(true)), ("memlimit", Value::Bytes(60_000))];
+    let autorate = [("autorate_ingress", Value::Flag(true)), ("diffserv", Value::Word("besteffort".into()))];
+    for set in [&[][..], &on_wire, &ingress, &autorate] {
+        let mut plan =
+            shaped(&[CUBIC, Some(Tcp::Ns2(aqmlab_transport::ns2::Variant::NewReno)), None, None], set);
+        let mut flows = plan.flows.to_vec();
+        (flows[1].dscp, flows[2].dscp, flows[3].dscp) = (8, 46, 46);
+        plan.flows = flows.into();
+        let of = |shortcuts, engine| text(&run(&plan, 7, Options { shortcuts, engine }));
+        let expected = of(false, EngineChoice::Events);
+        for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
+            assert_eq!(of(true, engine), expected, "{set:?} {engine:?}");
+        }
+    }
+}
+
+#[test]
+fn hosts_share_the_rate_equally() {
+    let received = |hosts: &[Option<&str>], isolation: &str| -> Vec<i64> {
+        let mut plan = shaped(&[None; 8], &[("isolation", Value::Word(isolation.into()))]);
+        let mut flows = plan.flows.to_vec();
+        for (flow, host) in flows.iter_mut().zip(hosts) {
+            let source = host.map(Into::into);
+            flow.hosts = source.is_some().then(|| Arc::new(FlowHosts { source, destination: None }));
+        }
+        plan.flows = flows.into();
+        integers(&run(&plan, 1, Options::default()), "flows", "goodput_bytes")
+    };
+    // Six flows of one host and two of the other, all more than their shares.
+    let of_last_two = |bytes: &[i64]| (bytes[6] + bytes[7]) as f64 / bytes.iter().sum::<i64>() as f64;
+    let share = |hosts: &[Option<&str>], isolation: &str| of_last_two(&received(hosts, isolation));
+    let shared = [["a"; 6].as_slice(), &["b"; 2]].concat().into_iter().map(Some).collect::<Vec<_>>();
+    for (hosts, isolation, expected) in [
+        (&shared[..], "triple-isolate", 0.5),
+        (&shared, "dual-srchost", 0.5),
+        (&shared, "flows", 0.25),
+        (&shared, "dual-dsthost", 0.25),
+        (&[None; 8], "triple-isolate", 0.25),
+    ] {
+        let share = share(hosts, isolation);
+        assert!((share - expected).abs() < 0.02, "{isolation}: {share} of {expected}");
+    }
+    // A name may be that of a node: n2 is the source of the first flow.
+    let of_node = [None, Some("n2"), Some("n2"), Some("n2"), Some("n2"), Some("n2"), Some("b"), Some("b")];
+    assert!((share(&of_node, "dual-srchost") - 0.5).abs() < 0.02);
+}
+
+#[test]
+fn an_ack_filter_relieves_a_narrow_way_back() {
+    let plan = |filter: &str| {
+        let mut plan = dumbbell(&[CUBIC, CUBIC], 10.0, ("fq-codel", &[]), 10.0);
+        let mut links = plan.links.to_vec();
+        let set = [("ack_filter", Value::Word(filter.into()))];
+        links[1] = common::link("back", (1, 0), 0.1, 10.0, ("cake", &set));
+        plan.links = links.into();
+        plan
+    };
+    let filtered = |filter: &str| {
+        let plan = plan(filter);
+        let of = |shortcuts, engine| run(&plan, 3, Options { shortcuts, engine });
+        let tables = of(true, EngineChoice::Windows);
+        assert_eq!(text(&tables), text(&of(false, EngineChoice::Events)), "{filter}");
+        let reasons = common::words(&tables, "drop_reasons", "reason");
+        let drops = integers(&tables, "drop_reasons", "drops");
+        let of_filter = |(reason, drops): (&String, &i64)| if reason == "ack-filter" { *drops } else { 0 };
+        let dropped: i64 = reasons.iter().zip(&drops).map(of_filter).sum();
+        (dropped, integers(&tables, "flows", "goodput_bytes").iter().sum::<i64>())
+    };
+    let [(none, without), (some, with), (more, aggressive)] = ["off", "on", "aggressive"].map(filtered);
+    assert!(none == 0 && some > 500 && more > 500, "{some} {more}");
+    assert!(with > without && aggressive > without, "{without} {with} {aggressive}");
+}
