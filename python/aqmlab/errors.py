@@ -201,18 +201,26 @@ class ScenarioError(InputError):
         return (type(self), (self.problems,))
 
 
+def listed(names: Sequence[str]) -> str:
+    """List names, at most 20 of them.
+
+    >>> listed(["a", "b"]), listed([str(n) for n in range(30)])[-16:]
+    ('a, b', ', ... (30 in all)'[-16:])
+    """
+    return ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+
+
 def unknown(kind: str, name: str, known: list[str]) -> str:
     """Return the message for an unknown name, with the known names and the nearest of them.
 
     >>> unknown("discipline", "rde", ["drop-tail", "red"])
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
     """
-    shown = ", ".join(known[:20]) + (f", ... ({len(known)} in all)" if len(known) > 20 else "")
     near = difflib.get_close_matches(name, known, len(known) or 1)
     # Of equally near ones the first in the list, which is the best known.
     nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
     hint = f"; did you mean {nearest}?" if near else ""
-    return f'unknown {kind} "{name}" (allowed: {shown}{hint})'
+    return f'unknown {kind} "{name}" (allowed: {listed(known)}{hint})'
 
 
 @contextlib.contextmanager

@@ -214,7 +214,7 @@ def test_equal_settings_under_two_labels_have_equal_results(small, tmp_path):
     settings = {"a": {"aqm": "red"}, "b": {"aqm": "red"}}
     found = aqmlab.compare(small, settings=settings, seeds=2, out=tmp_path, workers=1, progress=False)
     assert set(found.differences["verdict"]) == {"equal"}
-    assert "queue, loss and goodput equal" in found.answer()
+    assert "queue, loss and TCP goodput equal" in found.answer()
 
 
 def test_settings_are_read_back(settings_found):

@@ -57,7 +57,7 @@ def test_points_are_printed_with_their_intervals(command):
     row = next(line for line in out.splitlines() if line.split()[:1] == ["0"])
     assert row.count("±") + row.count(" to ") >= 4, row
     assert "not shown" not in out
-    assert "All points, with the ends of all intervals: aqmlab results export results" in out
+    assert "All points, with the ends of all intervals:\n    aqmlab results export results" in out
 
 
 def _study(points, seeds, losses):
@@ -72,7 +72,7 @@ def test_points_beyond_the_shown_ones_are_counted_with_the_command_that_gives_th
     out = capsys.readouterr().out
     assert "0.020 (0.000 to 0.147)" in out
     assert (
-        "44 points are not shown. All points, with the ends of all intervals: aqmlab results export store 01234567"
+        "44 points are not shown. All points, with the ends of all intervals:\n    aqmlab results export store 01234567"
         in out
     )
 

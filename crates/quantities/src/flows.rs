@@ -60,6 +60,17 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     })
     .doc("mean of the TCP flows' mean round-trip samples")
     .better(Lower)
+    .by_group(Groups {
+        title: "",
+        head: "RTT of",
+        doc: "mean of the mean round-trip samples of the group's flows of TCP and media",
+        is_tested: false,
+        values: |run| {
+            let rtt = run.numbers("flows", "mean_rtt_s").unwrap_or_default();
+            let mean = |rows: &[usize]| Some(mean_known(&at(&rtt, rows)) * 1e3).filter(|mean| !mean.is_nan());
+            if rtt.is_empty() { Vec::new() } else { run.by_group("flows", mean) }
+        },
+    })
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("retransmitted", "Retransmitted", "1", 5, 140, |run| {
         Some(ratio(pairwise(&of_tcp(run, "retransmissions")?), pairwise(&of_tcp(run, "sent")?)))

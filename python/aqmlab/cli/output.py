@@ -61,11 +61,12 @@ def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
     return None if evaluation is None else evaluation.data()
 
 
-def print_table(table: Any, *, title: str) -> None:  # noqa: ANN401 - a pandas table, which is loaded late
-    """Print a table under its title."""
+def print_table(table: Any, *, title: str, labels: int = 1) -> None:  # noqa: ANN401 - a pandas table, which is loaded late
+    """Print a table under its title; further blocks of a table that is too wide repeat so many columns."""
     if title:
         print(escaped(title))
-    print_rows([str(c) for c in table.columns], [[text_of(v) for v in row] for row in table.itertuples(index=False)])
+    rows = [[text_of(value) for value in row] for row in table.itertuples(index=False)]
+    print_rows([str(column) for column in table.columns], rows, labels)
 
 
 def print_wrapped(text: str) -> None:
@@ -74,11 +75,11 @@ def print_wrapped(text: str) -> None:
         print(line)
 
 
-def print_rows(columns: list[str], rows: list[list[str]]) -> None:
+def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1) -> None:
     """Print rows under column heads, numbers to the right.
 
     A table that is too wide wraps its text at spaces and stands closer; if that is not enough, its columns go on in
-    further blocks, each of which repeats the first column. No cell is shortened.
+    further blocks, each of which repeats the first column, or the first `labels`. No cell is shortened.
     """
     from rich import box
     from rich.console import Console
@@ -91,7 +92,7 @@ def print_rows(columns: list[str], rows: list[list[str]]) -> None:
     width = _width()
     tight = EDGES + sum(least) + GAP * (len(least) - 1) > width
     gap, edges = (GAP - 1, 0) if tight else (GAP, EDGES)
-    for block in _blocks(least, width - edges, gap):
+    for block in _blocks(least, width - edges, gap, labels):
         widths = _shrunk([least[i] for i in block], [most[i] for i in block], width - edges - gap * (len(block) - 1))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=not tight, padding=(0, 1, 0, 0 if tight else 1))
         for index, room in zip(block, widths, strict=True):
@@ -119,16 +120,19 @@ def _least_width(cells: list[str]) -> int:
     return max((len(word) for cell in cells for word in ([cell] if _is_estimate(cell) else cell.split())), default=1)
 
 
-def _blocks(least: list[int], room: int, gap: int) -> list[list[int]]:
-    """Divide columns, given their least widths, into blocks that have room; the first column begins each.
+def _blocks(least: list[int], room: int, gap: int, labels: int = 1) -> list[list[int]]:
+    """Divide columns, given their least widths, into blocks that have room; the first columns begin each.
 
     >>> _blocks([5, 4, 4, 4], 40, 2), _blocks([5, 4, 4, 4], 18, 2)
     ([[0, 1, 2, 3]], [[0, 1, 2], [0, 3]])
+    >>> _blocks([5, 4, 4, 4], 18, 2, labels=2)
+    [[0, 1, 2], [0, 1, 3]]
     """
-    blocks = [[0] if least else []]
-    for index in range(1, len(least)):
-        if sum(least[i] + gap for i in blocks[-1]) + least[index] > room and len(blocks[-1]) > 1:
-            blocks.append([0])
+    first = list(range(min(labels, len(least))))
+    blocks = [[*first]]
+    for index in range(len(first), len(least)):
+        if sum(least[i] + gap for i in blocks[-1]) + least[index] > room and len(blocks[-1]) > len(first):
+            blocks.append([*first])
         blocks[-1].append(index)
     return blocks
 

@@ -89,22 +89,27 @@ def run(
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
     words = level_words(n, result.level, distinct=result.distinct_runs)
-    shown, method = _without_constant(summary, n)
+    shown, method, others = _without_method(summary, n)
     print_table(shown, title=f"{title}, {words}{f' ({method})' if method else ''}")
-    for line in [*without_effect, *(settled.lines() if settled is not None else ())]:
+    for line in [others, *without_effect, *(settled.lines() if settled is not None else ())]:
         print_wrapped(line)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
 
 
-def _without_constant(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str]:
-    """Return the table without ``n`` and ``method`` where all rows agree, and the method ("": several or none)."""
-    methods = [method for method in summary["method"].drop_duplicates() if method != "none"]
-    columns = ["n"] if (summary["n"] == n).all() else []
-    if len(methods) > 1:
-        return summary.drop(columns=columns), ""
-    return summary.drop(columns=[*columns, "method"]), "".join(methods)
+def _without_method(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str, str]:
+    """Return the table without ``method``, the method of most intervals ("": none), and a line on the others.
+
+    ``n`` is left out too where all rows have the same.
+    """
+    found = summary[summary["method"] != "none"]
+    methods = found["method"].value_counts(sort=True)
+    most = str(methods.index[0]) if len(methods) else ""
+    others = [f"{method}: {', '.join(found['metric'][found['method'] == method])}" for method in methods.index[1:]]
+    line = f"Other methods of intervals: {'; '.join(others)}." if others else ""
+    columns = ["method", *(["n"] if (summary["n"] == n).all() else [])]
+    return summary.drop(columns=columns), most, line
 
 
 def _transports_of(names: Sequence[str]) -> str:
@@ -281,11 +286,11 @@ def _show_details(found: Comparison) -> None:
     from aqmlab.runs.comparison_tables import DIFFERENCE_COLUMNS
 
     words = level_words(len(found.seeds), found.level, distinct=found.distinct_runs)
-    print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}")
+    print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}", labels=2)
     title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over {found.tests} tests"
-    print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title)
+    print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title, labels=2)
     for line in [*found.pairing_lines(), *found.notes]:
-        print(line)
+        print_wrapped(line)
 
 
 @command(

@@ -140,7 +140,8 @@ def print_study(study: Study) -> None:
     more = len(points) - SHOWN_POINTS
     rest = f"{more} {'point is' if more == 1 else 'points are'} not shown. " if more > 0 else ""
     command = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
-    say(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals: {command}")
+    say(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals:")
+    say(f"    {command}")
 
 
 def _values(entries: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -72,8 +72,9 @@ class Model:
             raise InputError(f"flow.{arriving[0]}.start: no other simulator has these Poisson arrivals {allowed}")
         varying = [(link.name, key) for link in scenario.links for key in link.varies_by]
         varying += [(change["link"], change["varies_by"]) for change in scenario.changes if "varies_by" in change]
-        for link, key in varying:
-            text = f"link {link}: {key} cannot be expressed by other simulators and tc"
+        if varying:
+            listed = ", ".join(dict.fromkeys(f"{key} of {link}" for link, key in varying))
+            text = f"other simulators and tc cannot express {listed}"
             raise InputError(f'{scenario.filename}: {text} (allowed: rate = "10Mbps", delay = "10ms")')
         names = [link.name for link in scenario.links]
         main = bottleneck_of(names, [link.aqm for link in scenario.links])

@@ -59,7 +59,8 @@ class Settling:
         if not self.warmup_is_short:
             return []
         runs = f"{self.excess.n} run{'' if self.excess.n == 1 else 's'}"
-        found = f"{self.excess.mean:+.3g} packets in the mean queue before it, {runs}"
+        more = "longer" if self.excess.mean > 0 else "shorter"
+        found = f"before that the mean queue is {abs(self.excess.mean):.3g} packets {more}, {runs}"
         if not self.settled:
             return [
                 f"Warm-up: by MSER-5 the queue at {self.link} does not settle within {self.duration_s:g} s ({found}): "

@@ -24,6 +24,10 @@ CONSTANT = "*"
 NARROWEST_LABEL = 9
 KEPT = 3
 """Significant digits that a mean keeps however wide its interval is."""
+ROUNDING = 1e-6
+"""Relative width of an interval below which it is rounding."""
+LONGEST_NAMED = 4
+"""Quantities without a test that a legend names."""
 LONGEST_GROUP = 14
 """Characters of a group's name in a head."""
 
@@ -62,7 +66,8 @@ class Cell:
         >>> Cell(3.2e-6, 0.0, 8.2e-6, "", 2).texts
         ('0.0000032', '0.000003', '0.000005')
         """
-        if not math.isfinite(self.high - self.low):
+        is_rounding = self.high - self.low < ROUNDING * abs(self.mean)
+        if not math.isfinite(self.high - self.low) or is_rounding:
             return f"{self.mean:.{self.digits}f}", "", ""
         half = (self.high - self.low) / 2
         apart = asymmetric(self.mean, self.low, self.high)
@@ -123,8 +128,9 @@ class Matrix:
 
     @property
     def not_tested(self) -> str:
-        """The titles of the quantities whose differences have an interval and no test, for a legend."""
-        return ", ".join(quantity(key).title for key in self.metrics if quantity(key).compared == "described").lower()
+        """The titles of the quantities whose differences have an interval and no test, for a legend; not too many."""
+        titles = [quantity(key).title.lower() for key in self.metrics if quantity(key).compared == "described"]
+        return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 
 
 def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
@@ -151,7 +157,7 @@ def answer(differences: pd.DataFrame) -> str:
     >>> rows = [("red", "drop-tail", "mean_queue", -76.1, "lower"), ("red", "drop-tail", "loss", 191.4, "higher"),
     ...         ("red", "drop-tail", "goodput_mbps", 0.02, "undecided")]
     >>> answer(pd.DataFrame(rows, columns=columns))
-    'Against drop-tail: red has a shorter queue (−76 %) and more loss (+191 %); goodput undecided.'
+    'Against drop-tail: red has a shorter queue (−76 %) and more loss (+191 %); TCP goodput undecided.'
     """
     rows = differences.to_dict("records")
     measured = {row["metric"] for row in rows}
@@ -288,12 +294,13 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
 
 
 def _noun(key: str) -> str:
-    """Return the title without "Mean" or "TCP".
+    """Return the title without "Mean".
 
-    >>> _noun("mean_queue"), _noun("fct_mean_ms")
-    ('queue', 'completion time')
+    >>> _noun("mean_queue"), _noun("goodput_mbps")
+    ('queue', 'TCP goodput')
     """
-    return quantity(key).title.removeprefix("Mean ").removeprefix("TCP ").lower()
+    title = quantity(key).title.removeprefix("Mean ")
+    return title if title.startswith("TCP") else title.lower()
 
 
 def _words(key: str, verdict: str) -> str:

@@ -155,9 +155,11 @@ def disciplines() -> list[Discipline]:
 def discipline(name: str) -> Discipline:
     """Return one discipline by its name."""
     known = _by_name()
-    if name not in known:
-        raise InputError(unknown("discipline", name, list(known)))
-    return known[name]
+    if name in known:
+        return known[name]
+    if name in controllers():
+        raise InputError(f'"{name}" is a congestion control, not a discipline: see aqmlab list tcp')
+    raise InputError(unknown("discipline", name, list(known)))
 
 
 def transports() -> dict[str, Transport]:

@@ -14,6 +14,7 @@ use aqmlab_transport::TcpConfig;
 use aqmlab_transport::scream::NAME as SCREAM;
 
 use crate::flow::APPLICATIONS;
+use crate::nearest::listed;
 use crate::network::{LinkNames, Network};
 use crate::problem::Complaint;
 use crate::section::Section;
@@ -241,7 +242,7 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
             0 => ("is required: no link has AQM".to_owned(), every()),
             n => (format!("is required: {n} links have AQM"), managed),
         };
-        file.report.error(file.place_of("live"), "live.link", Complaint::new(what).allowed(names.join(", ")));
+        file.report.error(file.place_of("live"), "live.link", Complaint::new(what).allowed(listed(names)));
         return;
     };
     let name = |link: LinkId| plan.links[link as usize].name.as_str();

@@ -14,7 +14,7 @@ from typing import Any
 
 import aqmlab
 from aqmlab import _core
-from aqmlab.errors import InputError, shell_word
+from aqmlab.errors import InputError, listed, shell_word
 from aqmlab.interop.escaping import c_comment, markdown_code
 from aqmlab.interop.kernel.parameters import LARGEST_MAX_P, SHAPES, drop_tail, max_th_of, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
@@ -132,8 +132,8 @@ def managed_link(plan: Scenario) -> str:
         return BOTTLENECK if BOTTLENECK in managed else managed[0]
     where = f"{plan.filename}: --link is required"
     if not managed:
-        raise InputError(f"{where}: no link has AQM (allowed: {', '.join(one.name for one in plan.links)})")
-    raise InputError(f"{where}: {len(managed)} links have AQM (allowed: {', '.join(managed)})")
+        raise InputError(f"{where}: no link has AQM (allowed: {listed([one.name for one in plan.links])})")
+    raise InputError(f"{where}: {len(managed)} links have AQM (allowed: {listed(managed)})")
 
 
 def checked_name(name: str | None) -> str | None:

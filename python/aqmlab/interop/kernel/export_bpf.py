@@ -49,9 +49,10 @@ def bpf_queue(
     plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
     for key in chosen.varies_by:
         raise InputError(f"{plan.filename}: link {chosen.name}: {FORM} has a constant rate, without {key}")
+    queue = kernel_queue(plan, link=chosen.name, name=name, form=FORM)
     for key, why in _refusals(chosen):
         raise InputError(f"{plan.filename}: queue.{chosen.queue}.{key}: {why}")
-    return kernel_queue(plan, link=chosen.name, name=name, form=FORM)
+    return queue
 
 
 def _refusals(link: Link) -> Iterator[tuple[str, str]]:

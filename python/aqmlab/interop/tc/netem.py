@@ -124,26 +124,25 @@ def _jitter(words: Words) -> Table | None:
     return jitter
 
 
-def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]]) -> str:
+def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]], rate_bps: float) -> str:
     """Return the words of netem for a propagation delay in s and a channel as `Link.channel` describes it.
+
+    The rate in bit/s is written where jitter keeps the order of packets, as only netem's own rate does.
 
     Raises
     ------
     ValueError
-        If netem has no such channel: a list of lost packets, jitter that is correlated or keeps the order of packets,
-        copies that alone are correlated.
+        If netem has no such channel: a list of lost packets, correlated jitter, copies that alone are correlated.
 
     Examples
     --------
     >>> netem_words(0.02, {"loss": {"probability": 0.01, "correlation": 0.0}, "jitter": {
-    ...     "deviation_s": 0.002, "distribution": "normal", "correlation": 0.0, "order": "free"}})
+    ...     "deviation_s": 0.002, "distribution": "normal", "correlation": 0.0, "order": "free"}}, 1e7)
     'netem delay 20ms 2ms distribution normal loss random 1%'
     """
     loss, jitter, reorder, duplicate = (channel.get(key) or {} for key in NOTHING)
     found = ["netem", "delay", _time(delay_s)]
     if jitter:
-        if jitter["order"] == "kept":
-            raise ValueError('netem has no jitter with order = "kept" without its own rate')
         if jitter["correlation"]:
             raise ValueError("netem has no correlated jitter: delays are nearly independent in Linux")
         found.append(_time(jitter["deviation_s"]))
@@ -162,6 +161,8 @@ def netem_words(delay_s: float, channel: Mapping[str, Mapping[str, Any]]) -> str
             found += [word, _written(own["probability"]), *_unless_zero(own["correlation"])]
     if reorder.get("gap", 1) != 1:
         found += ["gap", f"{reorder['gap']:.0f}"]
+    if jitter.get("order") == "kept":
+        found += ["rate", f"{rate_bps:.0f}bit"]
     return " ".join(found)
 
 

@@ -81,10 +81,11 @@ def _channels(model: Model) -> Iterator[Semantic]:
     for link in model.links:
         if any(link.channel.values()):
             try:
-                words = f"tc qdisc add dev DEV root {netem_words(link.delay_s, link.channel)}"
+                line = netem_words(link.delay_s, link.channel, link.rate_bps)
+                words = f"in Linux it is tc qdisc add dev DEV root {line}"
             except ValueError as error:
                 words = str(error)
-            text = f"The script has no device behind {link.name} for its channel: {words}."
+            text = f"The script has no device behind {link.name} for its channel; {words}."
             yield Semantic("channel", text, Kind.INEXPRESSIBLE)
 
 

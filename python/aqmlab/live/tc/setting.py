@@ -165,7 +165,7 @@ def setting_of(plan: LivePlan, *, qdisc: str | Qdisc | None = None) -> Setting:
     }.items():
         if so:
             raise InputError(f"live: {what} cannot be had with tc as bottleneck")
-    if channel := ", ".join(scenario.link(plan.link).channel):
+    if channel := ", ".join(key for key, value in scenario.link(plan.link).channel.items() if value):
         raise InputError(f"live: {channel} of {plan.link} cannot be had with tc as bottleneck")
     markers = () if qdisc is IN_USERSPACE else scenario.markers
     policers = tuple(policer for marker in markers for policer in _policers(marker, plan))

@@ -47,6 +47,9 @@ impl ChannelPart for Handover {
                 None => Ok(before),
             };
         };
+        if step == Span::ZERO {
+            return Ok(before);
+        }
         let period = handover_period(keys);
         Ok(before.map(|before| Self { before: Box::new(before), step, period }.into()))
     }
