@@ -285,7 +285,7 @@ def test_a_delay_before_or_behind_the_queue_is_the_links() -> None:
 def test_words_of_netem_come_back(words: str) -> None:
     found = found_in(f"tc qdisc add dev eth0 root handle 1: {words}", "tc qdisc add dev eth0 parent 1: pfifo limit 30")
     forth, back = (own for own in scenario(found).links if own.name.startswith("bottleneck"))
-    assert netem_words(forth.delay_s, forth.channel) == words
+    assert netem_words(forth.delay_s, forth.channel, forth.rate_bps) == words
     assert not any(back.channel.values())
 
 
@@ -352,15 +352,33 @@ def test_correlations_without_effect_in_linux_are_not_written(
     channel: dict[str, dict[str, object]], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        netem_words(0.02, channel)
+        netem_words(0.02, channel, 1e7)
 
 
 def test_netem_with_a_rate_keeps_the_order_of_packets() -> None:
     found = found_in("tc qdisc add dev eth0 root netem rate 10mbit delay 20ms 5ms")
     assert found.channel == {"jitter": {"deviation": "5ms", "order": "kept"}}
     forth = next(own for own in scenario(found).links if own.name == "bottleneck")
-    with pytest.raises(ValueError, match="without its own rate"):
-        netem_words(forth.delay_s, forth.channel)
+    assert netem_words(forth.delay_s, forth.channel, forth.rate_bps) == "netem delay 20ms 5ms rate 10000000bit"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("delay 10ms loss 5% 25% 30%", 'loss: "30%" is one value too many'),
+        ("delay 10ms loss gemodel 1% 10% 70% 0.1% 5%", 'loss: "5%" is one value too many'),
+        ("delay 10ms duplicate 3% 50% 20%", 'duplicate: "20%" is one value too many'),
+        ("delay 10ms 5ms 25% 3", 'delay: "3" is one value too many'),
+        ("delay 10ms gap 5", "gap needs reorder"),
+        ("delay 10ms reorder 5% gap -1", "is negative"),
+        ("reorder 25% 50%", "reorder needs a delay"),
+        ("delay 10ms distribution normal", "distribution needs a jitter"),
+        ("delay 10ms 0ms distribution pareto", "distribution needs a jitter"),
+    ],
+)
+def test_words_of_netem_that_tc_rejects(words: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        found_in(f"tc qdisc add dev eth0 root netem {words}")
 
 
 @pytest.mark.parametrize(

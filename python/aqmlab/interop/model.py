@@ -34,6 +34,8 @@ FLOW_KEYS = {"name", "count", "transport", "from", "to", "start", "stop", "activ
 FLOW_KEYS |= {"packet_size", "dscp", "priority", "acks_share_label", "left", "right", "host_from", "host_to", "source"}
 FLOW_KEYS |= {"tcp", "exec", "exec_server"}
 """Keys of a scenario file that `Model` passes on to other programs."""
+DISTRIBUTIONS = {"uniform", "exponential", "pareto"}
+"""Distributions of sizes and lengths that other programs can draw from."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,16 @@ class Model:
         arriving = [flow.group for flow in scenario.flows if flow.arrivals_per_s is not None]
         if arriving:
             allowed = "(allowed: start = { uniform = [...] } with a count)"
-            raise InputError(f"flow.{arriving[0]}.start: no other simulator has these Poisson arrivals {allowed}")
+            text = f"flow.{arriving[0]}.start: no other simulator has these Poisson arrivals {allowed}"
+            raise InputError(f"{scenario.filename}: {text}")
+        for flow in scenario.flows:
+            for key in ("size", "packet_size"):
+                drawn = flow.parameters.get(key)
+                if isinstance(drawn, dict) and not DISTRIBUTIONS & set(drawn):
+                    text = f"flow.{flow.group}.{key}: other programs cannot draw from {next(iter(drawn))}"
+                    raise InputError(
+                        f"{scenario.filename}: {text} (allowed: a number, {', '.join(sorted(DISTRIBUTIONS))})"
+                    )
         varying = [(link.name, key) for link in scenario.links for key in link.varies_by]
         varying += [(change["link"], change["varies_by"]) for change in scenario.changes if "varies_by" in change]
         if varying:

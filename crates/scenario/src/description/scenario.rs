@@ -60,7 +60,7 @@ struct Change<'a> {
     delay_s: Option<f64>,
     link: &'a str,
     rate_bps: Option<u64>,
-    /// The key of the model or the trace by which the rate varies from then on.
+    /// The key of the model, the trace or the token bucket that the server is from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     varies_by: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,7 +207,10 @@ impl<'a> Change<'a> {
             delay_s: change.channel.delay.map(Span::secs),
             link: link_name(plan, change.link),
             rate_bps: change.server.as_ref().map(|server| server.rate().0),
-            varies_by: change.server.as_ref().and_then(Server::varies_by),
+            varies_by: change
+                .server
+                .as_ref()
+                .and_then(|server| server.varies_by().or(server.as_token_bucket().map(|_| "tbf"))),
             state: change.state.map(LinkState::word),
             flushes: match change.state {
                 Some(LinkState::Down { flushes }) => Some(flushes),

@@ -90,8 +90,6 @@ class Reader:
             self.found.note(f"no rate is given (tbf rate ...): {in_rate(self.found.rate_bps)} is assumed")
         if not self._has_delay:
             self.found.note(f"no delay is given (netem delay ...): {time(self.found.delay_s)} is assumed")
-        elif self.found.delay_s > 0:
-            self.found.note(f"the way back has the delay of {time(self.found.delay_s)}, too, which netem lacks there")
         return self.found
 
     def _main(self) -> Device:

@@ -47,12 +47,25 @@ def bpf_queue(
         If the scenario is not valid, there is no such link, or a BPF qdisc cannot have the link's queue.
     """
     plan, chosen = plan_and_link(scenario, link=link, overrides=overrides)
-    for key in chosen.varies_by:
-        raise InputError(f"{plan.filename}: link {chosen.name}: {FORM} has a constant rate, without {key}")
+    for what in _of_link(plan, chosen):
+        raise InputError(f"{plan.filename}: link {chosen.name}: {FORM} has a constant rate, without {what}")
     queue = kernel_queue(plan, link=chosen.name, name=name, form=FORM)
     for key, why in _refusals(chosen):
         raise InputError(f"{plan.filename}: queue.{chosen.queue}.{key}: {why}")
     return queue
+
+
+def _of_link(plan: Scenario, link: Link) -> Iterator[str]:
+    """Yield the features of the link, beside its queue, that the discipline would have to have."""
+    yield from link.varies_by
+    if link.token_bucket is not None:
+        yield "token bucket"
+    if link.framing is not None:
+        yield "overhead and cells"
+    if any(change["link"] == link.name and change["rate_bps"] is not None for change in plan.changes):
+        yield "changes of the rate"
+    if any(marker["link"] == link.name for marker in plan.markers):
+        yield "markers"
 
 
 def _refusals(link: Link) -> Iterator[tuple[str, str]]:

@@ -41,6 +41,7 @@ def read_netem(words: Words) -> tuple[Table, set[str], list[str]]:
         If a value is not valid in tc.
     """
     values, lists = words.values, words.lists
+    _check(words)
     channel: Table = {}
     known: set[str] = set()
     notes: list[str] = []
@@ -74,6 +75,30 @@ def read_netem(words: Words) -> tuple[Table, set[str], list[str]]:
             notes.append(f"duplicate correlation {left_out}: tc sends it only with a correlation of delay or loss")
         channel["duplicate"] = _probability(own)
     return channel, known, notes
+
+
+MOST = {"delay": 3, "jitter": 3, "duplicate": 2, "reorder": 2}
+"""Values that tc takes after a word."""
+MOST_LOSS = {"random": 3, "state": 6, "gemodel": 5}
+"""The same after ``loss`` with the name of a model, which counts."""
+
+
+def _check(words: Words) -> None:
+    """Report words and combinations that tc rejects."""
+    values, lists = words.values, words.lists
+    most = MOST | {word: MOST_LOSS.get(lists[word][0], 2) for word in ("loss", "drop") if lists.get(word)}
+    for word, several in lists.items():
+        if len(several) > most.get(word, len(several)):
+            raise ValueError(f'{word}: "{several[most[word]]}" is one value too many')
+    delay = [seconds_of(one) for one in lists.get("delay", [])[:2]]
+    if "gap" in values and "reorder" not in lists:
+        raise ValueError("gap needs reorder")
+    if "gap" in values and number_of(values["gap"]) < 0:
+        raise ValueError(f'gap: "{values["gap"]}" is negative')
+    if "reorder" in lists and not delay:
+        raise ValueError("reorder needs a delay")
+    if "distribution" in values and not any(delay[1:]):
+        raise ValueError("distribution needs a jitter, the second time of delay")
 
 
 def _sends_correlations(words: Words) -> bool:

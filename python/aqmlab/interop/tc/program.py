@@ -48,8 +48,8 @@ def text(model: Model, differences: Sequence[Semantic], *, name: str, seed: int,
 
 def differences(model: Model) -> list[Semantic]:
     """Return the features of a scenario that Linux lacks or implements differently."""
-    if channels := list(_channels(model)):
-        return channels
+    if lacking := [*_channels(model), *_changes(model)]:
+        return lacking
     try:
         found = setting(model, 1)
     except Error as error:
@@ -87,6 +87,13 @@ def _channels(model: Model) -> Iterator[Semantic]:
                 words = str(error)
             text = f"The script has no device behind {link.name} for its channel; {words}."
             yield Semantic("channel", text, Kind.INEXPRESSIBLE)
+
+
+def _changes(model: Model) -> Iterator[Semantic]:
+    """Name changes of links: the script sets rates and delays once."""
+    if model.changes:
+        listed = ", ".join(dict.fromkeys(change.link for change in model.changes))
+        yield Semantic("changes", f"The script does not change links while it runs: {listed}.", Kind.INEXPRESSIBLE)
 
 
 def _small_bucket(link: Link, model: Model) -> Iterator[Semantic]:

@@ -194,7 +194,8 @@ def _clients(group: FlowGroup, duration_s: float) -> list[Client]:
 
 def _policers(marker: Mapping[str, Any], plan: LivePlan) -> list[Policer]:
     """Return a marker's policers: one for a flow, or for a group whose flows share a bucket."""
-    own = [group for group in plan.groups if group.group in marker["flows"] or not marker["flows"]]
+    marked = set(marker["flows"])
+    own = [group for group in plan.groups if not marked or marked.intersection(group.flows)]
     of_flows = marker["per"] == "flow" and all(len(group.flows) == 1 for group in own)
     if marker["kind"] != "token-bucket" or not (of_flows or (marker["per"] == "group" and len(own) == 1)):
         raise InputError(
