@@ -110,6 +110,7 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], change: impl Fn(&
         nodes: nodes.into(),
         links: links.into(),
         flows: [].into(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

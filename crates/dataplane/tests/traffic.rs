@@ -31,13 +31,14 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Udp { rate: Rate(1_000_000), packet, pattern }),
     };
     let plan = Plan {
         nodes: ["a".into(), "b".into()].into(),
         links: [link].into(),
         flows: [flow].into(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

@@ -90,29 +90,19 @@ fn largest(transport: &Transport) -> u32 {
     }
 }
 
-/// Number the hosts of all flows: a node has its own number, and names that no node has follow in the order of the flows.
+/// Number the hosts of all flows: a node has its own number, and names that no node has follow.
 fn host_pairs(plan: &Plan) -> HostPairs {
-    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-    if plan.flows.iter().any(|flow| flow.hosts.is_some()) {
-        numbers.extend(plan.nodes.iter().map(|node| node.as_str()).zip(0..));
-    }
+    let number =
+        |(place, name)| plan.nodes.iter().position(|node| node == name).unwrap_or(plan.nodes.len() + place);
+    let named: Vec<_> = plan.hosts.iter().enumerate().map(number).collect();
     let pair = |flow: &Flow| {
         let (from, to) = match flow.ends {
             Ends::At(from, to) => (from, to),
             Ends::Drawn { from, to, .. } => (from.unwrap_or(0), to.unwrap_or(0)),
         };
-        [from, to]
+        let host =
+            |number: u16, node| named.get(usize::from(number).wrapping_sub(1)).map_or(node, |n| *n as u32);
+        [host(flow.hosts[0], from), host(flow.hosts[1], to)]
     };
-    let mut next = plan.nodes.len() as u32;
-    let mut pairs: Vec<_> = plan.flows.iter().map(pair).collect();
-    for (flow, pair) in plan.flows.iter().zip(&mut pairs) {
-        let Some(hosts) = &flow.hosts else { continue };
-        for (name, host) in [&hosts.source, &hosts.destination].into_iter().zip(pair) {
-            if let Some(name) = name {
-                *host = *numbers.entry(name).or_insert(next);
-                next = next.max(*host + 1);
-            }
-        }
-    }
-    pairs.into()
+    plan.flows.iter().map(pair).collect()
 }

@@ -351,7 +351,7 @@ mod tests {
             class: 1,
             ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
-            hosts: None,
+            hosts: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Packets(20),
@@ -362,6 +362,7 @@ mod tests {
             nodes: (0..4).map(|i| i.to_string().into()).collect(),
             links: links.into(),
             flows: [flow(false), flow(true)].into(),
+            hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
             routing: Default::default(),

@@ -31,6 +31,8 @@ pub struct Plan {
     pub links: Arc<[Link]>,
     /// Flows, in the order of their numbers.
     pub flows: Arc<[Flow]>,
+    /// Names of hosts that the ends of flows may share; that of a node is the node.
+    pub hosts: Vec<Name>,
     /// Web pages, which are made of flows.
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
@@ -251,8 +253,8 @@ pub struct Flow {
     pub ttl: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,
-    /// Names of the hosts at its ends, where the scenario has any; else its nodes are its hosts. Flows of a group share them.
-    pub hosts: Option<Arc<FlowHosts>>,
+    /// Where data packets come from and where they go to: numbers in [`Plan::hosts`] from 1, or 0 for the node at that end.
+    pub hosts: [u16; 2],
     /// How it sends; flows of a group share it, unless something in it is their own.
     pub transport: Arc<Transport>,
 }
@@ -267,23 +269,6 @@ impl Flow {
             Ends::At(from, to) => (from, to),
             Ends::Drawn { .. } => panic!("the ends of flow {} are not drawn", self.name),
         }
-    }
-}
-
-/// Names of the hosts at the ends of a flow; `None`: its node is its host. A node's name is that node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowHosts {
-    /// Where data packets come from.
-    pub source: Option<Name>,
-    /// Where data packets go to.
-    pub destination: Option<Name>,
-}
-
-impl FlowHosts {
-    /// Return those of the reverse direction.
-    #[must_use]
-    pub fn turned(&self) -> Self {
-        Self { source: self.destination.clone(), destination: self.source.clone() }
     }
 }
 

@@ -377,6 +377,7 @@ mod tests {
             nodes: (0..nodes).map(|i| i.to_string().into()).collect(),
             links: links.iter().map(link).collect(),
             flows: [].into(),
+            hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
             routing: Default::default(),

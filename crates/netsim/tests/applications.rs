@@ -44,7 +44,7 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Tcp { config, size, clock_offset: None }),
     }
 }
@@ -58,6 +58,7 @@ fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
         ]
         .into(),
         flows: flows.into(),
+        hosts: Vec::new(),
         pages,
         markers: Vec::new(),
         routing: Default::default(),

@@ -3,10 +3,8 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
-use std::sync::Arc;
-
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{FlowHosts, Plan};
+use aqmlab_netsim::plan::Plan;
 use aqmlab_netsim::{EngineChoice, Options};
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::Rate;
@@ -59,8 +57,11 @@ fn hosts_share_the_rate_equally() {
         let mut plan = shaped(&[None; 8], &[("isolation", Value::Word(isolation.into()))]);
         let mut flows = plan.flows.to_vec();
         for (flow, host) in flows.iter_mut().zip(hosts) {
-            let source = host.map(Into::into);
-            flow.hosts = source.is_some().then(|| Arc::new(FlowHosts { source, destination: None }));
+            if let Some(name) = host {
+                plan.hosts.push((*name).into());
+                let number = plan.hosts.iter().position(|host| host == name).map_or(0, |place| place + 1);
+                flow.hosts = [number as u16, 0];
+            }
         }
         plan.flows = flows.into();
         integers(&run(&plan, 1, Options::default()), "flows", "goodput_bytes")

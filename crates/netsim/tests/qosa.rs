@@ -40,7 +40,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         class: u8::from(i == 0),
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(200_000),
             packet: Length::fixed(500),
@@ -51,6 +51,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         nodes: (0..4).map(|i| format!("n{i}").into()).collect(),
         links: links.into(),
         flows: (0..6).map(flow).collect(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

@@ -36,7 +36,7 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(8_000_000),
             packet: Length::fixed(1000),
@@ -54,6 +54,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         nodes: (0..=n).map(|i| format!("n{i}").into()).collect(),
         links: forward.into_iter().chain(back).collect(),
         flows: flows.into(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

@@ -220,9 +220,8 @@ fn labels() {
 
 #[test]
 fn hosts_are_nodes_or_names() {
-    assert_eq!(flow("").hosts, None);
-    let hosts = flow("source_host = \"laptop\"").hosts.expect("hosts");
-    assert_eq!((hosts.source.as_deref(), hosts.destination.as_deref()), (Some("laptop"), None));
+    assert_eq!(flow("").hosts, [0, 0]);
+    assert_eq!(flow("source_host = \"laptop\"").hosts, [1, 0]);
     let text = "[[flow]]\nname = \"f\"\nsource_host = \"a\"\ndestination_host = \"b\"\n";
     let f = &checked(text)["flows"][0];
     assert_eq!((&f["source_host"], &f["destination_host"]), (&json!("a"), &json!("b")));

@@ -54,7 +54,7 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(1),
             packet: Length::fixed(1),

@@ -42,7 +42,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         class: 0,
         ttl: TTL,
         acks_share_label: false,
-        hosts: None,
+        hosts: [0; 2],
         transport: Arc::new(Transport::Tcp {
             config: TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno))),
             size: Size::Greedy,
@@ -61,6 +61,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         nodes: ["0".into(), "1".into()].into(),
         links: links.into(),
         flows: [flow].into(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

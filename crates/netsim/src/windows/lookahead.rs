@@ -228,7 +228,7 @@ pub(super) mod tests {
             class: 0,
             ttl: TTL,
             acks_share_label: false,
-            hosts: None,
+            hosts: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Greedy,
@@ -239,6 +239,7 @@ pub(super) mod tests {
             nodes: (0..6).map(|i| i.to_string().into()).collect(),
             links: links.collect(),
             flows: flows.iter().map(flow).collect(),
+            hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
             routing: Default::default(),

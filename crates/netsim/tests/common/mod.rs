@@ -94,7 +94,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             class: 0,
             ttl: TTL,
             acks_share_label: false,
-            hosts: None,
+            hosts: [0; 2],
             transport: transport.into(),
         });
     }
@@ -112,6 +112,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         nodes,
         links: links.into(),
         flows: flows.into(),
+        hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
         routing: Default::default(),

@@ -106,7 +106,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         class: (i % 2) as u8,
         ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
-        hosts: None,
+        hosts: [0; 2],
         transport: transport.into(),
     }
 }
@@ -341,6 +341,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         nodes: (0..ROUTERS + HOSTS).map(|i| format!("n{i}").into()).collect(),
         links: links.into(),
         flows: kinds.iter().enumerate().map(|(i, kind)| flow(i, *kind, mbps, &hosts)).collect(),
+        hosts: Vec::new(),
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
         routing: Default::default(),

@@ -44,6 +44,7 @@ pub(super) struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     pub fn new(plan: &'a Plan, flow: &'a plan::Flow, routes: &mut Routes<'_>) -> Self {
+        let host = |number: u16| plan.hosts.get(usize::from(number).wrapping_sub(1)).map(plan::Name::as_str);
         let (from, to) = match flow.ends {
             Ends::At(from, to) => (Some(from), Some(to)),
             Ends::Drawn { from, to, .. } => (from, to),
@@ -75,8 +76,8 @@ impl<'a> Flow<'a> {
             priority: flow.class,
             ttl: flow.ttl,
             acks_share_label: flow.acks_share_label,
-            source_host: flow.hosts.as_ref().and_then(|hosts| hosts.source.as_deref()),
-            destination_host: flow.hosts.as_ref().and_then(|hosts| hosts.destination.as_deref()),
+            source_host: host(flow.hosts[0]),
+            destination_host: host(flow.hosts[1]),
         }
     }
 }

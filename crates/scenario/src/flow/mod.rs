@@ -50,7 +50,8 @@ pub(crate) struct Group<'a> {
     /// Time to live with which both ends send.
     ttl: u8,
     acks_share_label: bool,
-    hosts: Option<Arc<plan::FlowHosts>>,
+    /// Names of the hosts at its ends, where the file has any.
+    hosts: [Option<plan::Name>; 2],
     transport: GroupTransport,
     application: Option<Application>,
     ends: Ends<'a>,
@@ -61,8 +62,22 @@ pub(crate) struct Group<'a> {
 pub(crate) struct Flows {
     pub flows: Vec<plan::Flow>,
     pub pages: Vec<plan::Page>,
+    /// Names of hosts.
+    pub hosts: Vec<plan::Name>,
     /// Numbers of the flows that are calls.
     pub calls: Vec<u32>,
+}
+
+impl Flows {
+    /// Return the number of a host, from 1.
+    fn host(&mut self, name: &plan::Name) -> u16 {
+        let known = self.hosts.iter().position(|host| host == name);
+        let place = known.unwrap_or_else(|| {
+            self.hosts.push(name.clone());
+            self.hosts.len() - 1
+        });
+        u16::try_from(place + 1).unwrap_or(u16::MAX)
+    }
 }
 
 pub(crate) fn shape() -> Shape {
@@ -239,7 +254,7 @@ fn group<'a>(
         priority: priority(section),
         ttl: section.integer("ttl").and_then(|ttl| u8::try_from(ttl).ok()).unwrap_or(plan::TTL),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
-        hosts: hosts(section),
+        hosts: ["source_host", "destination_host"].map(|key| section.text(key).map(plan::Name::from)),
         transport: transport?,
         application,
         ends: ends?,
@@ -302,13 +317,6 @@ pub(crate) fn check_loads(
             start.error("load", complaint.allowed("link = the name of a link that its data crosses"));
         }
     }
-}
-
-/// The names of the hosts of a group, if it has any.
-fn hosts(section: &Section<'_>) -> Option<Arc<plan::FlowHosts>> {
-    let [source, destination] =
-        ["source_host", "destination_host"].map(|key| section.text(key).map(plan::Name::from));
-    (source.is_some() || destination.is_some()).then(|| plan::FlowHosts { source, destination }.into())
 }
 
 /// The priority level of a group.
@@ -393,10 +401,11 @@ impl Group<'_> {
 
     /// Adds the flows, and their hosts where they have hosts of their own.
     pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
+        let hosts = [0, 1].map(|end| self.hosts[end].as_ref().map_or(0, |name| all.host(name)));
         let shared = self.transport.is_shared().then(|| Arc::new(self.transport.of(0)));
         for index in 0..self.count {
             let transport = shared.clone().unwrap_or_else(|| Arc::new(self.transport.of(index)));
-            let flow = |name: String, ends| self.flow(name, index, ends, transport.clone());
+            let flow = |name: String, ends| self.flow(name, index, (ends, hosts), transport.clone());
             let name = self.name_of(index);
             let first = all.flows.len();
             let ends = self.ends.of(builder, &name, index, first);
@@ -410,7 +419,7 @@ impl Group<'_> {
                 Some(Application::Call { .. }) => {
                     all.flows.push(flow(format!("{name}.there"), ends.clone()));
                     let mut back = flow(format!("{name}.back"), turned(ends));
-                    back.hosts = back.hosts.map(|hosts| hosts.turned().into());
+                    back.hosts.reverse();
                     all.flows.push(back);
                     all.calls.extend([first as u32, first as u32 + 1]);
                 }
@@ -428,7 +437,7 @@ impl Group<'_> {
         &self,
         name: String,
         index: usize,
-        ends: plan::Ends,
+        (ends, hosts): (plan::Ends, [u16; 2]),
         transport: Arc<plan::Transport>,
     ) -> plan::Flow {
         let (start, stop, again) = self.times.of(index);
@@ -443,7 +452,7 @@ impl Group<'_> {
             class: self.priority,
             ttl: self.ttl,
             acks_share_label: self.acks_share_label,
-            hosts: self.hosts.clone(),
+            hosts,
             transport,
         }
     }

@@ -75,6 +75,10 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
         return _other(plan, link)
     if link.aqm in SCHEDULERS:
         return _scheduler(plan, link)
+    if link.aqm == "cake":
+        raise InputError(
+            f"link {link.name}: cake is not translated to tc (give it in tc's words: cake bandwidth 10mbit)"
+        )
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
         raise InputError(
