@@ -134,3 +134,18 @@ def test_bad_values_are_errors_of_one_line(key, value, message):
     with pytest.raises(ScenarioError, match=message) as error:
         Scenario.load(CASES / "rmcat-capacity.toml", overrides={f"flow.media.{key}": value})
     assert len(error.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('min_rate = "1kbps", max_rate = "1kbps", frame_rate = 1000', "frames have 40 bytes of headers: 1000 a second"),
+        ("key_frame_ratio = 5", "has no effect without key_frame_interval"),
+    ],
+)
+def test_options_that_mislead_have_a_warning(options, message):
+    text = (CASES / "rmcat-capacity.toml").read_text(encoding="utf-8")
+    flow = f'\n[[flow]]\nname = "other"\ntransport = "scream"\nscream = {{ {options} }}\n'
+    found = [one.message for one in Scenario.from_text(text + flow).warnings]
+    assert len(found) == 1
+    assert message in found[0]

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{self, Impairments, Plan, Server};
+use aqmlab_netsim::plan::{self, Impairments, Plan};
 use aqmlab_units::{Framing, ParameterValue, Span, Time};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};

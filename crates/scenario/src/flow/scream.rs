@@ -38,6 +38,16 @@ pub(super) fn read(flow: &Section<'_>) -> Option<GroupTransport> {
             }
         }
         check_rates(&options, &config);
+        let (least, max) = (config.least_bps() / 1e3, config.max_rate.bps() / 1e3);
+        if least > max {
+            let message =
+                format!("frames have 40 bytes of headers: {} a second are {least} kb/s", config.frame_rate);
+            options.warning("max_rate", Complaint::new(format!("{message}, above max_rate ({max} kb/s)")));
+        }
+        if options.has("key_frame_ratio") && config.key_frame_interval.is_none() {
+            let complaint = Complaint::new("has no effect without key_frame_interval");
+            options.warning("key_frame_ratio", complaint.allowed("key_frame_interval = a time"));
+        }
     }
     Some(GroupTransport::Scream(Arc::new(config)))
 }

@@ -229,6 +229,11 @@ impl Config {
         self.start_rate.unwrap_or(self.min_rate)
     }
 
+    /// Return the least bit rate of its frames, in bit/s: each has its headers.
+    pub fn least_bps(&self) -> f64 {
+        8.0 * super::encoder::HEADERS * self.frame_rate
+    }
+
     /// Set a parameter. Return false if there is none of this key, or if the value has another type.
     pub fn set(&mut self, key: &str, value: Value<'_>) -> bool {
         SETTINGS.set(self, key, value)
