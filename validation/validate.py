@@ -56,6 +56,7 @@ import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import measure_modules  # noqa: E402
 import replay_bpf  # noqa: E402
+import replay_kernel  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
@@ -449,6 +450,11 @@ def modules() -> Section:
     return Section("modules", replay_modules.TITLE, *replay_modules.report())
 
 
+def kernel_decisions() -> Section:
+    """Linux's own CoDel and the core, call by call, from the committed runs."""
+    return Section("kernel-decisions", replay_kernel.TITLE, *replay_kernel.report())
+
+
 def module_agreement() -> Section:
     """The papers' disciplines in the kernel, in user space and in the simulator, from the committed runs."""
     return Section("module-agreement", compare_modules.TITLE, *compare_modules.report())
@@ -504,6 +510,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "kernels": kernels,
     "netem": netem,
     "modules": modules,
+    "kernel-decisions": kernel_decisions,
     "module-agreement": module_agreement,
     "module-costs": module_costs,
     "module-memory": module_memory,

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use aqmlab_units::Time;
 
 use super::record::{Record, RecordKind};
+use super::tap::{TapKind, TapRecord, TappedQueue};
 use crate::red::Red;
 use crate::{Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved};
 
@@ -11,7 +12,7 @@ use crate::{Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta,
 pub struct Replayed {
     /// Records.
     pub records: u64,
-    /// Arrivals, each with a decision.
+    /// Arrivals, each with a decision; of a tap also departures.
     pub decisions: u64,
     /// Decisions by which a packet was marked.
     pub marks: u64,
@@ -40,24 +41,39 @@ pub type Levels = [u8; 64];
 /// Replay the log of a module's decisions with its draws, and compare averages, p_b, verdicts, victims and order of departure
 /// bit by bit. Times are counted from the reset.
 ///
+/// The log of a tap is replayed in the dialect of Linux: order of departure, drops, ECN fields, backlog and the state after
+/// each call are compared.
+///
 /// # Errors
 /// Return the first difference. A log that is cut or has a gap differs in its `length` or `sequence`.
 pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Replayed, Difference> {
     let mut queues = BTreeMap::new();
+    let mut tapped = BTreeMap::new();
     let mut replayed = Replayed::default();
     for chunk in log.chunks(Record::BYTES) {
         let at = At { record: replayed.records, time_ns: 0 };
-        let record = <&[u8; Record::BYTES]>::try_from(chunk).ok();
-        let record = record.ok_or_else(|| at.difference("length", &chunk.len(), &Record::BYTES))?;
-        let record = Record::read(record).ok_or_else(|| at.difference("kind", &record[56], &"0 to 3"))?;
+        let bytes = <&[u8; Record::BYTES]>::try_from(chunk).ok();
+        let bytes = bytes.ok_or_else(|| at.difference("length", &chunk.len(), &Record::BYTES))?;
+        if let Some(record) = TapRecord::read(bytes) {
+            let at = At { time_ns: record.time_ns, ..at };
+            at.compare("sequence", record.sequence, replayed.records as u32)?;
+            if record.kind == TapKind::Reset {
+                tapped.insert(record.instance, TappedQueue::new(queue, &record, at)?);
+            } else {
+                let queue = tapped.get_mut(&record.instance).ok_or_else(|| at.no_reset())?;
+                queue.step(&record, &mut replayed, at)?;
+            }
+            replayed.records += 1;
+            continue;
+        }
+        let record =
+            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 16 to 19"))?;
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {
             queues.insert(record.instance, Queue::new(queue, levels, record.time_ns));
         } else {
-            let Some(queue) = queues.get_mut(&record.instance) else {
-                return Err(at.difference("kind", &"no reset", &"a reset first"));
-            };
+            let queue = queues.get_mut(&record.instance).ok_or_else(|| at.no_reset())?;
             queue.step(&record, at)?;
         }
         replayed.records += 1;
@@ -70,20 +86,49 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
     Ok(replayed)
 }
 
+impl Difference {
+    /// Add the states: that before the record, which log and replay share, and those after it.
+    pub(super) fn with_states(
+        self,
+        before: &impl ToString,
+        logged: &impl ToString,
+        replayed: &impl ToString,
+    ) -> Self {
+        let text = |value: &str, after: String| {
+            let change = format!("before [{}], after [{after}]", before.to_string());
+            if value == after { change } else { format!("{value}; {change}") }
+        };
+        Self {
+            logged: text(&self.logged, logged.to_string()),
+            replayed: text(&self.replayed, replayed.to_string()),
+            ..self
+        }
+    }
+}
+
 /// The place of a record.
 #[derive(Clone, Copy, Debug)]
-struct At {
+pub(super) struct At {
     record: u64,
     time_ns: u64,
 }
 
 impl At {
-    fn difference(self, what: &'static str, logged: &impl ToString, replayed: &impl ToString) -> Difference {
+    fn no_reset(self) -> Difference {
+        self.difference("kind", &"no reset", &"a reset first")
+    }
+
+    pub(super) fn difference(
+        self,
+        what: &'static str,
+        logged: &impl ToString,
+        replayed: &impl ToString,
+    ) -> Difference {
         let Self { record, time_ns } = self;
         Difference { record, time_ns, what, logged: logged.to_string(), replayed: replayed.to_string() }
     }
 
-    fn compare<T: PartialEq + ToString>(
+    pub(super) fn compare<T: PartialEq + ToString>(
         self,
         what: &'static str,
         logged: T,

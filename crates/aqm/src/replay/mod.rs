@@ -3,6 +3,7 @@
 
 mod log;
 mod record;
+mod tap;
 
 pub use log::{Difference, Levels, Replayed, replay_log};
 pub use record::{Record, RecordKind};

@@ -89,7 +89,7 @@ impl Record {
 }
 
 /// Read 32 bits.
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     (0..4).map(|i| u32::from(bytes[at + i]) << (8 * i)).sum()
 }
 

@@ -1,4 +1,4 @@
-"""Replay of the decisions that a module logged, through the core in the same integers."""
+"""Replay of the decisions that a module or a tap logged, through the core in the same integers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.input_files import read_bytes, unpacked
-from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
+from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, plan_and_link
+from aqmlab.interop.kernel.tap import FIRST_KIND, tapped_queue
 from aqmlab.scenario.file import Overrides, Scenario
 
 RECORD_BYTES, KIND, CHANGED = 64, 56, 4
@@ -55,7 +56,7 @@ class ReplayedLog:
     Attributes
     ----------
     records, decisions
-        Records, and those of arrivals, which have a decision.
+        Records, and those of arrivals, which have a decision; of a tap also those of departures.
     marks, drops
         Decisions by which a packet was marked or dropped.
     difference
@@ -82,15 +83,18 @@ def replay_decisions(
     scenario, link, overrides
         As in the export of the module.
     log
-        The file ``decisions`` of the module, or its bytes; a file ``.gz`` is unpacked.
+        The file ``decisions`` of the module, or its bytes; a file ``.gz`` is unpacked. The log of a tap
+        (``sch_aqmlab_tap``) is that of one of Linux's own disciplines, which the core repeats in the dialect ``linux``.
 
     Raises
     ------
     ScenarioError, InputError
         If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
     """
-    queue = kernel_queue(scenario, link=link, overrides=overrides)
-    return replay_log(queue, log if isinstance(log, bytes) else _content(log))
+    content = log if isinstance(log, bytes) else _content(log)
+    if content[KIND : KIND + 1] >= bytes([FIRST_KIND]):
+        return replay_log(tapped_queue(*plan_and_link(scenario, link=link, overrides=overrides)), content)
+    return replay_log(kernel_queue(scenario, link=link, overrides=overrides), content)
 
 
 def replay_log(queue: KernelQueue, content: bytes) -> ReplayedLog:

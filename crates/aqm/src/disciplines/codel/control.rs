@@ -1,5 +1,7 @@
 //! The state of the control law of a queue, and its decisions about departing packets (RFC 8289, sections 5.4 to 5.6).
 
+use std::fmt;
+
 use aqmlab_units::{Span, Time};
 
 use super::super::marks;
@@ -10,6 +12,35 @@ use crate::{Backlog, DropClass, DropReason, Gauge, Host, Packet};
 pub(crate) const SOJOURN: DropReason = DropReason::new(&("sojourn", DropClass::Early));
 /// The control law: a later drop or mark in a dropping state.
 pub(crate) const CONTROL_LAW: DropReason = DropReason::new(&("control-law", DropClass::Early));
+
+/// The state of Linux's CoDel, in its integers (`codel_vars`, `include/net/codel.h`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinuxState {
+    /// End of the interval above the target, in ticks; 0 while the delay is below it.
+    pub first_above: u32,
+    /// Time of the next drop, in ticks.
+    pub drop_next: u32,
+    /// Drops in the dropping state.
+    pub count: u32,
+    /// Their count when the state began.
+    pub last_count: u32,
+    /// Approximation of 2^16/sqrt(count).
+    pub rec_inv_sqrt: u16,
+    /// Whether it is in the dropping state.
+    pub dropping: bool,
+}
+
+impl fmt::Display for LinuxState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first_above, drop_next, count, last_count, rec_inv_sqrt, dropping } = self;
+        write!(
+            f,
+            "first_above {first_above}, drop_next {drop_next}, count {count}, last_count {last_count}, \
+             rec_inv_sqrt {rec_inv_sqrt}, dropping {}",
+            u8::from(*dropping)
+        )
+    }
+}
 
 /// State of the control law.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,6 +133,18 @@ impl Control {
     /// Add drops made for another reason to the count (Linux `fq_codel`).
     pub fn count_also(&mut self, drops: u32) {
         self.count.n = self.count.n.wrapping_add(drops);
+    }
+
+    /// Return the state as Linux's `codel_vars` has it, with times in the lower 32 bits of ticks.
+    pub fn linux(&self) -> LinuxState {
+        LinuxState {
+            first_above: self.first_above.unwrap_or(0) as u32,
+            drop_next: self.drop_next as u32,
+            count: self.count.n,
+            last_count: self.last_count,
+            rec_inv_sqrt: self.count.rec_inv_sqrt,
+            dropping: self.is_dropping,
+        }
     }
 
     /// Report the gauges.

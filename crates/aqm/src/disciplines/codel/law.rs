@@ -8,8 +8,9 @@
 //! r' = r (3 - count r^2)/2
 //! ```
 //!
-//! A change of count by more than one is thus seen with a delay of some drops. Difference from Linux: ticks have 64 bits and
-//! do not wrap after 4398 s.
+//! A change of count by more than one is thus seen with a delay of some drops. Differences from Linux: ticks have 64 bits and
+//! do not wrap after 4398 s. Linux 7.3 drops at most 256 packets when it is asked for one, and its drops are at least one tick
+//! apart; neither is so here and in Linux 6.1.
 
 use aqmlab_units::{Span, Time};
 
@@ -36,7 +37,7 @@ impl Arithmetic {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     pub n: u32,
-    rec_inv_sqrt: u16,
+    pub rec_inv_sqrt: u16,
 }
 
 impl Count {
@@ -76,6 +77,11 @@ impl ControlLaw {
     pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
         let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
         Self { arithmetic, target, interval, max_packet }
+    }
+
+    /// Return target, interval and largest packet, times in ticks, in the integers of Linux; `None` in real numbers.
+    pub(super) fn linux(&self) -> Option<[u64; 3]> {
+        (self.arithmetic == Arithmetic::Linux).then_some([self.target, self.interval, self.max_packet])
     }
 
     /// Convert a time to ticks.

@@ -27,7 +27,7 @@
 mod control;
 mod law;
 
-pub(crate) use control::{CONTROL_LAW, Control};
+pub(crate) use control::{CONTROL_LAW, Control, LinuxState};
 pub(crate) use law::{Arithmetic, ControlLaw};
 
 use aqmlab_units::{Span, Time};
@@ -128,6 +128,19 @@ impl<P: Copy + Default> CoDel<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
         Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
+    }
+
+    /// Return the state in the integers of Linux; `None` in another dialect.
+    pub(crate) fn linux(&self) -> Option<LinuxState> {
+        self.params.law.linux().map(|_| self.control.linux())
+    }
+
+    /// Return the settings in the units of Linux: target and interval in ticks, limit in packets, largest packet in bytes and
+    /// ECN; `None` in another dialect or with a limit in bytes.
+    pub(crate) fn linux_settings(&self) -> Option<[u64; 5]> {
+        let [target, interval, max_packet] = self.params.law.linux()?;
+        let limit = self.params.room.packets()?;
+        Some([target, interval, limit.into(), max_packet, self.params.ecn.into()])
     }
 }
 
