@@ -54,7 +54,7 @@ pub(super) enum Event {
     Delay,
 }
 
-/// What a report says.
+/// Contents of a report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledged {
     /// In seconds.

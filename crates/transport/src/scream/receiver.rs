@@ -25,7 +25,7 @@ const MEASURING: Span = Span::from_millis(200);
 #[derive(Clone, Debug)]
 pub struct Receiver {
     config: Arc<Config>,
-    /// What would be reported now; `None` before the first packet.
+    /// The report of now; `None` before the first packet.
     report: Option<Report>,
     /// When the last report was sent, and packets since then.
     last_report: Option<Time>,

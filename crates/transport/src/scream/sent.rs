@@ -20,7 +20,7 @@ struct Packet {
     missing_since: Option<Time>,
 }
 
-/// What a report changes.
+/// Changes by a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct News {
     /// Bytes by which the highest sequence number grew.
@@ -34,7 +34,7 @@ pub(super) struct News {
 /// The list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
-    /// Those that reports may cover, from number `first` on.
+    /// Packets that reports may cover, from number `first` on.
     packets: VecDeque<Packet>,
     first: u32,
     /// The number after the highest one received.

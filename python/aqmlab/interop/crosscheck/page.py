@@ -99,7 +99,7 @@ def page_of(found: CrossCheck) -> Page:
         page.text("Nothing in the scenario is left to chance: one run a program, compared number by number.", note=True)
     elif any(side.name == "ns2" for side in found.sides):
         page.text(RNG, note=True)
-    page.section("What they understand otherwise")
+    page.section("Different semantics")
     for side in found.sides:
         page.heading(side.title)
         if side.differences:

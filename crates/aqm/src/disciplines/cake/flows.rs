@@ -14,7 +14,7 @@ use super::hash::QUEUES;
 use crate::disciplines::cobalt::Control;
 use crate::disciplines::flow_queues::NONE;
 
-/// What a flow is to the scheduler.
+/// State of a flow in the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Set {
     #[default]

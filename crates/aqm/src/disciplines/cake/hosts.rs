@@ -13,7 +13,7 @@
 use super::hash::{QUEUES, set_of};
 use crate::Host;
 
-/// What shares the rate equally (`tc-cake(8)`, "Flow isolation parameters").
+/// Parties with equal shares of the rate (`tc-cake(8)`, "Flow isolation parameters").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Isolation {
     /// Nothing: one queue.

@@ -131,7 +131,7 @@ impl<P: Copy + Default> Cake<P> {
         self.memlimit = self.params.memory_at(rate);
     }
 
-    /// Return what is the same for all tins; the key of the hash is drawn once.
+    /// Return the settings of all tins; the key of the hash is drawn once.
     #[inline]
     fn common(&mut self, host: &mut impl Host<P>) -> Common {
         let Params { isolation, key, .. } = self.params;

@@ -20,7 +20,7 @@ const MAX_QUANTUM: u64 = 1514;
 /// The smallest quantum of a flow, in bytes.
 const MIN_QUANTUM: u64 = 300;
 
-/// What is the same for all tins.
+/// Settings of all tins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
     pub isolation: Isolation,
