@@ -452,7 +452,7 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, left, right, host_from, host_to, source, tcp, scream, web, video, voip, exec, exec_server; did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, left, ... (N in all); did you mean "priority"?)"#,
                 ],
             ),
             (
