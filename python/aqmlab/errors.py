@@ -204,8 +204,8 @@ class ScenarioError(InputError):
 def listed(names: Sequence[str]) -> str:
     """List names, at most 20 of them.
 
-    >>> listed(["a", "b"]), listed([str(n) for n in range(30)])[-16:]
-    ('a, b', ', ... (30 in all)'[-16:])
+    >>> listed(["a", "b"]), listed(["a"] * 30)[-18:]
+    ('a, b', 'a, ... (30 in all)')
     """
     return ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
 

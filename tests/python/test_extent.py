@@ -127,7 +127,7 @@ def test_the_average_of_an_idle_link_is_said_to_be_that_of_arrivals() -> None:
     assert row["mean_average"] > 1
     assert row["mean_queue"] < 0.01
     for key in ("mean_average", "sd_average"):
-        assert quantity(key).unit == "packets at arrivals"
+        assert quantity(key).unit == "packets"
         assert "as each arrival found it" in quantity(key).doc
     assert [bound.value for bound in bounds_of(["mean_average<=10p", "mean_queue<=10p"])] == [10, 10]
 

@@ -195,14 +195,14 @@ def test_wrong_keys(rate, message):
 def test_exports_reject_rates_and_delays_that_vary_by_themselves(rate, key):
     plan = Scenario.from_text(scenario_text(rate), filename="t.toml")
     assert plan.link("bottleneck").varies_by == (key,)
-    with pytest.raises(InputError, match=rf"^t\.toml: link bottleneck: {key} cannot be expressed by other"):
+    with pytest.raises(InputError, match=rf"^t\.toml: other simulators and tc cannot express {key} of bottleneck"):
         Model.of(plan)
 
 
 def test_exports_reject_a_change_to_a_rate_that_varies():
     change = '[[change]]\nat = "1s"\nlink = "bottleneck"\nrate = { cellular = "12Mbps" }\n'
     plan = Scenario.from_text(scenario_text('"10Mbps"') + change, filename="t.toml")
-    with pytest.raises(InputError, match="cellular cannot be expressed"):
+    with pytest.raises(InputError, match="cannot express cellular of bottleneck"):
         Model.of(plan)
 
 

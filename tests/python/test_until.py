@@ -102,9 +102,9 @@ def test_coverage_after_stopping(need):
 
 def test_names_of_metrics():
     assert metric_named("throughput") == "throughput_mbps"
-    with pytest.raises(aqmlab.InputError, match="may be mean_delay_ms, delay_p95_ms, delay_p99_ms"):
+    with pytest.raises(aqmlab.InputError, match="may be mean_delay_ms, delay_median_ms, delay_p95_ms, delay_p99_ms"):
         metric_named("delay")
-    with pytest.raises(aqmlab.InputError, match="may be loss, channel_losses, channel_loss_rate"):
+    with pytest.raises(aqmlab.InputError, match="may be loss, outage_losses, channel_losses, channel_loss_rate"):
         metric_named("los")
     with pytest.raises(aqmlab.InputError, match=r'unknown metric "lss".*did you mean loss'):
         metric_named("lss")

@@ -19,7 +19,6 @@ UNITS = {
     "Mb/s": {"": 1.0, "kbps": 1e-3, "Mbps": 1.0, "Mb/s": 1.0, "Gbps": 1e3},
     "s": {"": 1.0, "ms": 1e-3, "s": 1.0},
     "packets": {"": 1.0, "p": 1.0},
-    "packets at arrivals": {"": 1.0, "p": 1.0},
     "1": {"": 1.0, "%": 0.01},
 }
 """Unit of a metric to the units of its bounds; bounds of other metrics have no unit or the metric's own."""

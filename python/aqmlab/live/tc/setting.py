@@ -195,7 +195,7 @@ def _clients(group: FlowGroup, duration_s: float) -> list[Client]:
 def _policers(marker: Mapping[str, Any], plan: LivePlan) -> list[Policer]:
     """Return a marker's policers: one for a flow, or for a group whose flows share a bucket."""
     marked = set(marker["flows"])
-    own = [group for group in plan.groups if not marked or marked.intersection(group.flows)]
+    own = [group for group in plan.groups if not marked or marked.intersection((group.group, *group.flows))]
     of_flows = marker["per"] == "flow" and all(len(group.flows) == 1 for group in own)
     if marker["kind"] != "token-bucket" or not (of_flows or (marker["per"] == "group" and len(own) == 1)):
         raise InputError(
