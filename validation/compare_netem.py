@@ -34,7 +34,7 @@ RUNS = 300
 LEVEL = 0.05
 DELAY_S = 0.02
 CALIBRATION = "netem delay 20ms"
-"""The line of which the machine's own time per packet is measured."""
+"""Line of tc by which the machine's own time per packet is measured."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ CASES = (
 )
 """With a constant delay of 20 ms a packet that skips it would arrive at the same time as another."""
 SKIPS_THE_RATE = "netem delay 20ms 5ms reorder 25% 50% rate 2mbit"
-"""The case whose packets without a delay arrive a transmission time later here: its delays are compared above that."""
+"""Case whose undelayed packets arrive one transmission time later here; only longer delays are compared."""
 CONTROLS = (
     ("netem delay 20ms loss 5% 25%", "loss", '"5%"', "independent losses"),
     (
@@ -275,7 +275,7 @@ The same tests find the difference to other channels. For each, the measure with
 
 
 def own_notes(case: Case) -> list[str]:
-    """Return the notes of an import on netem's words; not those on the rate and queue, which a line alone lacks."""
+    """Return an import's notes on netem's words, without the notes on rate and queue."""
     notes = [note.removeprefix("line 1: ") for note in imported(case.words).notes]
     return [note for note in notes if "is assumed" not in note]
 

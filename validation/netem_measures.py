@@ -209,7 +209,7 @@ def _quantiles(shares: Vector) -> str:
 
 
 def _compared_at(shares: Vector, number: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return at which values of a distribution enough of this number are expected on either side."""
+    """Return the values of a distribution with enough expected samples on either side."""
     return (number * shares >= ENOUGH) & (number * (1 - shares) >= ENOUGH)
 
 

@@ -30,12 +30,12 @@ from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replay_modules import CUBIC, SCENARIO, UDP
+from replay_modules import CUBIC, SCENARIO, UDP, Replays
 
 TITLE = "Linux's own CoDel, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "7.3"
-"""Beginnings of the releases beside that of the image that was built last."""
+"""Prefixes of further kernel releases, in addition to the release of the current image."""
 DECISIONS = 100_000
 """Least decisions in each kernel."""
 FLOW = '[[flow]]\nname = "{}"\nstart = "0s"\n'
@@ -186,10 +186,8 @@ def rows() -> list[Row]:
 
 def report() -> tuple[str, bool]:
     """Write the page: its text, and whether every run is equal and every fault is found."""
-    found = rows()
-    runs, faults = [row for row in found if not row["fault"]], [row for row in found if row["fault"]]
-    differing = [row for row in runs if row["difference"]]
-    missed = [row for row in faults if not row["difference"]]
+    found = Replays.of(rows())
+    runs, faults, differing, missed = found.runs, found.faults, found.differing, found.missed
     kernels = dict.fromkeys((row["kernel"], row["image"]) for row in runs)
     totals = [_total([row for row in runs if row["kernel"] == kernel], "decisions") for kernel, _ in kernels]
     crossing, empty = _total(runs, "crossing"), _total(runs, "empty")

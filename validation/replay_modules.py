@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -144,12 +145,35 @@ def rows() -> list[Row]:
     return read_rows(TABLE)
 
 
+@dataclass(frozen=True)
+class Replays:
+    """Rows of replays, by their outcome.
+
+    Attributes
+    ----------
+    runs, faults
+        Runs as they are, and runs with a fault that was put in on purpose.
+    differing, missed
+        Runs that differ from the core, and faults that the replay did not find.
+    """
+
+    runs: list[Row]
+    faults: list[Row]
+    differing: list[Row]
+    missed: list[Row]
+
+    @classmethod
+    def of(cls, found: Sequence[Row]) -> Replays:
+        """Sort rows by their columns ``fault`` and ``difference``."""
+        runs, faults = [row for row in found if not row["fault"]], [row for row in found if row["fault"]]
+        differing = [row for row in runs if row["difference"]]
+        return cls(runs, faults, differing, [row for row in faults if not row["difference"]])
+
+
 def report() -> tuple[str, bool]:
     """Write the page: its text, and whether every run is equal and every fault is found."""
-    found = rows()
-    runs, faults = [row for row in found if not row["fault"]], [row for row in found if row["fault"]]
-    differing = [row for row in runs if row["difference"]]
-    missed = [row for row in faults if not row["difference"]]
+    found = Replays.of(rows())
+    runs, faults, differing, missed = found.runs, found.faults, found.differing, found.missed
     lines = ["| queue | decisions | marks | drops | runs | equal bit by bit |", "|---|---|---|---|---|---|"]
     enough = True
     for queue in QUEUES:

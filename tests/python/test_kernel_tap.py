@@ -113,7 +113,7 @@ def test_linuxs_codel_in_the_emulated_machine_decides_like_the_core():
     try:
         image = find()
     except InputError as error:
-        # The image with a kernel is made by a command of its own, as it is downloaded.
+        # A separate command downloads the kernel and makes its image.
         pytest.skip(str(error))
     build = INSTALLED / image.release / "build"
     if not (build / "Makefile").is_file():

@@ -42,7 +42,7 @@ def image():
     try:
         return find()
     except InputError as error:
-        # The image with a kernel is made by a command of its own, as it is downloaded.
+        # A separate command downloads the kernel and makes its image.
         pytest.skip(str(error))
 
 

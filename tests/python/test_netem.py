@@ -76,7 +76,7 @@ def test_channels_agree_with_the_kernel_in_the_emulated_machine():
     try:
         image = find()
     except InputError as error:
-        # The image with a kernel is made by a command of its own, as it is downloaded.
+        # A separate command downloads the kernel and makes its image.
         pytest.skip(str(error))
     count, words = 4000, "netem delay 20ms 5ms distribution normal loss 10%"
     constant, found = kernel_arrivals(["netem delay 20ms", words], image, count=count)

@@ -253,7 +253,7 @@ pub struct Flow {
     pub ttl: u8,
     /// Acknowledgements carry the flow label (and class) of the data; else a label of their own and class 0.
     pub acks_share_label: bool,
-    /// Where data packets come from and where they go to: numbers in [`Plan::hosts`] from 1, or 0 for the node at that end.
+    /// Hosts at the source and the destination of data: numbers in [`Plan::hosts`] from 1, or 0 for the node there.
     pub hosts: [u16; 2],
     /// How it sends; flows of a group share it, unless something in it is their own.
     pub transport: Arc<Transport>,

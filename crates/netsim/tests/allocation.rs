@@ -8,13 +8,22 @@ mod common;
 use std::sync::Arc;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Channel, Keys, Link, Outage, Probe, Server};
+use aqmlab_netsim::plan::{Channel, Keys, Link, Outage, Plan, Probe, Server};
 use aqmlab_netsim::{Options, Simulation};
 use aqmlab_transport::ns2::Variant;
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::{Framing, LinkLayer, Parameter, ParameterValue, Rate, Span, Time};
 use common::ring::{Kind, fail, impairments, ring, routings};
 use common::{Tcp, dumbbell};
+
+/// Count the allocations of a run between two times in s.
+fn allocations_between(plan: &Plan, shortcuts: bool, from: f64, to: f64) -> u64 {
+    let mut simulation = Simulation::new(plan, 1, Options { shortcuts, ..Options::default() });
+    simulation.run_until(Time::from_secs(from));
+    let before = allocations::count();
+    simulation.run_until(Time::from_secs(to));
+    allocations::count() - before
+}
 
 #[test]
 fn packets_cost_no_allocation() {
@@ -25,12 +34,8 @@ fn packets_cost_no_allocation() {
             let mut plan = dumbbell(&variants.repeat(4), 10.0, (aqm, &set), 1300.0);
             // Samples and event logs grow with the run by their nature.
             (plan.probe.events, plan.probe.queue_interval, plan.probe.cwnd_interval) = (false, None, None);
-            let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-            simulation.run_until(Time::from_secs(1200.0));
-            let before = allocations::count();
-            simulation.run_until(Time::from_secs(1290.0));
             // A link may have something waiting for the first time; packets are a million.
-            let count = allocations::count() - before;
+            let count = allocations_between(&plan, shortcuts, 1200.0, 1290.0);
             assert!(count <= 2, "{aqm}, shortcuts {shortcuts}: {count}");
         }
     }
@@ -60,13 +65,9 @@ fn markers_traffic_victims_and_timers_cost_no_allocation() {
         for shortcuts in [true, false] {
             let mut plan = ring(&kinds, 2.0, (aqm, &set), 1300.0);
             plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
-            let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-            simulation.run_until(Time::from_secs(1200.0));
-            let before = allocations::count();
-            simulation.run_until(Time::from_secs(1245.0));
             // Bursts may still find a ring too short, once in a while (BBRv1's longest are rare); packets are
             // tens of thousands.
-            let count = allocations::count() - before;
+            let count = allocations_between(&plan, shortcuts, 1200.0, 1245.0);
             assert!(count <= 3, "{aqm}, shortcuts {shortcuts}: {count}");
         }
     }
@@ -97,11 +98,7 @@ fn detours_cost_no_allocation() {
             Arc::make_mut(&mut links[link].line).outages = outages(first);
         }
         plan.links = links.into();
-        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(1200.0));
-        let before = allocations::count();
-        simulation.run_until(Time::from_secs(1245.0));
-        let count = allocations::count() - before;
+        let count = allocations_between(&plan, shortcuts, 1200.0, 1245.0);
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }
 }
@@ -114,11 +111,7 @@ fn media_with_feedback_cost_no_allocation() {
         for flow in Arc::make_mut(&mut plan.flows) {
             (flow.stop, flow.again) = (None, Vec::new());
         }
-        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(1200.0));
-        let before = allocations::count();
-        simulation.run_until(Time::from_secs(1245.0));
-        let count = allocations::count() - before;
+        let count = allocations_between(&plan, shortcuts, 1200.0, 1245.0);
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }
 }
@@ -133,11 +126,7 @@ fn applications_cost_no_allocation() {
     for shortcuts in [true, false] {
         let mut plan = ring(&kinds, 2.0, ("red", &set), 150.0);
         plan.probe = Probe { links: plan.probe.links, ..Probe::default() };
-        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(100.0));
-        let before = allocations::count();
-        simulation.run_until(Time::from_secs(145.0));
-        let count = allocations::count() - before;
+        let count = allocations_between(&plan, shortcuts, 100.0, 145.0);
         assert!(count <= 3, "shortcuts {shortcuts}: {count}");
     }
 }
@@ -228,11 +217,7 @@ fn rarely_allocates(name: &str, change: impl Fn(&mut Link)) {
         let mut links = plan.links.to_vec();
         change(&mut links[0]);
         plan.links = links.into();
-        let mut simulation = Simulation::new(&plan, 1, Options { shortcuts, ..Options::default() });
-        simulation.run_until(Time::from_secs(1200.0));
-        let before = allocations::count();
-        simulation.run_until(Time::from_secs(1290.0));
-        let count = allocations::count() - before;
+        let count = allocations_between(&plan, shortcuts, 1200.0, 1290.0);
         assert!(count <= 3, "{name}, shortcuts {shortcuts}: {count}");
     }
 }

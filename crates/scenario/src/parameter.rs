@@ -45,7 +45,7 @@ fn kind(p: &Parameter) -> Kind {
     match (p.can_be_off, p.choices) {
         (true, _) => Kind::Any(vec![Kind::Off, value]),
         (false, []) => value,
-        // A misspelt word is no time: the error then names both.
+        // The error of a misspelt word names the word and the valid times.
         (false, words) if p.kind == ValueKind::Time => Kind::Any(vec![Kind::Choice(words.to_vec()), value]),
         (false, words) => Kind::Any(vec![value, Kind::Choice(words.to_vec())]),
     }

@@ -101,7 +101,7 @@ fn milliseconds(word: &str) -> Result<Time, String> {
 
 /// Return the unit of a column.
 fn header(word: &str, prefix: &str) -> Result<String, String> {
-    // A capital B is a byte, which is no unit of a rate here.
+    // A capital B means bytes; rates are in bits.
     let lower = word.trim_matches('"').to_ascii_lowercase();
     let is_bytes = word.contains("B") && prefix != "time_";
     let unit = lower.strip_prefix(prefix).filter(|_| !is_bytes).map(|unit| match unit {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BUSY = 0.9
 """Utilization from which on a link is a bottleneck."""
 LOAD_TOLERANCE = 0.1
-"""Relative difference of offered and intended load that needs no line."""
+"""Largest relative difference of offered and intended load without a line."""
 FEW_TRANSFERS = 100
 """Transfers of a run below which a 99th percentile is near the greatest value."""
 
@@ -53,7 +53,7 @@ def inactive(result: Result, *, link: str | None = None) -> list[str]:
 
 
 def _loads(scenario: Scenario, result: Result) -> Iterator[str]:
-    """Yield the load that the transfers of a group offered, where it is not the intended one."""
+    """Yield a line for each group whose transfers offered another load than intended."""
     for group in read_toml(result.scenario_text).get("flow", []):
         start = group.get("start")
         if not isinstance(start, dict) or "load" not in start or start.get("headers") or "name" not in group:
@@ -65,7 +65,7 @@ def _loads(scenario: Scenario, result: Result) -> Iterator[str]:
         if abs(offered - intended) > LOAD_TOLERANCE * intended:
             yield (
                 f"Load: the transfers of {group['name']} offered {offered:.2f} of {link.name} on average, and load "
-                f"is {intended:g}: run longer, or more seeds."
+                f"is {intended:g}: run longer or with more seeds."
             )
 
 

@@ -20,7 +20,7 @@ WIDTH = 80
 ARROWS = {HIGHER: "↑", LOWER: "↓", EQUAL: "=", UNDECIDED: ""}
 """Verdict to its sign."""
 CONSTANT = "*"
-"""Sign of a difference that is the same in every run, so that there is no test."""
+"""Sign of an untested difference, which is the same in every run."""
 NARROWEST_LABEL = 9
 KEPT = 3
 """Significant digits that a mean keeps however wide its interval is."""
@@ -128,7 +128,7 @@ class Matrix:
 
     @property
     def not_tested(self) -> str:
-        """The titles of the quantities whose differences have an interval and no test, for a legend; not too many."""
+        """Titles of the untested quantities for a legend; a general phrase if they are many."""
         titles = [quantity(key).title.lower() for key in self.metrics if quantity(key).compared == "described"]
         return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 

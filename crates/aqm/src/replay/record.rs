@@ -53,7 +53,7 @@ impl Record {
     /// The values of `verdict`.
     pub const VERDICTS: [&'static str; 4] = ["accept", "early", "forced", "overflow"];
 
-    /// Read a record; `None` if it is of no known kind.
+    /// Read a record; `None` if its kind is unknown.
     pub fn read(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let long = |at: usize| u64::from(word(bytes, at)) | u64::from(word(bytes, at + 4)) << 32;
         let kind = match bytes[56] {

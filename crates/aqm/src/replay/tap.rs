@@ -42,7 +42,7 @@ pub(super) enum TapKind {
 }
 
 impl TapRecord {
-    /// Read a record; `None` if it is of no known kind.
+    /// Read a record; `None` if its kind is unknown.
     pub fn read(bytes: &[u8; Record::BYTES]) -> Option<Self> {
         let kind = match bytes[56] {
             16 => TapKind::Arrival,
@@ -115,7 +115,7 @@ impl TappedQueue {
         Ok(new)
     }
 
-    /// Repeat a call and compare what it did, then the state. A difference has the states before and after.
+    /// Repeat a call and compare its outcome, then the state. A difference has the states before and after.
     pub fn step(&mut self, record: &TapRecord, replayed: &mut Replayed, at: At) -> Result<(), Difference> {
         let ticks = record.ticks().ok_or_else(|| {
             let clock = format!("{} to {} ns", record.time_ns, record.time_ns + u64::from(record.span_ns));

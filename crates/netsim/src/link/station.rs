@@ -25,7 +25,7 @@ pub(crate) struct Station<P, Q = Discipline<P>> {
     /// The discipline may have a timer.
     is_timed: bool,
     rng: Stream,
-    /// Start and end of the service in progress, or of the time for which the discipline's shaper lets nothing leave.
+    /// Start and end of the service in progress, or of a pause by the discipline's shaper.
     pub service: Option<(Time, Time)>,
     /// The end of the last such time.
     held_until: Time,

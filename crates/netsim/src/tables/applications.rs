@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::plan::{Dispatch, Flow, Page, Size, Transport, Video};
 use crate::watch::PacketDelay;
 
-/// A time without arrivals of a call's packets that is no delay of a network in use.
+/// Gap in the arrivals of a call from which on the network counts as interrupted.
 const SILENCE: Span = Span::from_millis(1000);
 
 /// An object that was asked for, and when it was complete at the client.

@@ -178,10 +178,10 @@ pub(crate) fn read(link: &Section<'_>) -> Option<Line> {
     Some(Line::new(server, channel?))
 }
 
-/// Warn of a reading of the packet in service where the server has none.
+/// Warn if a link has `in_service` and its server does not use it.
 pub(crate) fn warn_of_in_service(link: &Section<'_>, server: &Server) {
     if link.has(InService::KEY.key) && !server.uses_in_service() {
-        let message = "has no effect: the services of this server do not end by a bit rate that changes";
+        let message = "has no effect: this server has no bit rate that changes during a service";
         link.warning(InService::KEY.key, Complaint::new(message));
     }
 }

@@ -55,9 +55,9 @@ pub struct Config {
     pub mss: u32,
     /// Frames per second.
     pub frame_rate: f64,
-    /// From one key frame to the next; `None`: the first frame is no key frame either.
+    /// Time from one key frame to the next; `None`: without key frames.
     pub key_frame_interval: Option<Span>,
-    /// Length of a key frame over that of another.
+    /// Length of a key frame divided by that of any other frame.
     pub key_frame_ratio: f64,
     /// How long the encoder takes to follow a new target.
     pub response_delay: Span,

@@ -173,7 +173,7 @@ fn the_loss_event_rate_is_an_average_over_round_trips() {
     near(c.loss_event_rate, 0.0099);
 }
 
-/// Fill the history with these delays, of which the last 50 are `recent`.
+/// Fill the history with delays; the last 50 are `recent`.
 fn with_delays(earlier: f64, recent: f64) -> Congestion {
     let mut c = congestion();
     c.qdelay_norm_hist =
@@ -210,7 +210,7 @@ fn a_delay_that_varies_lowers_the_target_slowly_or_quickly() {
 
 #[test]
 fn losses_raise_the_target() {
-    // The samples are alike, so that the target is 1.5 times the delay; at a rate of 0.002 there is no loss yet.
+    // With equal samples the target is 1.5 times the delay. A loss event rate of 0.002 is at the threshold.
     let mut c = Congestion { loss_event_rate: 0.0021, ..with_delays(0.2, 0.2) };
     c.adjust_qdelay_target();
     near(c.qdelay_target, 0.3);

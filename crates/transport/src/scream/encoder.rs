@@ -26,7 +26,7 @@ pub(super) const HEADERS: f64 = 40.0;
 #[derive(Clone, Debug)]
 pub(super) struct Encoder {
     frame_rate: f64,
-    /// Frames from one key frame to the next; 1: all are alike.
+    /// Frames from one key frame to the next; 1: without key frames.
     group: u64,
     key_frame_ratio: f64,
     tau_v: Span,
@@ -74,7 +74,7 @@ impl Encoder {
         self.start + Span::from_secs(self.frames as f64 / self.frame_rate)
     }
 
-    /// Let requests take effect whose delay is over.
+    /// Apply the requests whose delay has passed.
     fn follow(&mut self, now: Time) {
         while let Some(&(_, rate)) = self.requested.front().filter(|(from, _)| *from <= now) {
             self.rate = rate;

@@ -27,7 +27,7 @@
 //! 8. Without a report for `max(2 s_rtt, 0.8 s)` a closed window lets packets pass at `RATE_PACE_MIN`: the "minimum send rate maintained by
 //!    SCReAM when no feedback is received" of section 8, which section 4 does not define. 0.8 s is twice the longest `fb_int`.
 //! 9. The round trip includes the time for which the receiver holds a report back, as the RFC's feedback does not have it.
-//! 10. Sequence numbers are given when packets are sent, so that packets discarded from the RTP queue are no losses.
+//! 10. Sequence numbers are given when packets are sent, so packets discarded from the RTP queue do not count as lost.
 //! 11. While the media pause, rates are measured and adjusted as zero, so that the target falls to its minimum.
 
 mod config;

@@ -1,4 +1,4 @@
-//! The receiver: reports what arrives (RFC 8298, section 4.2).
+//! The receiver: reports received packets (RFC 8298, section 4.2).
 //!
 //! A report is sent with the first packet that arrives `fb_int` after the last one, or `fb_int` after the last one if a packet arrived
 //! since:

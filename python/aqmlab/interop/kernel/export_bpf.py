@@ -56,7 +56,7 @@ def bpf_queue(
 
 
 def _of_link(plan: Scenario, link: Link) -> Iterator[str]:
-    """Yield the features of the link, beside its queue, that the discipline would have to have."""
+    """Yield the features of the link that a BPF discipline lacks."""
     yield from link.varies_by
     if link.token_bucket is not None:
         yield "token bucket"

@@ -1,4 +1,4 @@
-"""A tap: the kernel module that logs what an unchanged discipline of Linux decides, and its queue in the core.
+"""A tap: the kernel module that logs the decisions of an unchanged discipline of Linux, and its queue in the core.
 
 The log is replayed like that of a module (`replay`), in the core's dialect ``linux``.
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,11 +67,22 @@ def compiled(queue: KernelQueue, build: Path) -> KernelModule:
     InputError
         As of `make`.
     """
+    return KernelModule(queue, program_of(module_files(queue), queue.module, build))
+
+
+def program_of(files: Mapping[str, str], module: str, build: Path) -> bytes:
+    """Compile the source files of a module with the headers of a kernel, and return the file ``.ko``.
+
+    Raises
+    ------
+    InputError
+        As of `make`.
+    """
     with tempfile.TemporaryDirectory(prefix="aqmlab-module-") as name:
         folder = Path(name)
-        write_export(folder, module_files(queue))
+        write_export(folder, files)
         make(folder, build)
-        return KernelModule(queue, (folder / f"{queue.module}.ko").read_bytes())
+        return (folder / f"{module}.ko").read_bytes()
 
 
 def make(folder: Path, build: Path) -> None:

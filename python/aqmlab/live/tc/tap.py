@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.interop.kernel.tap import MODULE, below_tap, tap_files
 from aqmlab.interop.tc.queues import Qdisc, qdisc_of
-from aqmlab.live.tc.module import KernelModule, make
-from aqmlab.results.outputs import write_export
+from aqmlab.live.tc.module import KernelModule, program_of
 
 
 @dataclass(frozen=True)
@@ -28,10 +26,6 @@ def tap_program(build: Path) -> bytes:
     Raises
     ------
     InputError
-        As of `make`.
+        As of `aqmlab.live.tc.module.make`.
     """
-    with tempfile.TemporaryDirectory(prefix="aqmlab-tap-") as name:
-        folder = Path(name)
-        write_export(folder, tap_files())
-        make(folder, build)
-        return (folder / f"{MODULE}.ko").read_bytes()
+    return program_of(tap_files(), MODULE, build)

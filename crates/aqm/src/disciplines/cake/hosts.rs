@@ -98,7 +98,7 @@ impl Hosts {
         self.tables.iter().any(|table| !table.is_empty())
     }
 
-    /// Return the numbers of the hosts of these hashes: their own, or those of unused hosts, else they share one.
+    /// Return the host numbers for these hashes: the known ones, else unused ones, else shared ones.
     pub fn find(&mut self, hashes: [u32; 2]) -> Pair {
         let mut pair = [0; 2];
         for ((table, hash), number) in self.tables.iter_mut().zip(hashes).zip(&mut pair) {
@@ -121,7 +121,7 @@ impl Hosts {
         self.each(pair, |bulk| *bulk += 1);
     }
 
-    /// Count a flow that is a bulk flow no longer.
+    /// Count a flow that leaves the bulk set.
     #[inline]
     pub fn leave(&mut self, pair: Pair) {
         self.each(pair, |bulk| *bulk -= 1);

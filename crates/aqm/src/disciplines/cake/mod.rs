@@ -191,7 +191,7 @@ impl<P: Copy + Default> Cake<P> {
         if self.is_shaped() { self.choose_by_clocks(nanoseconds(now)) } else { self.choose_by_weights() }
     }
 
-    /// Select the last of the tins that are below their thresholds, else the one that will be first.
+    /// Select the last tin below its threshold; if there is none, the tin with the earliest clock.
     fn choose_by_clocks(&mut self, now: u64) {
         let mut earliest = u64::MAX;
         for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.active() > 0) {

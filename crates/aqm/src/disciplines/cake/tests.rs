@@ -142,7 +142,7 @@ fn destinations_count_where_they_are_meant_to() {
     for isolation in ["dual-dsthost", "dsthost", "hosts"] {
         assert!(are_equal(&of_destination(isolation), 0.03), "{isolation}");
     }
-    // All five flows load their source alike, and no destination more than that.
+    // The five flows load their source equally; each destination has less load.
     let by_source = of_destination("triple-isolate");
     assert!(by_source[&2] > 38 * by_source[&1] / 10, "{by_source:?}");
 }
@@ -328,7 +328,7 @@ fn the_target_is_a_twentieth_of_the_round_trip_time() {
     assert_eq!(params(&[("rtt", Value::Seconds(1e-6))]).target, Span(1_000_000));
 }
 
-/// The times at which packets leave a link that is always free, of a queue that always has packets.
+/// Departure times of a backlogged queue at a link that is always free.
 fn departures(set: &[(&str, Value)], meta: Meta, count: usize) -> Vec<u64> {
     let (mut queue, mut host, mut arrivals) = (cake(set), Ends::default(), Arrivals::default());
     (0..count).for_each(|_| arrivals.add(&mut queue, ms(1), meta, &mut host));

@@ -27,7 +27,7 @@ pub(crate) trait ChannelPart: Clone + Into<Channel> {
     /// Return the propagation delay by which automatic parameters are chosen and runs are estimated: that of the start, or the mean.
     fn delay(&self) -> Span;
 
-    /// Return the key by which its delay varies, with nothing drawn for a single packet.
+    /// Return the key of a model by which its delay varies; impairments of single packets do not count.
     fn varies_by(&self) -> Option<&'static str> {
         None
     }

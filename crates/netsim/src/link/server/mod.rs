@@ -69,7 +69,7 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
         InService::RemainingBits
     }
 
-    /// Return the key that selects it, if its rate is not a constant, nor that of a token bucket: only this simulator can repeat it.
+    /// Return the key that selects it; `None` for a constant rate and a token bucket, which other programs have too.
     fn varies_by(&self) -> Option<&'static str> {
         Self::PARAMETERS.first().map(|first| first.key)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Log what an unchanged discipline of Linux decides.
+ * Log the decisions of an unchanged discipline of Linux.
  *
  * The tap is a discipline with one class, whose child is the discipline to observe:
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A record of what a discipline of Linux decided, as sch_aqmlab_tap.c logs it: 64
+ * A record of a decision of Linux's discipline, as sch_aqmlab_tap.c logs it: 64
  * bytes without gaps, little endian, in the ring of log.h.
  * crates/aqm/src/replay/tap.rs reads it.
  */
