@@ -50,6 +50,12 @@ def printable(text: str) -> str:
     return "\n".join(escaped(_cut(line)) for line in lines)
 
 
+def to_stderr(line: str) -> None:
+    """Print a line about work under way to stderr, as a `printable` one; a closed stderr is no error."""
+    with contextlib.suppress(OSError):
+        print(printable(f"aqmlab: {line}"), file=sys.stderr)
+
+
 def one_line(text: str) -> str:
     r"""Return `printable` text in one line.
 

@@ -158,6 +158,19 @@ class TestBuildVm:
         build.find_or_build()
         assert len(built) == 2
 
+    def test_the_image_of_a_kernel_is_built(self, built, monkeypatch, capsys, tmp_path):
+        asked = []
+
+        def images(words, *, option, tell):
+            asked.append((list(words), option))
+            return [build.Image(tmp_path / "6.12", {})]
+
+        monkeypatch.setattr("aqmlab.live.vm.kernels.images", images)
+        assert main(["live", "--backend", "vm", "--build-vm", "--kernel", "6.12"]) == 0
+        assert asked == [(["6.12"], "--kernel")]
+        assert capsys.readouterr().err == f"aqmlab: image {tmp_path / '6.12'}\n"
+        assert not built
+
     @pytest.mark.parametrize("backend", ["link", "tc"])
     def test_other_backends_have_no_image(self, built, capsys, backend):
         assert main(["live", "--backend", backend, "--build-vm"]) == 2

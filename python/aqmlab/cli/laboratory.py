@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError, to_stderr
 from aqmlab.results.outputs import save_output
 from aqmlab.scenario.file import Overrides
 
@@ -55,10 +55,10 @@ def lab(
             sys.stdout.flush()
             why_not = "" if no_browser else show(laboratory.url)
             if why_not:
-                print(printable(f"aqmlab: {why_not}"), file=sys.stderr)
+                to_stderr(why_not)
             laboratory.wait()
     except KeyboardInterrupt:
-        print("aqmlab: laboratory closed", file=sys.stderr)
+        to_stderr("laboratory closed")
 
 
 def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides, as_json: bool) -> None:

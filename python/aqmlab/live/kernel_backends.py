@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError, to_stderr
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue
 from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.certificate import Certificate
@@ -131,10 +130,10 @@ def _in_machine(plan: LivePlan, bottleneck: Bottleneck) -> tuple[PeerRun, Kernel
     from aqmlab.live.vm.build import find
     from aqmlab.live.vm.kernels import images
 
-    image = find() if bottleneck.kernel is None else images([bottleneck.kernel], option="--kernel", tell=_tell)[0]
+    image = find() if bottleneck.kernel is None else images([bottleneck.kernel], option="--kernel", tell=to_stderr)[0]
     if not bottleneck.in_module:
         return backend.run(plan, qdisc=bottleneck.qdisc, image=image), None
-    made = backend.compiled(kernel_queue(plan.scenario, link=plan.link), image, tell=_tell)
+    made = backend.compiled(kernel_queue(plan.scenario, link=plan.link), image, tell=to_stderr)
     return backend.run(plan, image=image, module=made), made
 
 
@@ -146,7 +145,7 @@ def _in_this_kernel(plan: LivePlan, bottleneck: Bottleneck) -> tuple[PeerRun, Ke
         return backend.run(plan, qdisc=bottleneck.qdisc), None
     queue = kernel_queue(plan.scenario, link=plan.link)
     made = module.compiled(queue, build_folder(queue.module))
-    return backend.run(plan, module=made, tell=_tell), made
+    return backend.run(plan, module=made, tell=to_stderr), made
 
 
 def _replayed(queue: KernelQueue, log: bytes, packed: bytes, seed: int, folder: Path | None) -> dict[str, int]:
@@ -177,8 +176,3 @@ def refuse_what_is_for_the_link(options: Options, stats: object) -> None:
     for name, given in asked.items():
         if given:
             raise InputError(f"{name}: is for --backend link")
-
-
-def _tell(line: str) -> None:
-    """Report a download on stderr."""
-    print(printable(f"aqmlab: {line}"), file=sys.stderr)

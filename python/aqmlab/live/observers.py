@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from aqmlab.errors import printable
+from aqmlab.errors import to_stderr
 from aqmlab.scenario.file import Scenario
 
 
@@ -43,5 +42,5 @@ def watching(names: Sequence[str], scenario: Scenario) -> Iterator[Watching]:
 
     with open_views(names, scenario=scenario) as views:
         for note in views.notes:
-            print(printable(f"aqmlab: {note}"), file=sys.stderr)
+            to_stderr(note)
         yield views

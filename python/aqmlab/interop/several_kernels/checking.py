@@ -8,12 +8,11 @@ is named, seed by seed (Student's interval of the paired differences), by the ma
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError, to_stderr
 from aqmlab.interop.crosscheck.running import answer_all, measured_of, plain_measured
 from aqmlab.interop.several_kernels.outcome import KernelCheck, KernelRun
 from aqmlab.interop.several_kernels.page import page_of
@@ -98,7 +97,7 @@ def cross_check_kernels(
     wanted = seed_list(SEEDS if seeds is None else seeds, plan)
     chosen, notes = choose_qdiscs(plan, qdiscs)
     emulator = version()
-    found = images(words, cache, tell=_tell)
+    found = images(words, cache, tell=to_stderr)
     lacking = {(image.release, qdisc) for image in found for qdisc in chosen if not _has(image, qdisc)}
     notes += [f"{release} has no {qdisc.partition(' ')[0]}" for release, qdisc in sorted(lacking)]
     here = {image.release: image for image in found}
@@ -177,11 +176,6 @@ def _key(plan: Scenario, words: str | None, seed: int, image: Image, emulator: s
     text = script(setting_of(live_plan(plan, seed=seed), qdisc=words))
     asked = question({"scenario": plan.run_hash, "script": text})
     return RunKey(f"QEMU {emulator}, {PROCESSOR}, {image.folder.name}", asked, seed, REDUCER)
-
-
-def _tell(line: str) -> None:
-    """Report a download on stderr."""
-    print(printable(f"aqmlab: {line}"), file=sys.stderr)
 
 
 def _has(image: Image, qdisc: str) -> bool:

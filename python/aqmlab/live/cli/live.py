@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import Json, SeedsOption, Set, command
 from aqmlab.cli.output import print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError, one_line, printable
+from aqmlab.errors import InputError, one_line, to_stderr
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
@@ -99,7 +99,7 @@ def live(
         _clean(as_json=as_json)
         return
     if build_vm:
-        _build_vm(backend)
+        _build_vm(backend, kernel)
         if file is None:
             return
     if file is None:
@@ -154,14 +154,15 @@ def _clean(*, as_json: bool) -> None:
         say(f"Removed: {', '.join(removed) or 'nothing was left'}")
 
 
-def _build_vm(backend: str) -> None:
-    """Build the image of the emulated machine if it is missing; progress goes to stderr."""
+def _build_vm(backend: str, kernel: str | None) -> None:
+    """Build the image of the emulated machine with this kernel if it is missing; progress goes to stderr."""
     from aqmlab.live.vm.build import find_or_build
+    from aqmlab.live.vm.kernels import images
 
     if backend != "vm":
         raise InputError("--build-vm: is for --backend vm")
-    image = find_or_build(tell=lambda line: print(printable(f"aqmlab: {line}"), file=sys.stderr))
-    print(printable(f"aqmlab: image {image.folder}"), file=sys.stderr)
+    image = find_or_build(tell=to_stderr) if kernel is None else images([kernel], option="--kernel", tell=to_stderr)[0]
+    to_stderr(f"image {image.folder}")
 
 
 def _warn_of_commands(file: Path, overrides: list[str] | None) -> None:

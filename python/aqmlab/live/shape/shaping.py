@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, printable
+from aqmlab.errors import InputError, to_stderr
 from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
@@ -151,7 +150,7 @@ def shape(
     ScenarioError, InputError, LiveError, StorageError
         With one clear line each. Rules and settings are as before then.
     """
-    tell = report or _to_stderr
+    tell = report or to_stderr
     check_options(into=into, out=out, netns=netns, addresses=addresses)
     load = partial(Configuration.load, file, link=link, rate=rate, overrides=overrides)
     configuration = load()
@@ -273,8 +272,3 @@ def _message(
     found = configuration.message(way.a.data(), way.b.data(), interval_s=interval_s or QUIET_S)
     realtime = {**found["realtime"], "keep_awake": keep_awake}
     return {**found, "snapshot_flows": interval_s is not None, "realtime": realtime}
-
-
-def _to_stderr(line: str) -> None:
-    with contextlib.suppress(OSError):
-        print(printable(f"aqmlab: {line}"), file=sys.stderr)

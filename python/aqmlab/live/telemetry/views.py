@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from aqmlab.errors import InputError, printable, unknown
+from aqmlab.errors import InputError, to_stderr, unknown
 from aqmlab.live.telemetry.jsonl import JsonLines
 from aqmlab.live.telemetry.prometheus import Metrics
 from aqmlab.live.telemetry.snapshot import SnapshotError
@@ -139,7 +139,7 @@ def open_views(
                 notes.append(f"metrics: {view.url}")
         opened.pop_all()
     takes_terminal = stream.isatty() and any(word in ON_STDOUT for word in words)
-    found = Views(views, links=links, notes=notes, takes_terminal=takes_terminal, report=report or _to_stderr)
+    found = Views(views, links=links, notes=notes, takes_terminal=takes_terminal, report=report or to_stderr)
     if scenario is not None:
         found.learn(scenario)
     return found
@@ -175,8 +175,3 @@ def _open(word: str, links: Mapping[str, Link], out: TextIO) -> View:
 
 def _lost(error: OSError) -> str:
     return f"statistics: a view is closed ({error.strerror or error})"
-
-
-def _to_stderr(line: str) -> None:
-    with contextlib.suppress(OSError):
-        print(printable(f"aqmlab: {line}"), file=sys.stderr)
