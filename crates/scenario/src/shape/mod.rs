@@ -5,13 +5,16 @@ mod value;
 
 use std::sync::Arc;
 
+use aqmlab_transport::Profile;
 use aqmlab_units::Parameter;
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
 use crate::parameter;
 use crate::problem::Complaint;
+use crate::section::join;
 use crate::sizes;
+use crate::tcp;
 use crate::tree::Value;
 use crate::units;
 
@@ -138,7 +141,11 @@ impl Shape {
         let allowed = if self.keys.len() > MANY { listed(known()) } else { all };
         match self.notes.iter().find(|(key, _)| *key == name) {
             Some((_, note)) => Complaint::new(note.as_str()).allowed(allowed),
-            None => Complaint::new("unknown key").allowed(allowed).suggest(nearest(name, known())),
+            None => {
+                let inside = self.keys.iter().find(|key| key.kind.has(name)).map(|key| join(key.name, name));
+                let near = inside.or_else(|| nearest(name, known()).map(str::to_owned));
+                Complaint::new("unknown key").allowed(allowed).suggest(near)
+            }
         }
     }
 }
@@ -151,6 +158,16 @@ impl Kind {
 
     pub fn list(of: Self) -> Self {
         Self::List(Box::new(of))
+    }
+
+    /// Whether this is a table with such a key.
+    fn has(&self, key: &str) -> bool {
+        match self {
+            Self::Table(shape) => shape.find(key).is_some(),
+            Self::Tcp => Profile::ALL.iter().any(|profile| tcp::shape(*profile).find(key).is_some()),
+            Self::Any(kinds) => kinds.iter().any(|kind| kind.has(key)),
+            _ => false,
+        }
     }
 
     /// Whether a value has the type that this kind expects; its content is not checked.

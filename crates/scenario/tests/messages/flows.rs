@@ -51,6 +51,18 @@ fn names() {
 }
 
 #[test]
+fn keys_of_a_table_inside_are_suggested() {
+    let found = messages(&exchange(VALID, "count = 2", "congestion_control = \"cubic\""), &[]);
+    let [message] = &found[..] else { panic!("{found:?}") };
+    assert!(
+        message
+            .starts_with("net.toml:21:1: flow.tcp.congestion_control: unknown key (allowed: name, count, "),
+        "{message}"
+    );
+    assert!(message.ends_with("(31 in all); did you mean \"tcp.congestion_control\"?)"), "{message}");
+}
+
+#[test]
 fn counts() {
     refused(
         VALID,
