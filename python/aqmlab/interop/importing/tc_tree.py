@@ -188,8 +188,8 @@ class Reader:
         if bits and not self._has_rate:
             self.found.rate_bps, self._has_rate = 1e3 * math.ceil(bits / SHAPED / 1e3), True
             self._note(
-                f"the rate of the link is not given: {in_rate(self.found.rate_bps)} is assumed, of which the bandwidth of "
-                f"{node.kind} is {SHAPED:.0%}",
+                f"the rate of the link is not given: {in_rate(self.found.rate_bps)} is assumed, of which the bandwidth "
+                f"of {node.kind} is {SHAPED:.0%}",
                 node,
             )
         if node.stab:

@@ -18,6 +18,7 @@ from aqmlab.interop.tc.quantities import bits_of, bytes_of, microseconds, second
 from aqmlab.interop.translation import Fixed, Format, Row, Table, whole
 
 ETHERNET_HEADER = 14
+"""Bytes of Ethernet's header."""
 RTT_WORDS = {
     **{"datacentre": 100e-6, "lan": 1e-3, "metro": 10e-3, "regional": 30e-3},
     **{"internet": 0.1, "oceanic": 0.3, "satellite": 1.0, "interplanetary": 1000.0},
@@ -66,8 +67,8 @@ def read_words(words: Iterable[str]) -> dict[str, str]:
     ValueError
         Where tc rejects the line.
 
-    >>> read_words("bandwidth 20mbit docsis ether-vlan lan".split())
-    {'bandwidth': '20mbit', 'autorate': 'no', 'layer': 'noatm', 'overhead': '22', 'raw': 'no', 'mpu': '64', 'rtt': 'lan'}
+    >>> read_words("bandwidth 20mbit docsis ether-vlan".split())
+    {'bandwidth': '20mbit', 'autorate': 'no', 'layer': 'noatm', 'overhead': '22', 'raw': 'no', 'mpu': '64'}
     """
     found: dict[str, str] = {}
     left = iter(words)
@@ -120,7 +121,10 @@ def _with_value(word: str, value: str | None) -> dict[str, str]:
             raise ValueError(f"cake memlimit {value}: out of range (allowed: up to {LARGEST})")
         return {word: value, "autorate": "no"} if word == "bandwidth" else {word: value}
     if word == "fwmark":
-        if not re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}", value) or int(value, 0 if "x" in value.lower() else 10) > LARGEST:
+        if (
+            not re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}", value)
+            or int(value, 0 if "x" in value.lower() else 10) > LARGEST
+        ):
             raise ValueError(f"cake fwmark {value}: is not a mask (for example 0xff)")
         return {word: value}
     low, high = LIMITS[word]
@@ -181,7 +185,7 @@ CAKE = Table(
         Fixed("memory", "truesize", "counts buffers (truesize)"),
         Fixed("limit", 10240, "bounds the memory that follows from the rate by 10240 packets"),
         Fixed("max_packet", 1514, "takes the device's largest packet"),
-        Fixed("hash_key", None, "draws the key of its hash"),
+        Fixed("hash_key", "random", "draws the key of its hash"),
     ),
 )
 USUAL = {

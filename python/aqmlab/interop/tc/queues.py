@@ -38,7 +38,7 @@ NOT_IDLE = (
 BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
 ONE_PACKET = 1600
 """Bytes of a token bucket (the ``burst`` of ``tbf``): one packet of 1500 with Ethernet's header fits, two do not."""
-ETHERNET_HEADER = 14
+ETHERNET_HEADER = cake.ETHERNET_HEADER
 """Bytes of Ethernet's header, which tc counts with every packet."""
 STAB_SLOTS = 2048
 """Bytes of the longest packet of a size table with a step for each byte."""
