@@ -117,7 +117,7 @@ def test_tc_accepts_and_rejects_the_same_lines():
 
 def test_random_lines_are_accepted_where_tc_accepts_them():
     draw = random.Random(45)
-    # tc also takes negative and hexadecimal rates and times for numbers, which nobody means.
+    # tc also takes negative and hexadecimal rates and times for numbers; such words are errors here.
     numbers = ["0", "10", "256", "257", "1.5", "10mbit", "12ms", "4m", "1e3kbit", "200kbps", "", "atm", "70000"]
     numbers += ["2s", "4Mb", "10kibit"]
     alone = [

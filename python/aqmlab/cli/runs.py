@@ -110,7 +110,8 @@ def _show_tins(result: Result) -> None:
 
     n, found = len(result.seeds), list(tins_of(result))
     for link, table in found:
-        print_table(table, title=f"Tins of {link} after the warm-up{f', means of {n} seeds' if n > 1 else ''}")
+        title = f"Tins of {link} after the warm-up{f', means of {n} seeds' if n > 1 else ''}"
+        print_table(table, title=title, to_right=True)
     if not found:
         print_wrapped("No link has tins, of which --details prints statistics (allowed: aqm = cake).")
 
