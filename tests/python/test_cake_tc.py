@@ -273,3 +273,16 @@ def test_output_of_tc_and_cake_mq_are_read():
     assert (found.queue["rate"], found.queue["diffserv"]) == ("100Mbps", "besteffort")
     assert any("cake_mq has a queue for each transmit queue" in note for note in found.notes)
     assert not any("below cake_mq" in note for note in found.notes)
+
+
+def test_a_class_has_no_shaper_of_its_own():
+    classes = (
+        "tc qdisc add dev e root handle 1: htb default 10\n"
+        "tc class add dev e parent 1: classid 1:10 htb rate 20mbit\n"
+        "tc class add dev e parent 1: classid 1:20 htb rate 5mbit\n"
+        "tc filter add dev e parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:20\n"
+    )
+    assert read_tc(f"{classes}tc qdisc add dev e parent 1:10 cake\n", "f").queues["bottleneck-10"]["aqm"] == "cake"
+    with pytest.raises(InputError, match="f:5: cake bandwidth 20mbit limits the packets of class 1:10 alone") as error:
+        read_tc(f"{classes}tc qdisc add dev e parent 1:10 cake bandwidth 20mbit\n", "f")
+    assert "(allowed: unlimited)" in str(error.value)

@@ -97,4 +97,4 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     names = ["Tin 0"] if list(means.index) == ["best-effort"] else [TITLES.get(str(tin), "") for tin in means.index]
     titles = [name or f"Tin {place}" for place, name in enumerate(names)]
     values = [[word, *(write(float(value)) for value in means[column])] for word, column, write in ROWS]
-    return pd.DataFrame(values, columns=["", *titles])
+    return pd.DataFrame(values, columns=["tin", *titles])

@@ -185,6 +185,9 @@ class Reader:
         """Take the rate of the link from CAKE's shaper, where no line has it."""
         bandwidth = node.words.values.get("bandwidth", "unlimited")
         bits = 0.0 if bandwidth == "unlimited" else bits_of(bandwidth)
+        if bits and self._class:
+            text = f"{node.kind} bandwidth {bandwidth} limits the packets of class {self._class} alone"
+            raise ValueError(f"{text}, which is not read (allowed: unlimited)")
         if bits and not self._has_rate:
             self.found.rate_bps, self._has_rate = 1e3 * math.ceil(bits / SHAPED / 1e3), True
             self._note(

@@ -226,14 +226,15 @@ impl Tin {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
-        let ecn_before = packet.meta.header.ecn();
-        let law = if ingress {
-            let of_bulk = self.packet_time * 2 * u64::from(self.flows.bulk);
-            Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law }
+        let (ecn_before, bulk) = (packet.meta.header.ecn(), self.flows.bulk);
+        let control = &mut self.flows[queue].control;
+        let reason = if ingress {
+            let of_bulk = self.packet_time * 2 * u64::from(bulk);
+            let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
+            control.should_drop(&law, now, packet, host)
         } else {
-            self.law
+            control.should_drop(&self.law, now, packet, host)
         };
-        let reason = self.flows[queue].control.should_drop(&law, now, packet, host);
         self.counts.marks += u64::from(packet.meta.header.ecn() != ecn_before);
         reason
     }
