@@ -1,7 +1,7 @@
 """Commands of tc that a kernel accepts, and some that it rejects.
 
 Source: the kernel's own tests, linux/tools/testing/selftests/tc-testing/tc-tests/qdiscs/*.json (red, choke, codel,
-fq_codel, pie, fq_pie, sfb, sfq, dualpi2, ets, prio, pfifo_fast, fifo, tbf, htb, netem, drr, gred): what follows
+fq_codel, pie, fq_pie, sfb, sfq, dualpi2, cake, ets, prio, pfifo_fast, fifo, tbf, htb, netem, drr, gred): what follows
 ``tc qdisc add dev DEV handle 1: root``.
 """
 
@@ -57,6 +57,21 @@ WHOLE = [
     "sfq quantum 9000",
     "sfq divisor 512",
     "sfq headdrop",
+    "cake",
+    "cake bandwidth 1000",
+    "cake autorate-ingress",
+    "cake rtt 200",
+    "cake besteffort",
+    "cake diffserv8",
+    "cake diffserv4",
+    "cake flowblind",
+    "cake dsthost nat",
+    "cake hosts wash",
+    "cake dual-srchost ack-filter",
+    "cake dual-dsthost ack-filter-aggressive",
+    "cake memlimit 10000 ptm",
+    "cake overhead 128 mpu 256",
+    "cake conservative ingress",
     "dualpi2",
     "dualpi2 typical_rtt 20ms max_rtt 200ms",
     "dualpi2 max_rtt 300ms",
@@ -100,6 +115,8 @@ NAMED = {
     "sfq redflowlimit 100000 min 8000 max 60000 probability 0.20 ecn headdrop": (
         "sfq redflowlimit 100000, min 8000, max 60000, probability 0.20, ecn"
     ),
+    "cake flowblind no-split-gso": "cake no-split-gso (packets are never joined here)",
+    "cake fwmark 8 atm": "cake fwmark 8 (marks of a firewall do not select tins here)",
     "dualpi2 memlimit 20000000": "dualpi2 memlimit 20000000",
     "dualpi2 any_ect": "dualpi2 any_ect",
     "dualpi2 overflow": "dualpi2 overflow",

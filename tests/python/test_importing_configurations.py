@@ -171,7 +171,7 @@ HTB = (
         ((*HTB, HTB[2]), "f:4: a second class, htb; 1:10 is htb of line 3 already"),
         ((HTB[0], HTB[2]), "f:1: class 1:1, the parent of 1:10, is not in the file (line 2)"),
         ((*HTB[:2], HTB[2].replace("rate 6mbit", "ceil 6mbit")), "f:1: class 1:10 of htb needs a rate"),
-        ((*HTB, "tc qdisc add dev e parent 1:10 handle 2: cake"), 'f:4: unknown discipline "cake"'),
+        ((*HTB, "tc qdisc add dev e parent 1:10 handle 2: fq"), 'f:4: unknown discipline "fq"'),
         (
             ("qdisc htb 1: root refcnt 2 default 0x10", "class htb 1:10 root leaf 10: rate 1Mbit ceil 1Mbit"),
             "f:1: class 1:10 has the discipline 10:, whose line is not in the file; append what `tc qdisc show` prints",

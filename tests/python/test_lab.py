@@ -17,6 +17,7 @@ import aqmlab
 from aqmlab.cli import main, parse_overrides
 from aqmlab.lab.laboratory import show
 from aqmlab.lab.page import BUILT_IN
+from aqmlab.results.tins import tins_of
 from browser_core import answers_of, check_numbers, page_answers, page_values
 
 RED = "queue.bottleneck"
@@ -69,6 +70,29 @@ def test_two_disciplines_see_the_same_traffic(tmp_path):
     both, alone = page_answers(BUILT_IN, [{"beside": "red", "aqm": "mred"}, {}])
     assert both["names"] == ["mred", "red"]
     assert page_values(both, 1) == page_values(alone)
+
+
+def test_cake_has_its_words_its_shaper_and_its_tins():
+    own = {f"{RED}.diffserv": "diffserv4", f"{RED}.rate": 8, f"{RED}.rtt": 0.03, f"{RED}.wash": True}
+    settings = {"aqm": "cake", "seconds": 6, **own}
+    [answer, unshaped, other] = page_answers(BUILT_IN, [settings, {**settings, f"{RED}.rate": 0}, {"seconds": 1}])
+    panel = {control["key"]: control for control in answer["panel"]}
+    assert panel[f"{RED}.isolation"]["choices"][0] == "triple-isolate"
+    assert panel[f"{RED}.nat"]["kind"] == "switch"
+    assert (panel[f"{RED}.overhead"]["low"], panel[f"{RED}.overhead"]["high"]) == (-64, 256)
+    assert "queue.bottleneck.rate=8Mbps" in answer["command"]
+    assert "queue.bottleneck.rate" not in unshaped["command"]
+    check_numbers(answer)
+    words = shlex.split(answer["command"])
+    sets = parse_overrides([words[i + 1] for i, word in enumerate(words) if word == "--set"])
+    result = aqmlab.run(BUILT_IN, seeds=[1], overrides=sets, workers=1, progress=False)
+    [(link, expected)] = tins_of(result)
+    [tins] = answer["tins"]
+    assert (link, tins["name"], tins["titles"]) == ("bottleneck", "cake", ["Bulk", "Best Effort", "Video", "Voice"])
+    assert tins["rows"] == expected.to_numpy().tolist()
+    assert tins["rows"][0] == ["thresh", "500Kbit", "8Mbit", "4Mbit", "2Mbit"]
+    assert unshaped["tins"][0]["rows"][0][1:] == ["unlimited"] * 4
+    assert other["tins"] == []
 
 
 def test_a_slider_sets_the_value_that_it_shows(tmp_path):

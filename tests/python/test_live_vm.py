@@ -20,7 +20,7 @@ from aqmlab.live.tc.failure import judge
 from aqmlab.live.tc.iperf import flow_counts, sent_s
 from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.link import configuration
-from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.outcome import TINS, PeerRun
 from aqmlab.live.tc.setting import IN_USERSPACE, Client, setting_of
 from aqmlab.live.vm import archive, machine, packages
 from aqmlab.live.vm.backend import run as run_vm
@@ -292,6 +292,23 @@ class TestOutcome:
         assert len(run.tables["queue_samples"]) == 31
         measured = measured_in(run)
         assert (measured[Measure.MEAN_QUEUE, "bottleneck"], measured[Measure.MEAN_BACKLOG, "bottleneck"]) == (3, 4)
+
+    def test_tins_of_cake_count_after_the_warm_up(self, finished):
+        def look(ms, packets):
+            tin = {word: 0 for word, _ in TINS.values()}
+            tin |= {"threshold_rate": 62_500, "target_us": 5000, "sent_packets": packets, "sparse_flows": packets}
+            own = {"kind": "cake", "handle": "10:", "packets": 3 * packets, "bytes": 4542 * packets, "drops": 0}
+            return json.dumps(
+                {"kind": "qdisc", "ms": ms, "data": [{**own, "qlen": 0, "backlog": 0, "tins": [tin] * 3}]}
+            )
+
+        told = [line for line in finished.lines if json.loads(line)["kind"] != "qdisc"]
+        run = replace(finished, lines=(*told, *(look(1000 * second, 10 * second) for second in range(4))))
+        tins = run.tables["tins"].to_pylist()
+        assert [tin["tin"] for tin in tins] == ["bulk", "best-effort", "voice"]
+        assert (tins[0]["threshold_bps"], tins[0]["target_s"]) == (500_000, 0.005)
+        assert (tins[0]["packets"], tins[0]["sparse_flows"]) == (20, 30)
+        assert "tins" not in finished.tables
 
     def test_a_report_without_samples_has_the_queue_of_each_second(self, finished):
         links = finished.tables["links"].to_pylist()[0]

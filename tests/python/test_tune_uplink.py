@@ -253,3 +253,35 @@ def test_calls_decide_between_disciplines_and_not_the_utilization() -> None:
     near = answer_of("pie", [4.37, 4.40, 4.36, 4.39], 0.95)
     assert best_of([one, sparse]).aqm == "fq-codel"
     assert best_of([sparse, near]).aqm == "fq-codel", "not decisively worse: the first"
+
+
+@pytest.mark.parametrize(
+    ("layer", "keyword"),
+    [("docsis", "docsis"), ("vdsl", "pppoe-ptm"), ("adsl", "pppoe-llcsnap"), ("pppoa-vcmux", "pppoa-vcmux")],
+)
+def test_cake_is_one_line_for_each_direction(layer: str, keyword: str) -> None:
+    plan = uplink("100/20Mbps", "20ms:100ms").scenario.with_overrides(
+        {"queue.bottleneck": "{ aqm = 'cake', rtt = '60ms' }"}
+    )
+    found = SimpleNamespace(tuned=plan, link="up", aqm="cake")
+    made = recommend(found, both=True, down_bps=100e6, dev="eth0", layer=layer)
+    shared = f"rtt 60ms {keyword}"
+    assert made.lines[0] == f"tc qdisc replace dev eth0 root cake bandwidth 19mbit dual-srchost nat {shared}"
+    assert made.lines[-1] == f"tc qdisc replace dev ifb0 root cake bandwidth 95mbit dual-dsthost nat ingress {shared}"
+    alone = recommend(found, down_bps=100e6, dev="eth0", layer=layer)
+    assert alone.lines == made.lines[:1]
+    assert any(note.startswith("nat: hosts behind") for note in alone.notes)
+
+
+def test_settings_of_cake_are_kept_in_its_line() -> None:
+    keys = "{ aqm = 'cake', isolation = 'flows', diffserv = 'besteffort', ack_filter = 'on', rate = '18Mbps' }"
+    plan = uplink("100/20Mbps", "20ms:100ms").scenario.with_overrides({"queue.bottleneck": keys})
+    made = recommend(SimpleNamespace(tuned=plan, link="up", aqm="cake"), both=True, down_bps=100e6, dev="eth0")
+    assert made.lines[0].endswith("cake bandwidth 18mbit besteffort flows ack-filter ethernet")
+    assert made.lines[-1].endswith("cake bandwidth 95mbit besteffort flows ingress ethernet")
+
+
+def test_another_discipline_has_the_same_layers() -> None:
+    plan = uplink("20Mbps", "20ms:100ms").scenario.with_overrides({"queue.bottleneck.aqm": "codel"})
+    made = recommend(SimpleNamespace(tuned=plan, link="bottleneck", aqm="codel"), dev="eth0", layer="pppoa-vcmux")
+    assert "stab overhead -4 linklayer atm tbf rate 19000kbit burst 2000" in made.lines[0]

@@ -1,7 +1,9 @@
 use aqmlab_units::Time;
 
 use crate::red::Red;
-use crate::{Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, Verdict, Visitor};
+use crate::{
+    Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, TinStats, Verdict, Visitor,
+};
 
 /// Any discipline, dispatched statically.
 #[derive(Clone, Debug)]
@@ -133,6 +135,18 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => Qdisc::<P>::average(&**q, now),
             Self::Red(q) => Qdisc::<P>::average(&**q, now),
             Self::NonRed(q) => q.average(now),
+        }
+    }
+
+    fn tins(&self, out: &mut dyn FnMut(TinStats)) {
+        if let Self::NonRed(q) = self {
+            q.tins(out);
+        }
+    }
+
+    fn reset_stats(&mut self) {
+        if let Self::NonRed(q) = self {
+            q.reset_stats();
         }
     }
 

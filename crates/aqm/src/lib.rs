@@ -21,6 +21,7 @@ pub mod red;
 mod registry;
 pub mod replay;
 mod spec;
+mod tin_stats;
 
 pub use aqmlab_units::{LEVELS, Parameter, ValueKind, name_of};
 pub(crate) use aqmlab_units::{names, value_of};
@@ -36,3 +37,4 @@ pub use qdisc::{AckFields, Backlog, Dequeue, DropClass, DropReason, Gauge, Host,
 pub(crate) use red::SpacingState;
 pub use registry::{parts_with, plugin_parameter};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, RedParts, Resolved, Spec, Value};
+pub use tin_stats::TinStats;

@@ -1,7 +1,7 @@
 use aqmlab_units::Time;
 
 use crate::red::AVERAGE;
-use crate::{Meta, Packet, Verdict};
+use crate::{Meta, Packet, TinStats, Verdict};
 
 /// The class of a reason, by which statistics compare disciplines whose own reasons differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,6 +246,12 @@ pub trait Qdisc<P> {
     fn average(&self, now: Time) -> Option<f64> {
         self.gauge(now, AVERAGE)
     }
+
+    /// Report the statistics of tins, if the discipline has tins.
+    fn tins(&self, _out: &mut dyn FnMut(TinStats)) {}
+
+    /// Let the counts of [`Qdisc::tins`] begin now: the warm-up is over.
+    fn reset_stats(&mut self) {}
 
     /// Return warnings about settings that are allowed but probably not intended, one line each.
     fn warnings(&self) -> Vec<String> {

@@ -22,6 +22,8 @@ pub(crate) struct Attached<'a> {
     largest_packet: u32,
     /// Numbers of source and destination host of each flow, if a queue asks for them.
     hosts: Option<HostPairs>,
+    /// The same as queues see them that do not look through address translation.
+    translated_hosts: Option<HostPairs>,
 }
 
 /// Numbers of the source and of the destination host of each flow.
@@ -44,13 +46,17 @@ impl<'a> Attached<'a> {
             markers.entry(marker.link).or_default().push(number);
         }
         let largest_packet = plan.flows.iter().map(|flow| largest(&flow.transport)).max().unwrap_or(0);
-        let hosts = plan.links.iter().any(|link| link.queue.reads_hosts()).then(|| host_pairs(plan));
-        Self { plan, observed, markers, largest_packet, hosts }
+        let is_asked = plan.links.iter().any(|link| link.queue.reads_hosts());
+        let hosts = is_asked.then(|| host_pairs(plan, false));
+        let translated_hosts = is_asked.then(|| host_pairs(plan, true));
+        Self { plan, observed, markers, largest_packet, hosts, translated_hosts }
     }
 
     /// The hosts of all flows, if the queue of the link asks for them.
     pub fn hosts(&self, link: LinkId) -> Option<HostPairs> {
-        self.hosts.clone().filter(|_| self.links[link as usize].queue.reads_hosts())
+        let queue = &self.links[link as usize].queue;
+        let seen = if queue.looks_through_nat() { &self.hosts } else { &self.translated_hosts };
+        seen.clone().filter(|_| queue.reads_hosts())
     }
 
     /// Whether the link is observed.
@@ -90,8 +96,8 @@ fn largest(transport: &Transport) -> u32 {
     }
 }
 
-/// Number the hosts of all flows: a node has its own number, and names that no node has follow.
-fn host_pairs(plan: &Plan) -> HostPairs {
+/// Number the hosts of all flows, before or after address translation: a node has its own number, and names that no node has follow.
+fn host_pairs(plan: &Plan, is_translated: bool) -> HostPairs {
     let number =
         |(place, name)| plan.nodes.iter().position(|node| node == name).unwrap_or(plan.nodes.len() + place);
     let named: Vec<_> = plan.hosts.iter().enumerate().map(number).collect();
@@ -102,7 +108,11 @@ fn host_pairs(plan: &Plan) -> HostPairs {
         };
         let host =
             |number: u16, node| named.get(usize::from(number).wrapping_sub(1)).map_or(node, |n| *n as u32);
-        [host(flow.hosts[0], from), host(flow.hosts[1], to)]
+        let seen = |end: usize| match flow.translated[end] {
+            address if is_translated && address > 0 => address,
+            _ => flow.hosts[end],
+        };
+        [host(seen(0), from), host(seen(1), to)]
     };
     plan.flows.iter().map(pair).collect()
 }

@@ -352,6 +352,7 @@ mod tests {
             ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
             hosts: [0; 2],
+            translated: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Packets(20),

@@ -255,6 +255,8 @@ pub struct Flow {
     pub acks_share_label: bool,
     /// Hosts at the source and the destination of data: numbers in [`Plan::hosts`] from 1, or 0 for the node there.
     pub hosts: [u16; 2],
+    /// Hosts whose addresses replace those of `hosts` by address translation, in the same form; 0 without translation.
+    pub translated: [u16; 2],
     /// How it sends; flows of a group share it, unless something in it is their own.
     pub transport: Arc<Transport>,
 }

@@ -45,6 +45,7 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
+        translated: [0; 2],
         transport: Arc::new(Transport::Tcp { config, size, clock_offset: None }),
     }
 }

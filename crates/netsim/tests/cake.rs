@@ -86,6 +86,54 @@ fn hosts_share_the_rate_equally() {
 }
 
 #[test]
+fn hosts_behind_a_translator_are_one_without_nat() {
+    // Six flows of one host behind the translator, one of another, and one of a host that is not behind it.
+    let shares = |nat: bool| -> [f64; 3] {
+        let mut plan = shaped(&[None; 8], &[("nat", Value::Flag(nat))]);
+        plan.hosts.extend(["laptop", "phone", "server", "router"].map(Into::into));
+        let mut flows = plan.flows.to_vec();
+        for (place, flow) in flows.iter_mut().enumerate() {
+            flow.hosts = [[1, 1, 1, 1, 1, 1, 2, 3][place], 0];
+            flow.translated = [if place < 7 { 4 } else { 0 }, 0];
+        }
+        plan.flows = flows.into();
+        let bytes = integers(&run(&plan, 1, Options::default()), "flows", "goodput_bytes");
+        let total = bytes.iter().sum::<i64>() as f64;
+        [&bytes[..6], &bytes[6..7], &bytes[7..]].map(|own| own.iter().sum::<i64>() as f64 / total)
+    };
+    // Destinations differ, so that every host has a third with nat; without it, seven flows share a half.
+    for (nat, expected) in [(true, [1.0 / 3.0; 3]), (false, [3.0 / 7.0, 0.5 / 7.0, 0.5])] {
+        for (share, expected) in shares(nat).into_iter().zip(expected) {
+            assert!((share - expected).abs() < 0.02, "{nat}: {share} of {expected}");
+        }
+    }
+}
+
+#[test]
+fn totals_of_tins_are_those_of_the_link() {
+    let tins = ["bulk", "best-effort", "voice"];
+    let mut plan = shaped(&[CUBIC, CUBIC, None, None], &[]);
+    let mut flows = plan.flows.to_vec();
+    (flows[0].dscp, flows[2].dscp) = (8, 46);
+    plan.flows = flows.into();
+    for (shortcuts, engine) in [(false, EngineChoice::Events), (true, EngineChoice::Windows)] {
+        let tables = run(&plan, 1, Options { shortcuts, engine });
+        // The link back has tins too.
+        assert_eq!(common::words(&tables, "tins", "tin")[..3], tins);
+        let of = |column| integers(&tables, "tins", column)[..3].to_vec();
+        let sum = |column| of(column).iter().sum::<i64>();
+        for (tin, link) in
+            [("packets", "departures"), ("bytes", "departed_bytes"), ("drops", "drops"), ("marks", "marks")]
+        {
+            assert_eq!(sum(tin), integers(&tables, "links", link)[0], "{tin}");
+        }
+        assert!(of("packets").iter().all(|packets| *packets > 0) && sum("drops") > 0);
+        assert_eq!(of("threshold_bps"), [500_000, 8_000_000, 2_000_000]);
+        assert_eq!(of("quantum"), [300; 3]);
+    }
+}
+
+#[test]
 fn an_ack_filter_relieves_a_narrow_way_back() {
     let plan = |filter: &str| {
         let mut plan = dumbbell(&[CUBIC, CUBIC], 10.0, ("fq-codel", &[]), 10.0);

@@ -41,6 +41,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
+        translated: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(200_000),
             packet: Length::fixed(500),

@@ -37,6 +37,7 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
+        translated: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(8_000_000),
             packet: Length::fixed(1000),

@@ -2,12 +2,12 @@
 
 use crate::quantity::Better::{Higher, Lower};
 use crate::quantity::Compared::Main;
-use crate::quantity::Quantity;
 use crate::quantity::View::{
     Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
     SweepReport, Until,
 };
-use crate::run::Run;
+use crate::quantity::{Groups, Quantity};
+use crate::run::{Run, each_of_several};
 use crate::sum::ratio;
 
 pub(crate) const QUANTITIES: &[Quantity] = &[
@@ -15,6 +15,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         Some(run.of_link("throughput_bps")? / 1e6)
     })
     .doc("bits that left the link, all packets, per second")
+    .by_group(by_tin(|run| of_tins(run, throughput_mbps)))
     .head("through-", "put")
     .better(Higher)
     .compared(Main)
@@ -40,8 +41,9 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     Quantity::new("loss", "Loss", "1", 5, 30, |run| {
         Some(ratio(run.of_link("drops")?, run.of_link("arrivals")?))
     })
-    .doc("packets dropped / packets offered to the link's queue")
+    .doc("packets dropped / packets offered to the link's queue; in a tin: / packets that left or were dropped")
     .bounds(0.0, 1.0)
+    .by_group(by_tin(|run| of_tins(run, |run, row| share_of_tin(run, row, "drops"))))
     .head("", "loss")
     .percent()
     .better(Lower)
@@ -54,8 +56,9 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     Quantity::new("marks", "Marks", "1", 5, 40, |run| {
         Some(ratio(run.of_link("marks")?, run.of_link("arrivals")?))
     })
-    .doc("packets marked (ECN) / packets offered to the link's queue")
+    .doc("packets marked (ECN) / packets offered to the link's queue; in a tin: / packets that left or were dropped")
     .bounds(0.0, 1.0)
+    .by_group(by_tin(|run| of_tins(run, |run, row| share_of_tin(run, row, "marks"))))
     .seldom()
     .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
     Quantity::new("mean_queue", "Mean queue", "packets", 2, 50, |run| run.of_link("mean_queue"))
@@ -115,6 +118,36 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .seldom()
     .hidden(&[Rfc7928]),
 ];
+
+/// The quantity for each tin of CAKE that packets came to. Other disciplines have none, so differences are not tested.
+const fn by_tin(values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
+    Groups { title: "", head: "", doc: "", is_tested: false, values }
+}
+
+/// Measure the tins of the link, by their rows in the table of tins.
+fn of_tins(run: &Run<'_>, measure: fn(&Run<'_>, usize) -> Option<f64>) -> Vec<(String, f64)> {
+    let (Some(links), Some(tins)) = (run.words("tins", "link"), run.words("tins", "tin")) else {
+        return Vec::new();
+    };
+    let is_used = |row: &usize| packets_of_tin(run, *row).is_some_and(|packets| packets > 0.0);
+    let rows = (0..links.len()).filter(|&row| links.get(row) == run.link()).filter(is_used).collect();
+    each_of_several(&tins, rows, |rows| measure(run, rows[0]))
+}
+
+/// Return the packets that left a tin or were dropped.
+fn packets_of_tin(run: &Run<'_>, row: usize) -> Option<f64> {
+    let count = |column| Some(run.numbers("tins", column)?[row]);
+    Some(count("packets")? + count("drops")? + count("ack_drops")?)
+}
+
+fn share_of_tin(run: &Run<'_>, row: usize, column: &'static str) -> Option<f64> {
+    Some(ratio(run.numbers("tins", column)?[row], packets_of_tin(run, row)?))
+}
+
+fn throughput_mbps(run: &Run<'_>, row: usize) -> Option<f64> {
+    let share = ratio(run.numbers("tins", "bytes")?[row], run.of_link("departed_bytes")?);
+    Some(share * run.of_link("throughput_bps")? / 1e6)
+}
 
 /// The reasons of drops at a link that is down (`netsim/src/link/outage.rs`).
 const OUTAGES: [&str; 3] = ["down", "flushed", "cut"];

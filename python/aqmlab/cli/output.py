@@ -61,12 +61,21 @@ def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
     return None if evaluation is None else evaluation.data()
 
 
-def print_table(table: Any, *, title: str, labels: int = 1) -> None:  # noqa: ANN401 - a pandas table, which is loaded late
-    """Print a table under its title; further blocks of a table that is too wide repeat so many columns."""
+def print_table(
+    table: Any,  # noqa: ANN401 - a pandas table, which is loaded late
+    *,
+    title: str,
+    labels: int = 1,
+    to_right: bool = False,
+) -> None:
+    """Print a table under its title; further blocks of a table that is too wide repeat so many columns.
+
+    ``to_right``: columns after these stand to the right, even if they are not numbers alone.
+    """
     if title:
         print(escaped(title))
     rows = [[text_of(value) for value in row] for row in table.itertuples(index=False)]
-    print_rows([str(column) for column in table.columns], rows, labels)
+    print_rows([str(column) for column in table.columns], rows, labels, to_right=to_right)
 
 
 def print_wrapped(text: str) -> None:
@@ -75,8 +84,8 @@ def print_wrapped(text: str) -> None:
         print(line)
 
 
-def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1) -> None:
-    """Print rows under column heads, numbers to the right.
+def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1, *, to_right: bool = False) -> None:
+    """Print rows under column heads, numbers to the right, and with `to_right` all columns after the labels.
 
     A table that is too wide wraps its text at spaces and stands closer; if that is not enough, its columns go on in
     further blocks, each of which repeats the first column, or the first `labels`. No cell is shortened.
@@ -96,7 +105,7 @@ def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1) -> No
         widths = _shrunk([least[i] for i in block], [most[i] for i in block], width - edges - gap * (len(block) - 1))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=not tight, padding=(0, 1, 0, 0 if tight else 1))
         for index, room in zip(block, widths, strict=True):
-            numeric = all(_is_number(row[index]) for row in rows) and bool(rows)
+            numeric = (all(_is_number(row[index]) for row in rows) and bool(rows)) or (to_right and index >= labels)
             table.add_column(Text(cells[0][index]), justify="right" if numeric else "left", width=room)
         for row in cells[1:]:
             table.add_row(*(Text(row[index]) for index in block))

@@ -28,6 +28,7 @@ from aqmlab.results.outputs import save_output
 if TYPE_CHECKING:
     import pandas as pd
 
+    from aqmlab.results.result import Result
     from aqmlab.results.warmup_check import Settling
     from aqmlab.runs.comparison import Comparison
 
@@ -49,6 +50,9 @@ def run(
     engine: Engine = "auto",
     until: UntilOption = None,
     max_runs: MaxRuns = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print the tins of CAKE, as tc -s prints them.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
@@ -93,9 +97,23 @@ def run(
     print_table(shown, title=f"{title}, {words}{f' ({method})' if method else ''}")
     for line in [others, *without_effect, *(settled.lines() if settled is not None else ())]:
         print_wrapped(line)
+    if details:
+        _show_tins(result)
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
+
+
+def _show_tins(result: Result) -> None:
+    """Print the tins of each link with CAKE."""
+    from aqmlab.results.tins import tins_of
+
+    n, found = len(result.seeds), list(tins_of(result))
+    for link, table in found:
+        title = f"Tins of {link} after the warm-up{f', means of {n} seeds' if n > 1 else ''}"
+        print_table(table, title=title, to_right=True)
+    if not found:
+        print_wrapped("No link has tins, of which --details prints statistics (allowed: aqm = cake).")
 
 
 def _without_method(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str, str]:

@@ -12,7 +12,7 @@ import typer
 
 from aqmlab import extensions
 from aqmlab.cli.application import Engine, Json, Set, Workers, command
-from aqmlab.cli.output import print_json, print_rows, print_table, say, warn
+from aqmlab.cli.output import print_json, print_rows, print_table, print_wrapped, say, warn
 from aqmlab.cli.values import parse_overrides, parse_settings
 from aqmlab.errors import BoundsError, InputError, unknown
 
@@ -103,7 +103,7 @@ BudgetText = Annotated[
 ]
 Both = Annotated[bool, typer.Option("--both", help="Also commands for arriving packets (ifb).")]
 Dev = Annotated[str, typer.Option("--dev", help="The interface in the commands.", metavar="NAME")]
-Layer = Annotated[str, typer.Option("--layer", help="ethernet, docsis, vdsl or adsl.", metavar="NAME")]
+Layer = Annotated[str, typer.Option("--layer", help="ethernet, docsis, vdsl, adsl, or cake's keyword.", metavar="NAME")]
 UPLINK_BUDGET_S = 300.0
 UPLINK_AQMS = "fq-codel,codel,pie"
 """Disciplines that are tried for an uplink: routers with Linux have them."""
@@ -195,7 +195,7 @@ def tune(
         print_json(data[0] if len(data) == 1 else data)
         return
     for line in () if own is None else own.notes:
-        print(f"Note: {line}")
+        print_wrapped(f"Note: {line}")
     if len(answers) == 1:
         _show(answers[0], details=details)
     else:
@@ -266,11 +266,11 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     for line in made.lines:
         print(f"    {line}")
     for line in made.notes:
-        print(f"Note: {line}")
+        print_wrapped(f"Note: {line}")
     if best.folder is not None:
         uses = "run, check and export" if best.tuned.applications else "run, check, export and live"
         if best.tuned.applications:
-            print("Note: live has no calls and web pages: delete these flows from the file for a live run")
+            print_wrapped("Note: live has no calls and web pages: delete these flows from the file for a live run")
         say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
 
 
@@ -319,7 +319,7 @@ def _show(found: Tuned, *, details: bool) -> None:
     for one in found.dialects if details else ():
         _show_dialect(one)
     for line in found.notes:
-        print(f"Note: {line}")
+        print_wrapped(f"Note: {line}")
     if found.holds.value != "holds":
         warn(f"on fresh seeds the constraints are {_doubt(found)}")
     others = ", ".join(one.title for one in found.dialects[1:])

@@ -2,7 +2,8 @@
 // a chain, link by link), so a key decides the rate or the delay of a link if a change of it changes the checked scenario as it should.
 
 export const NO_OTHER = "nothing";  // compare with nothing
-const FIRST = ["min_th", "max_th", "max_p", "w_q", "limit"];  // the others of a discipline are folded
+const FIRST = ["min_th", "max_th", "max_p", "w_q", "rate", "rtt", "limit"];  // the others of a discipline are folded
+const FIRST_WORDS = ["diffserv", "isolation"];
 const FORMS = ["dumbbell", "chain", "bus", "flower", "torus", "diffserv"];
 const MOST_GROUPS = 4, MOST_FLOWS = 2000, HIGHEST_MBPS = 10_000, TRIAL_S = 0.01, LEAST_DELAY_S = 1e-4;
 const LONGEST_S = 600, MOST_SEED = 1_000_000;
@@ -61,7 +62,7 @@ export class Scenario {
 function control(key, label, group, kind, value, more = {}) {
   return {
     key, label, group, kind, value, targets: [], low: 0, high: 1, least: 0, most: 1e9, log: false, step: 0, unit: "", suffix: "",
-    slope: 1, offset: 0, choices: [], below: "", doc: "", ...more,
+    slope: 1, offset: 0, zero: "", choices: [], below: "", doc: "", ...more,
   };
 }
 
@@ -79,7 +80,8 @@ export function checkedValue(one, value) {
 // Returns a value as overrides of the scenario; none if it has this value anyway.
 export function overridesOf(one, value) {
   if (value === one.value) { return []; }
-  const text = isNumber(value) ? `${general(one.offset + one.slope * value, 10)}${one.suffix}` : String(value);
+  const number = () => `${general(one.offset + one.slope * value, 10)}${one.suffix}`;
+  const text = !isNumber(value) || (one.zero && value === 0) ? String(one.zero || value) : number();
   return one.targets.map((target) => [target, text]);
 }
 
@@ -129,10 +131,35 @@ export function queueControls(scenario, linkName) {
   }
   const shared = new Map([...discipline(core, "red").parameters, ...known.parameters].map((p) => [p.key, p]));
   for (const one of found.classes ?? []) { controls.push(...numbers(`${prefix}.class.${one.name}`, one, shared, `Class ${one.name}`, FIRST)); }
+  const more = `More of ${found.aqm}`, words = parameters.curve ? [] : wordControls(prefix, parameters, own);
+  controls.push(...words.filter(([key]) => FIRST_WORDS.includes(key)).map(([, make]) => make("Queue")));
+  if ("rate" in parameters) { controls.push(shaper(prefix, parameters.rate, own.get("rate"), found.rate_bps / 1e6)); }
   controls.push(...numbers(prefix, parameters, own, "Queue", FIRST));
   if ("ecn" in parameters) { controls.push(ecn(scenario, prefix, parameters)); }
   const others = [...own.keys()].filter((key) => !FIRST.includes(key));
-  return [...controls, ...numbers(prefix, parameters, own, `More of ${found.aqm}`, others)];
+  const folded = words.filter(([key]) => !FIRST_WORDS.includes(key)).map(([, make]) => make(more));
+  return [...controls, ...numbers(prefix, parameters, own, more, others), ...folded];
+}
+
+// Returns the parameters that are words or switches, each with a function that makes its control in a group.
+function wordControls(prefix, values, own) {
+  const found = [...own.values()].filter(({ key, choices = [] }) => key !== "ecn" &&
+    (typeof values[key] === "boolean" || (choices.length > 1 && choices.includes(values[key]))));
+  return found.map(({ key, choices, doc, source }) => [key, (group) => {
+    const more = { targets: [`${prefix}.${key}`], doc: [doc, source].filter(Boolean).join("; ") };
+    return typeof values[key] === "boolean"
+      ? control(`${prefix}.${key}`, key, group, "switch", values[key], more)
+      : control(`${prefix}.${key}`, key, group, "choice", values[key], { ...more, choices });
+  }]);
+}
+
+// Returns the control of a queue's own shaper.
+function shaper(prefix, bps, { doc }, linkMbps) {
+  const value = isNumber(bps) ? bps / 1e6 : 0;
+  return control(`${prefix}.rate`, "Shaper (0: none)", "Queue", "number", value, {
+    targets: [`${prefix}.rate`], low: 0, high: rounded(Math.max(linkMbps, value)), most: Math.max(HIGHEST_MBPS, value), unit: "Mbit/s", suffix: "Mbps",
+    zero: "unlimited", doc,
+  });
 }
 
 function numbers(prefix, values, ranges, group, chosen) {
@@ -163,6 +190,7 @@ function ends({ key, min, max }, value) {
   if (isNumber(min) && isNumber(max) && max <= 1) {
     return value > 0 && value < 0.01 ? [Math.min(1e-6, value) || 1e-6, 1, true] : [min, max, false];
   }
+  if (isNumber(min) && isNumber(max) && max <= 1000 && (min < 0 || value === 0)) { return [min, max, false]; }
   const low = value ? Math.max(value / 20, min ?? 0) : min ?? 0;
   return [low, Math.max(20 * value, low + 1), low > 0];
 }

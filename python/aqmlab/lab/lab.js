@@ -97,6 +97,7 @@ function show(answer, question) {
     charts.get(spec.key).figure.hidden = Boolean(shownParts.show && !shownParts.show.includes(spec.key));
   }
   showNumbers(answer);
+  showTins(answer);
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
@@ -160,14 +161,34 @@ function triedChart(answer) {
   };
 }
 
+function cell(name, text, attributes = {}) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) { made.setAttribute(key, value); }
+  return made;
+}
+
+function row(...cells) {
+  const made = document.createElement("tr");
+  made.append(...cells);
+  return made;
+}
+
+// Shows the tins of CAKE as tc -s prints them, after the warm-up.
+function showTins({ tins }) {
+  const tables = tins.map(({ name, titles, rows }) => {
+    const table = document.createElement("table"), scroll = cell("div", "", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Tins of ${name}` });
+    table.append(
+      row(cell("th", name, { scope: "col", class: "text" }), ...titles.map((title) => cell("th", title, { scope: "col" }))),
+      ...rows.map(([word, ...values]) => row(cell("th", word, { scope: "row", class: "text" }), ...values.map((value) => cell("td", value)))));
+    scroll.append(table);
+    return scroll;
+  });
+  at("tins").replaceChildren(at("tins-title"), ...tables);
+  at("tins").hidden = !tables.length;
+}
+
 function showNumbers(answer) {
-  const cell = (name, text, attributes = {}) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    for (const [key, value] of Object.entries(attributes)) { made.setAttribute(key, value); }
-    return made;
-  };
-  const row = (...cells) => { const made = document.createElement("tr"); made.append(...cells); return made; };
   const head = row(cell("th", "discipline", { scope: "col", class: "text" }), ...answer.numbers.map((what) =>
     cell("th", what.unit ? `${what.title}, ${what.unit}` : what.title, { scope: "col", title: what.doc })));
   const body = answer.names.map((name, i) => row(cell("th", name, { scope: "row", class: "text" }), ...answer.numbers.map((what) =>

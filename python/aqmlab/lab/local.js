@@ -5,7 +5,7 @@ import {
   shownControl,
 } from "./controls.js";
 import { recording } from "./recording.js";
-import { PALETTE, charts, longestDelay, numberRows, thresholds } from "./results.js";
+import { PALETTE, charts, longestDelay, numberRows, thresholds, tinTables } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds
 const MOST_FLOWS = 5000;  // and links
@@ -64,6 +64,7 @@ export class Session {
       panel: this.panel(aqm).map(shownControl),
       charts: charts(runs, this.core),
       numbers: numberRows(runs, this.core),
+      tins: tinTables(runs),
       simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],

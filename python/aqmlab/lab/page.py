@@ -18,6 +18,7 @@ from pathlib import Path
 
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE
+from aqmlab.results.tins import ROWS, TITLES
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline
 
@@ -132,11 +133,13 @@ def bundle(modules: Sequence[str]) -> str:
 
 
 def _facts() -> str:
-    """Return the module with colours as Python has them."""
+    """Return the module with colours, and with the names of statistics, as Python has them."""
     known = {
         "palette": PALETTE,
         "grey": GREY,
         "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
+        "tins": [(word, column, write.__name__) for word, column, write in ROWS],
+        "tin_titles": TITLES,
     }
     return f"export const FACTS = {_json(known)};\n"
 

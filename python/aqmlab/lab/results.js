@@ -3,7 +3,7 @@
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";
 
-const { palette, grey: GREY, disciplines: DISCIPLINES } = FACTS;
+const { palette, grey: GREY, disciplines: DISCIPLINES, tins: TINS, tin_titles: TIN_TITLES } = FACTS;
 export const PALETTE = palette;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
 const CURVE_POINTS = 241, DIGITS = 5;
@@ -21,6 +21,31 @@ export function numberRows(runs, { quantities }) {
     { isSeldom, row: { key, title, unit: unit === "1" ? "" : unit, digits, doc, values: runs.map((run) => run.quantities[key] ?? null) } }
   ));
   return rows.filter(({ isSeldom, row }) => !isSeldom || row.values.some(Boolean)).map(({ row }) => row);
+}
+
+// How statistics of tins are written, as tc writes them.
+const WRITERS = {
+  count: (value) => value.toFixed(0),
+  size: (value) => `${value.toFixed(0)}b`,
+  rate(bits) {
+    if (!bits) { return "unlimited"; }
+    const [scale, unit] = [[1e9, "Gbit"], [1e6, "Mbit"], [1e3, "Kbit"]].find(([one]) => bits % one === 0) ?? [1, "bit"];
+    return `${(bits / scale).toFixed(0)}${unit}`;
+  },
+  time(seconds) {
+    const us = Math.round(1e6 * seconds), [scale, unit] = us >= 1e6 ? [1e6, "s"] : us >= 1000 ? [1000, "ms"] : [1, "us"];
+    return `${general(us / scale, 3)}${unit}`;
+  },
+};
+
+// Returns a table of the tins of each run whose queue has some: what tc -s prints.
+export function tinTables(runs) {
+  return runs.flatMap(({ name, link, tables: { tins } }) => {
+    const rows = tins ? tins.link.flatMap((one, row) => (one === link.name ? [row] : [])) : [];
+    if (!rows.length) { return []; }
+    const titles = rows.map((row, place) => (rows.length > 1 && TIN_TITLES[tins.tin[row]]) || `Tin ${place}`);
+    return [{ name, titles, rows: TINS.map(([word, column, writer]) => [word, ...rows.map((row) => WRITERS[writer](Number(tins[column][row])))]) }];
+  });
 }
 
 // Returns numbers with few digits, so that an answer is short; null where there is no value.

@@ -13,6 +13,7 @@ from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.provenance import figure_command, run_command
 from aqmlab.results.quantities import quantity
 from aqmlab.results.summary import level_words
+from aqmlab.results.tins import tins_of
 from aqmlab.scenario.file import Scenario
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
         side_by_side(mean_rows(result.flows[result.flows["start_s"].notna()], "group"), "group"),
         caption="Means over flows and seeds, per group of flows; flows that never start do not count.",
     )
+    for link, tins in tins_of(result):
+        page.table(tins, caption=f"Tins of `{link}` as tc prints them: means over the seeds, counts after the warm-up.")
 
 
 def _network(page: Page, result: Result, plan: Scenario | None) -> None:

@@ -93,6 +93,8 @@ class Flow:
         Whether acknowledgements carry the flow label and the priority of the data.
     source_host, destination_host
         Hosts of data packets for host isolation (CAKE); None: the nodes at its ends.
+    source_nat, destination_nat
+        Translators whose addresses replace those of the hosts where CAKE has ``nat = false``; None: no translation.
     """
 
     name: str
@@ -112,6 +114,8 @@ class Flow:
     acks_share_label: bool = False
     source_host: str | None = None
     destination_host: str | None = None
+    source_nat: str | None = None
+    destination_nat: str | None = None
 
     @property
     def is_tcp(self) -> bool:

@@ -31,6 +31,8 @@ ANALYTIC = "analytic"
 AUTOMATIC = "ns-2 automatic"
 FILE = "file"
 DEFAULTS = "defaults"
+CAKE = "cake"
+"""Its buffer is a memory that follows from the rate; `limit` only bounds that."""
 SHARES = (0.15, 0.3, 0.6)
 """max_th of the analytic designs, as shares of the buffer; min_th is a third of it."""
 
@@ -82,6 +84,8 @@ def has_red(aqm: Discipline) -> bool:
 def defaults(aqm: Discipline, plan_body: Body) -> Start:
     """Return a discipline with the values of its RFC, or its authors, and the buffer of the scenario."""
     known = {parameter.key for parameter in aqm.own_parameters}
+    if aqm.name == CAKE:
+        known.remove("limit")
     kept: Body = {key: plan_body[key] for key in ("limit", "mean_packet", "ecn") if key in plan_body and key in known}
     return Start(DEFAULTS, {"aqm": aqm.name, **kept})
 

@@ -38,7 +38,7 @@ use aqmlab_units::Time;
 
 use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Parameter, ParameterError, Preset, Qdisc,
-    Verdict, Visitor,
+    TinStats, Verdict, Visitor,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -235,6 +235,14 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
 
     fn average(&self, now: Time) -> Option<f64> {
         whichever!(self, q => Qdisc::<P>::average(q, now))
+    }
+
+    fn tins(&self, out: &mut dyn FnMut(TinStats)) {
+        whichever!(self, q => Qdisc::<P>::tins(q, out));
+    }
+
+    fn reset_stats(&mut self) {
+        whichever!(self, q => Qdisc::<P>::reset_stats(q));
     }
 
     fn warnings(&self) -> Vec<String> {

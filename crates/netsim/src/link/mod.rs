@@ -10,7 +10,7 @@ mod server;
 mod station;
 mod unobserved_drop_tail;
 
-use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc};
+use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc, TinStats};
 use aqmlab_units::Time;
 
 pub(crate) use self::channel::Wire;
@@ -154,6 +154,13 @@ impl Counting for Link {
             Self::UnobservedDropTail(link) => link.backlog(),
             Self::InOrder(link) => link.backlog(),
             Self::Queue(link) => link.station.discipline.backlog(),
+        }
+    }
+
+    fn tins(&self) -> Vec<TinStats> {
+        match self {
+            Self::UnobservedDropTail(_) | Self::InOrder(_) => Vec::new(),
+            Self::Queue(link) => link.station.tins(),
         }
     }
 }

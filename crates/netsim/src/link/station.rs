@@ -1,6 +1,6 @@
 //! A link with its discipline, statistics and clock; shared by all link stations that run a discipline.
 
-use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Verdict};
+use aqmlab_aqm::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, TinStats, Verdict};
 use aqmlab_units::{Span, Stream, Time};
 
 use super::channel::CutPlace;
@@ -376,9 +376,17 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     fn reset_stats(&mut self, now: Time) {
         let service = self.in_service().map_or(Span::ZERO, |(_, end)| end.since(now));
         self.stats.reset_stats(now, self.discipline.backlog(), service);
+        self.discipline.reset_stats();
         if let Some(markers) = self.entrance.as_mut().and_then(|entrance| entrance.markers.as_mut()) {
             markers.reset_stats();
         }
+    }
+
+    /// Return the statistics of the discipline's tins.
+    pub fn tins(&self) -> Vec<TinStats> {
+        let mut tins = Vec::new();
+        self.discipline.tins(&mut |tin| tins.push(tin));
+        tins
     }
 
     /// Advance the statistics to the end of the run.

@@ -1,4 +1,4 @@
-use aqmlab_aqm::Backlog;
+use aqmlab_aqm::{Backlog, TinStats};
 use aqmlab_units::Span;
 
 use super::StandaloneLink;
@@ -42,5 +42,9 @@ impl<P: PartialEq + Numbered> Counting for StandaloneLink<P> {
 
     fn backlog(&self) -> Backlog {
         StandaloneLink::backlog(self)
+    }
+
+    fn tins(&self) -> Vec<TinStats> {
+        self.station.tins()
     }
 }

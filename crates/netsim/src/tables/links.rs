@@ -3,11 +3,12 @@
 use super::Number::{Integer, Real};
 use super::seen::{Seen, SeenLink};
 use super::words::CHANNEL;
-use super::{Column, PS_PER_S, Table, integers, numbers, ratio, texts};
+use super::{Column, PS_PER_S, Table, integers, numbers, ratio, reals, texts};
 use crate::link::outage::CUT;
 use crate::link_stats::{LinkCounters, ReasonCount};
 use crate::moments::Moments;
 use crate::observe::Observation;
+use aqmlab_aqm::TinStats;
 use aqmlab_units::{Span, Time};
 
 /// The statistics of a link: its counters, RED's average, the packets waiting, and the bytes of packets in service when the link went down.
@@ -95,6 +96,38 @@ impl Seen<'_> {
             ("class", texts(&rows, |row| row.2)),
             ("drops", integers(&rows, |row| row.3)),
             ("marks", integers(&rows, |row| row.4)),
+        ]
+    }
+
+    /// The tins of each link, in the order of `tc -s`.
+    pub fn tins_table(&self) -> Table {
+        let rows = self.links().flat_map(|l| l.station.tins().into_iter().map(move |tin| (l.name, tin)));
+        let rows: Vec<(&str, TinStats)> = rows.collect();
+        let whole = |f: fn(&TinStats) -> u64| integers(&rows, |(_, tin)| f(tin));
+        let seconds = |f: fn(&TinStats) -> Span| reals(&rows, |(_, tin)| f(tin).secs());
+        vec![
+            ("link", texts(&rows, |(link, _)| *link)),
+            ("tin", texts(&rows, |(_, tin)| tin.name)),
+            ("threshold_bps", whole(|t| t.threshold_bps)),
+            ("target_s", seconds(|t| t.target)),
+            ("interval_s", seconds(|t| t.interval)),
+            ("peak_delay_s", seconds(|t| t.peak_delay)),
+            ("average_delay_s", seconds(|t| t.average_delay)),
+            ("sparse_delay_s", seconds(|t| t.sparse_delay)),
+            ("backlog_bytes", whole(|t| t.backlog.bytes)),
+            ("packets", whole(|t| t.packets)),
+            ("bytes", whole(|t| t.bytes)),
+            ("indirect_hits", whole(|t| t.indirect_hits)),
+            ("way_misses", whole(|t| t.way_misses)),
+            ("way_collisions", whole(|t| t.way_collisions)),
+            ("drops", whole(|t| t.drops)),
+            ("marks", whole(|t| t.marks)),
+            ("ack_drops", whole(|t| t.ack_drops)),
+            ("sparse_flows", whole(|t| t.sparse_flows.into())),
+            ("bulk_flows", whole(|t| t.bulk_flows.into())),
+            ("unresponsive_flows", whole(|t| t.unresponsive_flows.into())),
+            ("longest_packet", whole(|t| t.longest_packet.into())),
+            ("quantum", whole(|t| t.quantum.into())),
         ]
     }
 

@@ -134,7 +134,7 @@ impl Network {
 
 impl Seen<'_> {
     /// The tables of links, over `measured_s` seconds.
-    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 13] {
+    pub fn tables(&self, measured_s: f64) -> [(&'static str, Table); 14] {
         [
             ("links", self.links_table(measured_s)),
             ("queue_samples", self.queue_samples_table()),
@@ -144,6 +144,7 @@ impl Seen<'_> {
             ("discipline_samples", self.discipline_samples_table()),
             ("drop_distances", self.drop_distances_table()),
             ("drop_reasons", self.drop_reasons_table()),
+            ("tins", self.tins_table()),
             ("channels", self.channels_table()),
             ("code_points", self.code_points_table()),
             ("markers", self.markers_table()),

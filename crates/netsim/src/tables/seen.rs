@@ -1,6 +1,6 @@
 //! The links as tables show them, either in a network or standalone.
 
-use aqmlab_aqm::Backlog;
+use aqmlab_aqm::{Backlog, TinStats};
 
 use crate::link_stats::{Drops, LinkCounters};
 use crate::marker::Markers;
@@ -36,6 +36,10 @@ pub(crate) trait Counting {
     fn markers(&self) -> Option<&Markers>;
     /// Return the waiting packets and bytes.
     fn backlog(&self) -> Backlog;
+    /// Return the statistics of the discipline's tins, none where it has no tins.
+    fn tins(&self) -> Vec<TinStats> {
+        Vec::new()
+    }
 }
 
 impl<'a> Seen<'a> {

@@ -229,6 +229,7 @@ pub(super) mod tests {
             ttl: TTL,
             acks_share_label: false,
             hosts: [0; 2],
+            translated: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Greedy,

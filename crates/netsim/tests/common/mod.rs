@@ -95,6 +95,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             ttl: TTL,
             acks_share_label: false,
             hosts: [0; 2],
+            translated: [0; 2],
             transport: transport.into(),
         });
     }

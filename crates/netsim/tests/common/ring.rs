@@ -107,6 +107,7 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
         hosts: [0; 2],
+        translated: [0; 2],
         transport: transport.into(),
     }
 }

@@ -40,6 +40,10 @@ pub(super) struct Flow<'a> {
     source_host: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     destination_host: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_nat: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destination_nat: Option<&'a str>,
 }
 
 impl<'a> Flow<'a> {
@@ -78,6 +82,8 @@ impl<'a> Flow<'a> {
             acks_share_label: flow.acks_share_label,
             source_host: host(flow.hosts[0]),
             destination_host: host(flow.hosts[1]),
+            source_nat: host(flow.translated[0]),
+            destination_nat: host(flow.translated[1]),
         }
     }
 }

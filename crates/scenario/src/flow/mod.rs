@@ -52,6 +52,8 @@ pub(crate) struct Group<'a> {
     acks_share_label: bool,
     /// Names of the hosts at its ends, where the file has any.
     hosts: [Option<plan::Name>; 2],
+    /// Names of the translators whose addresses replace theirs.
+    translated: [Option<plan::Name>; 2],
     transport: GroupTransport,
     application: Option<Application>,
     ends: Ends<'a>,
@@ -148,6 +150,12 @@ pub(crate) fn shape() -> Shape {
                 "CAKE: the host that data packets come from, for flows of several groups that share one; the node if absent.",
             ),
             Key::new("destination_host", Kind::Label, "CAKE: the host that data packets go to; the node if absent."),
+            Key::new(
+                "source_nat",
+                Kind::Label,
+                "CAKE: the translator whose address replaces that of the source host in queues with nat = false.",
+            ),
+            Key::new("destination_nat", Kind::Label, "CAKE: as source_nat, of the destination host."),
             Key::new("left", host(), "Dumbbell: overrides for the left links of this group."),
             Key::new("right", host(), "Dumbbell: overrides for the right links of this group."),
             Key::new("host_from", host(), "Chain: overrides for the first host's links."),
@@ -255,6 +263,7 @@ fn group<'a>(
         ttl: section.integer("ttl").and_then(|ttl| u8::try_from(ttl).ok()).unwrap_or(plan::TTL),
         acks_share_label: section.flag("acks_share_label").unwrap_or(false),
         hosts: ["source_host", "destination_host"].map(|key| section.text(key).map(plan::Name::from)),
+        translated: ["source_nat", "destination_nat"].map(|key| section.text(key).map(plan::Name::from)),
         transport: transport?,
         application,
         ends: ends?,
@@ -401,7 +410,10 @@ impl Group<'_> {
 
     /// Adds the flows, and their hosts where they have hosts of their own.
     pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
-        let hosts = [0, 1].map(|end| self.hosts[end].as_ref().map_or(0, |name| all.host(name)));
+        let mut numbers = |names: &[Option<plan::Name>; 2]| {
+            names.each_ref().map(|name| name.as_ref().map_or(0, |name| all.host(name)))
+        };
+        let hosts = [numbers(&self.hosts), numbers(&self.translated)];
         let shared = self.transport.is_shared().then(|| Arc::new(self.transport.of(0)));
         for index in 0..self.count {
             let transport = shared.clone().unwrap_or_else(|| Arc::new(self.transport.of(index)));
@@ -420,6 +432,7 @@ impl Group<'_> {
                     all.flows.push(flow(format!("{name}.there"), ends.clone()));
                     let mut back = flow(format!("{name}.back"), turned(ends));
                     back.hosts.reverse();
+                    back.translated.reverse();
                     all.flows.push(back);
                     all.calls.extend([first as u32, first as u32 + 1]);
                 }
@@ -437,7 +450,7 @@ impl Group<'_> {
         &self,
         name: String,
         index: usize,
-        (ends, hosts): (plan::Ends, [u16; 2]),
+        (ends, [hosts, translated]): (plan::Ends, [[u16; 2]; 2]),
         transport: Arc<plan::Transport>,
     ) -> plan::Flow {
         let (start, stop, again) = self.times.of(index);
@@ -453,6 +466,7 @@ impl Group<'_> {
             ttl: self.ttl,
             acks_share_label: self.acks_share_label,
             hosts,
+            translated,
             transport,
         }
     }

@@ -135,7 +135,7 @@ fn unknown_keys_in_sections() {
             (
                 "counts = 2",
                 &[
-                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, left, ... (N in all); did you mean "count"?)"#,
+                    r#"net.toml:21:1: flow.tcp.counts: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, source_nat, ... (N in all); did you mean "count"?)"#,
                 ],
             ),
             (

@@ -452,7 +452,7 @@ fn labels_and_priority() {
             (
                 "priorty = true",
                 &[
-                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, left, ... (N in all); did you mean "priority"?)"#,
+                    r#"net.toml:17:1: flow.tcp.priorty: unknown key (allowed: name, count, transport, from, to, start, stop, active, size, rate, arrivals, pattern, packet_size, dscp, priority, ttl, acks_share_label, source_host, destination_host, source_nat, ... (N in all); did you mean "priority"?)"#,
                 ],
             ),
             (

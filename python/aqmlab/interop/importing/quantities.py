@@ -8,12 +8,13 @@ from typing import Any
 from aqmlab.scenario.toml_text import Value
 
 PACKETS = ("limit", "min_th", "max_th")
-BYTES = ("mean_packet", "max_packet", "quantum")
+BYTES = ("mean_packet", "max_packet", "quantum", "memlimit")
 TIMES = (
     *("target", "interval", "t_update", "max_burst", "adapt_interval", "rehash", "warmup", "perturb"),
-    *("l4s_min_th", "l4s_range"),
+    *("l4s_min_th", "l4s_range", "rtt"),
 )
 COUNTS = ("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "penalty_burst", "l4s_min_packets")
+COUNTS += ("overhead", "mpu")
 
 
 def time(value: float) -> str:
@@ -66,6 +67,8 @@ def in_words(key: str, value: Any) -> Value:  # noqa: ANN401 - an effective para
     """
     if isinstance(value, str | bool):
         return value
+    if key == "rate":
+        return rate(value)
     if key in PACKETS:
         return packets(value)
     if key in BYTES:

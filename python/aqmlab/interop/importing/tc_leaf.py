@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import in_words, packets, rate, size
-from aqmlab.interop.tc.grammar import Words
+from aqmlab.interop.tc import cake
+from aqmlab.interop.tc.grammar import CAKES, Words
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.red import CHOKE, RED, SHOWN, assumptions, read_choke, read_red
@@ -23,9 +24,8 @@ QUEUE_LENGTH = 1000
 """txqueuelen of most devices in packets."""
 FULL_FRAME = 1514
 KINDS = {table.kind: aqm for aqm, table in OTHER_QUEUES.items()} | {"sfq": "sfq"}
-READ = ("red", "choke", "pfifo", "bfifo", "pfifo_fast", "prio", "ets", "tbf", "htb", "hfsc", "netem", *KINDS)
+READ = ("red", "choke", "pfifo", "bfifo", "pfifo_fast", "prio", "ets", "tbf", "htb", "hfsc", "netem", *KINDS, *CAKES)
 NEAREST = {
-    "cake": 'aqm = "cake" in the scenario, with cake\'s bandwidth as its rate',
     "fq": "fq_codel, or sfq, which has no AQM either; a sender's pacing is tcp's own here",
     "gred": 'aqm = "wred" with a class for each virtual queue',
     "cbq": "htb with the same classes",
@@ -51,6 +51,8 @@ def leaf_table(kind: str, words: Words, *, printed: bool, rate_bps: float) -> tu
     """
     if kind in ("pfifo", "bfifo"):
         return _fifo(kind, words)
+    if kind in CAKES:
+        return _cake(kind, words)
     if kind == "red":
         table, notes = _red(words, rate_bps)
     elif kind == "choke":
@@ -129,6 +131,13 @@ def _other(kind: str, line: Words) -> tuple[Table, list[str]]:
     found |= dict(table.usual) | table.read(words.values)
     notes = [*_unread(kind, words, known), *notes]
     return {"aqm": aqm, **{key: in_words(key, value) for key, value in found.items()}}, notes
+
+
+def _cake(kind: str, words: Words) -> tuple[Table, list[str]]:
+    found, notes = cake.read(words.values)
+    if kind == "cake_mq":
+        notes.append("cake_mq has a queue for each transmit queue of the device: one with the whole rate is simulated")
+    return {"aqm": "cake", "ecn": True, **{key: in_words(key, value) for key, value in found.items()}}, notes
 
 
 def _nothing(words: dict[str, str], aqm: str) -> list[str]:

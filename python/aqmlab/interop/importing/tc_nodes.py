@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from aqmlab.errors import InputError
 from aqmlab.interop.tc.grammar import Words
 
-MERGES = ("codel", "fq_codel", "pie", "fq_pie", "dualpi2")
+MERGES = ("codel", "fq_codel", "pie", "fq_pie", "dualpi2", "cake", "cake_mq")
 """Disciplines of which ``change`` leaves the options that it does not name."""
 USUAL = ":"
 """Handle 0: of the disciplines that the kernel makes by itself, as `handle_of` writes it."""

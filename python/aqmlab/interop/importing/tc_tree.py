@@ -29,6 +29,7 @@ from aqmlab.interop.importing.tc_classes import DEEPEST, NoClassesError, Shares,
 from aqmlab.interop.importing.tc_filters import described, targets_of
 from aqmlab.interop.importing.tc_leaf import FIFO, NO_QUEUE, QUEUE_LENGTH, leaf_table
 from aqmlab.interop.importing.tc_nodes import USUAL, Device, Node, Script, major, minor
+from aqmlab.interop.tc.grammar import CAKES
 from aqmlab.interop.tc.netem import read_netem
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.queues import ETHERNET_HEADER
@@ -41,6 +42,8 @@ SHAPERS = ("tbf", "netem")
 CLASSFUL = ("htb", "hfsc")
 OF_HTB = {"default", "r2q", "direct_packets_stat", "direct_qlen", "offload", "ver"}
 """Words of htb and hfsc that say nothing of their classes' queues: r2q only makes quanta that are not given."""
+SHAPED = 0.95
+"""Share of the rate of a link that a shaper is assumed to have."""
 OVERHEADS = (-64, 256)
 """Bytes that the link's ``overhead`` may have; ``mpu`` has the same most."""
 STAB_TABLE = {"mtu": "2048", "tsize": "512"}
@@ -168,11 +171,32 @@ class Reader:
                 self.found.rate_bps, self._has_rate = bits_of(node.words.values["bandwidth"]), True
             table, notes = leaf_table(node.kind, node.words, printed=node.printed, rate_bps=self.found.rate_bps)
             self.found.queues[name] = table
+            if node.kind in CAKES:
+                self._link_of_cake(node)
             for note in notes:
                 self._note(note, node)
             for child in children:
                 self._used.add(id(child))
+                if node.kind == "cake_mq" and child.kind == "cake":
+                    continue  # one of its queues
                 self._note(f"{child.kind} below {node.kind} is not read: {node.kind} has its own queue", child)
+
+    def _link_of_cake(self, node: Node) -> None:
+        """Take the rate of the link from CAKE's shaper, where no line has it."""
+        bandwidth = node.words.values.get("bandwidth", "unlimited")
+        bits = 0.0 if bandwidth == "unlimited" else bits_of(bandwidth)
+        if bits and self._class:
+            text = f"{node.kind} bandwidth {bandwidth} limits the packets of class {self._class} alone"
+            raise ValueError(f"{text}, which is not read (allowed: unlimited)")
+        if bits and not self._has_rate:
+            self.found.rate_bps, self._has_rate = 1e3 * math.ceil(bits / SHAPED / 1e3), True
+            self._note(
+                f"the rate of the link is not given: {in_rate(self.found.rate_bps)} is assumed, of which the bandwidth "
+                f"of {node.kind} is {SHAPED:.0%}",
+                node,
+            )
+        if node.stab:
+            self._note(f"stab: {node.kind}'s shaper does not count it here (allowed: its words overhead, mpu)", node)
 
     def _several_queues(self, node: Node, children: list[Node], name: str, depth: int) -> None:
         """Read one of the equal disciplines below mq."""

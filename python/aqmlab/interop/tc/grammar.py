@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from aqmlab.errors import InputError
+from aqmlab.interop.tc import cake
 from aqmlab.interop.tc.other_queues import ALONE
 
 VERBS = ("add", "replace", "change", "link")
@@ -21,6 +22,8 @@ BESIDES = {
 """Further words without a value, by discipline."""
 NETEM_LISTS = ("delay", "latency", "loss", "drop", "corrupt", "duplicate", "reorder", "rate", "slot")
 NETEM_WORDS = (*NETEM_LISTS, "limit", "gap", "jitter", "distribution", "ecn", "seed")
+CAKES = ("cake", "cake_mq")
+"""CAKE, and Linux's version of it with a queue on each transmit queue of a device."""
 CURVES = ("sc", "rt", "ls", "ul")
 """Words of hfsc's classes with a curve."""
 SYNONYMS = {
@@ -68,6 +71,11 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
     InputError
         For a word without its value.
     """
+    if kind in CAKES:
+        try:
+            return Words(cake.read_words(words))
+        except ValueError as error:
+            raise InputError(f"{where}: {error}") from None
     found = Words()
     synonyms = SYNONYMS.get(kind, {})
     at = 0

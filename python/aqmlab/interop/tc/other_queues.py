@@ -246,9 +246,9 @@ def phrase(words: Mapping[str, str]) -> str:
     return " ".join(value if word in FLAGS else f"{word} {value}" for word, value in words.items() if value)
 
 
-def other_differences(link: Link) -> Iterator[Semantic]:
-    """Yield the differences of Linux from a discipline of `OTHER_QUEUES`, and the errors of rounded values."""
-    table, name = OTHER_QUEUES[link.aqm], f"queue.{link.queue}"
+def other_differences(link: Link, table: Table) -> Iterator[Semantic]:
+    """Yield the differences of Linux from a discipline with a table, and the errors of rounded values."""
+    name = f"queue.{link.queue}"
     own = {key: value for key, value in link.parameters.items() if key not in NO_EFFECT}
     yield from table.differences(own, name, "Linux")
     for row in table.rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 DECIMAL = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
+NUMBER = r"\+?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,2})?"
 BINARY = {"": 1.0, "k": 1024.0, "m": 1024.0**2, "g": 1024.0**3}
 SECONDS = {"": 1e-6, "s": 1.0, "sec": 1.0, "secs": 1.0, "ms": 1e-3, "msec": 1e-3, "msecs": 1e-3}
 SECONDS |= {"us": 1e-6, "usec": 1e-6, "usecs": 1e-6, "ns": 1e-9, "nsec": 1e-9, "nsecs": 1e-9}
@@ -17,10 +17,10 @@ def bits_of(text: str) -> float:
     >>> bits_of("10mbit"), bits_of("1250kbps"), bits_of("10000000")
     (10000000.0, 10000000.0, 10000000.0)
     """
-    found = re.fullmatch(rf"({NUMBER})\s*([kmgt]?)(i?)(bit|bps|)", text.strip().lower())
+    found = re.fullmatch(rf"({NUMBER})\s*(?:([kmgt]?)(i?)(bit|bps))?", text.strip().lower())
     if not found:
         raise ValueError(f'"{text}" is no rate of tc (for example 10mbit)')
-    factor = DECIMAL[found[2]] if not found[3] else 1024.0 ** " kmgt".index(found[2])
+    factor = DECIMAL[found[2] or ""] if not found[3] else 1024.0 ** " kmgt".index(found[2])
     return float(found[1]) * factor * (8 if found[4] == "bps" else 1)
 
 

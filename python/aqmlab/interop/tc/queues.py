@@ -7,6 +7,7 @@
 | drop-tail, limit in bytes | ``bfifo`` |
 | CHOKe | ``choke`` |
 | priority, wfq | ``ets`` (`schedulers`) |
+| CAKE | ``cake`` (`cake`) |
 | others | ``codel``, ``fq_codel``, ``pie``, ``fq_pie``, ``sfb``, ``sfq``, ``dualpi2`` (`other_queues`) |
 
 Others can be given in tc's own words. tc counts the 14 bytes of Ethernet's header
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.settings import Settings, packet_sizes
+from aqmlab.interop.tc import cake
 from aqmlab.interop.tc.other_queues import OTHER_QUEUES, other_differences, phrase
 from aqmlab.interop.tc.red import is_choke, kind_of, read_choke, read_red, red_notes, write_red
 from aqmlab.interop.tc.schedulers import SCHEDULERS, bands_of, handles_from, write_ets
@@ -36,7 +38,7 @@ NOT_IDLE = (
 BY_TURNS = "ets serves the bands that share in turn, a quantum of bytes each; ours by start tags of packets"
 ONE_PACKET = 1600
 """Bytes of a token bucket (the ``burst`` of ``tbf``): one packet of 1500 with Ethernet's header fits, two do not."""
-ETHERNET_HEADER = 14
+ETHERNET_HEADER = cake.ETHERNET_HEADER
 """Bytes of Ethernet's header, which tc counts with every packet."""
 STAB_SLOTS = 2048
 """Bytes of the longest packet of a size table with a step for each byte."""
@@ -76,9 +78,7 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
     if link.aqm in SCHEDULERS:
         return _scheduler(plan, link)
     if link.aqm == "cake":
-        raise InputError(
-            f"link {link.name}: cake is not translated to tc (give it in tc's words: cake bandwidth 10mbit)"
-        )
+        return _cake(plan, link)
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
         raise InputError(
@@ -118,6 +118,12 @@ def _other(plan: Scenario, link: Link) -> Qdisc:
     return Qdisc(table.kind, phrase(words), (note,))
 
 
+def _cake(plan: Scenario, link: Link) -> Qdisc:
+    """Write CAKE. A memlimit that is not in the file follows from the rate, in Linux too."""
+    table = plan.tables.get("queue", {}).get(link.queue, {})
+    return Qdisc("cake", cake.write(link.parameters, has_memlimit=table.get("memlimit", "auto") != "auto"))
+
+
 def dialect(plan: Scenario, link: Link) -> Dialect:
     """Write a link's queue as a command of tc, with the values that tc's rounding leaves.
 
@@ -127,7 +133,7 @@ def dialect(plan: Scenario, link: Link) -> Dialect:
         If tc has no such discipline.
     """
     qdisc = qdisc_of(plan, link)
-    table = OTHER_QUEUES.get(link.aqm)
+    table = cake.CAKE if link.aqm == "cake" else OTHER_QUEUES.get(link.aqm)
     effective = {}
     for row in table.rows if table is not None else ():
         value = link.parameters.get(row.key)
@@ -141,7 +147,9 @@ def dialect(plan: Scenario, link: Link) -> Dialect:
 def queue_differences(link: Link, qdisc: Qdisc) -> Iterator[Semantic]:
     """Yield the features of a link's queue that Linux lacks or implements differently; `qdisc` was written for it."""
     if link.aqm in OTHER_QUEUES:
-        yield from other_differences(link)
+        yield from other_differences(link, OTHER_QUEUES[link.aqm])
+    elif link.aqm == "cake":
+        yield from other_differences(link, cake.CAKE)
     for note in qdisc.notes:
         yield Semantic("queue", f"queue.{link.queue}: {note}.", Kind.DIFFERS)
 

@@ -1,8 +1,9 @@
 """The last step of a tuning: the commands to paste on a Linux router, from the scenario that was tuned.
 
 A shaper a little below the link's rate makes the queue stand on the router, and counts the bytes that the link's layer
-adds; below it stands the tuned discipline. Downstream the same goes onto an ifb device, to which arriving packets are
-redirected.
+adds; below it stands the tuned discipline. CAKE has its own shaper: one line, with the link technology's keyword and
+equal shares for the hosts of the local network. Downstream the same goes onto an ifb device, to which arriving packets
+are redirected.
 """
 
 from __future__ import annotations
@@ -10,28 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from aqmlab.errors import InputError
-from aqmlab.interop.tc.queues import Qdisc, qdisc_of, queue_differences
+from aqmlab.interop.tc.cake import ETHERNET_HEADER, FRAMINGS, SMALLEST, write
+from aqmlab.interop.tc.queues import qdisc_of, queue_differences
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.tuning.outcome import Tuned
 
 LAYERS = {
-    "ethernet": ("overhead 24 mpu 84", 1600),
-    "docsis": ("overhead 4 mpu 64", 1600),
-    "vdsl": ("overhead 16", 1600),
-    "adsl": ("overhead 26 linklayer atm", 2000),
+    **{"ethernet": "ethernet", "docsis": "docsis", "vdsl": "pppoe-ptm", "adsl": "pppoe-llcsnap"},
+    **{word: word for word in FRAMINGS if word not in ("ethernet", "docsis", "ether-vlan")},
 }
-"""Link layer to the words of ``stab`` and to the bytes of the token bucket, one packet.
-
-tc counts the 14 bytes of Ethernet's header. Ethernet adds preamble, frame check sequence and gap (24 bytes); DOCSIS the
-check sequence (18 bytes in all); VDSL2 with PPPoE 30 bytes in all; ADSL with PPPoE, LLC/SNAP and AAL5 40 bytes in all,
-in cells of 53 bytes. These are the values of cake's keywords (tc-cake(8)).
-"""
+"""Link layer to the keyword of CAKE for it (tc-cake(8)): bytes around an IP packet, and cells of 53 bytes on ADSL."""
+BURST, BURST_ATM = 1600, 2000
+"""Bytes of the token bucket: one packet."""
 SHAPED = 0.95
 """Share of the link's rate that the shaper has, so that no queue stands in the modem."""
 MOST_SHAPED_BPS = 1e9
 """From here on no shaper is written: one core cannot shape it, and the device's own rate is the link's."""
 IFB = "ifb0"
+CAKE = "cake"
+HOSTS = ("dual-srchost", "dual-dsthost", "triple-isolate")
+"""Isolation upstream and downstream, and the default, which these replace."""
+FRAMING = ("overhead", "mpu", "linklayer")
+"""Parameters that the keyword of the layer replaces."""
 IN_PACKETS = ("limit", "min_th", "max_th")
 
 
@@ -70,7 +72,7 @@ def recommend(
     dev
         The interface to the link.
     layer
-        A key of `LAYERS`.
+        A key of `LAYERS`: ``ethernet``, ``docsis``, ``vdsl``, ``adsl``, or a keyword of CAKE.
 
     Raises
     ------
@@ -82,8 +84,10 @@ def recommend(
     plan = found.tuned
     link = plan.link(found.link)
     qdisc = qdisc_of(plan, link)
-    lines = _lines(qdisc, link.rate_bps, dev, layer)
+    lines = _lines(plan, link, dev, layer)
     notes = [one.text for one in queue_differences(link, qdisc)]
+    if found.aqm == CAKE:
+        notes.append("nat: hosts behind this router's address translation are told apart, each with an equal share")
     if link.rate_bps >= MOST_SHAPED_BPS:
         notes.append(f"no shaper at {link.rate_bps / 1e9:g} Gb/s: {dev} itself must be the slowest link")
     else:
@@ -96,16 +100,47 @@ def recommend(
     return Recommendation(found.aqm, tuple(lines), tuple(notes))
 
 
-def _lines(qdisc: Qdisc, rate_bps: float, dev: str, layer: str) -> list[str]:
+def _lines(plan: Scenario, link: Link, dev: str, layer: str, *, is_down: bool = False) -> list[str]:
     """Return the shaper and the discipline below it, or the discipline alone where nothing is shaped."""
-    if rate_bps >= MOST_SHAPED_BPS:
+    if link.aqm == CAKE:
+        return [f"tc qdisc replace dev {dev} root cake {_cake(link, layer, is_down=is_down)}"]
+    qdisc = qdisc_of(plan, link)
+    if link.rate_bps >= MOST_SHAPED_BPS:
         return [f"tc qdisc replace dev {dev} root {qdisc.text}"]
-    words, burst = LAYERS[layer]
-    kbit = round(SHAPED * rate_bps / 1e3)
+    words, burst = _stab(layer)
+    kbit = round(SHAPED * link.rate_bps / 1e3)
     return [
         f"tc qdisc replace dev {dev} root handle 1: stab {words} tbf rate {kbit}kbit burst {burst} limit 10000000",
         f"tc qdisc replace dev {dev} parent 1:1 handle 10: {qdisc.text}",
     ]
+
+
+def _stab(layer: str) -> tuple[str, int]:
+    """Return the words of ``stab`` for a layer, and the token bucket; tc counts the 14 bytes of Ethernet's header.
+
+    >>> _stab("docsis"), _stab("vdsl"), _stab("adsl")
+    (('overhead 4 mpu 64', 1600), ('overhead 16', 1600), ('overhead 26 linklayer atm', 2000))
+    """
+    keyword = LAYERS[layer]
+    overhead, cells = FRAMINGS[keyword]
+    words = f"overhead {overhead - ETHERNET_HEADER}"
+    if keyword in SMALLEST:
+        words += f" mpu {SMALLEST[keyword]}"
+    return (f"{words} linklayer atm", BURST_ATM) if cells == "atm" else (words, BURST)
+
+
+def _cake(link: Link, layer: str, *, is_down: bool) -> str:
+    """Return the words of CAKE, with equal shares for the hosts of the local network."""
+    own = {key: value for key, value in link.parameters.items() if key not in FRAMING}
+    if not isinstance(own["rate"], int | float):
+        own["rate"] = "unlimited" if link.rate_bps >= MOST_SHAPED_BPS else 1e3 * round(SHAPED * link.rate_bps / 1e3)
+    elif is_down:
+        own["rate"] = 1e3 * round(SHAPED * link.rate_bps / 1e3)
+    if own["isolation"] in HOSTS:
+        own |= {"isolation": HOSTS[is_down], "nat": True}
+    if is_down:
+        own |= {"ingress": True, "ack_filter": "off"}
+    return f"{write(own, has_memlimit=False)} {LAYERS[layer]}"
 
 
 def _downstream(plan: Scenario, link: Link, rate_bps: float, dev: str, layer: str) -> list[str]:
@@ -122,7 +157,7 @@ def _downstream(plan: Scenario, link: Link, rate_bps: float, dev: str, layer: st
         f"tc qdisc replace dev {dev} handle ffff: ingress",
         f"tc filter replace dev {dev} parent ffff: protocol all prio 1 matchall "
         f"action mirred egress redirect dev {IFB}",
-        *_lines(qdisc_of(plan, there), rate_bps, IFB, layer),
+        *_lines(plan, there, IFB, layer, is_down=True),
     ]
 
 

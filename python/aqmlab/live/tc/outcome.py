@@ -190,8 +190,10 @@ class PeerRun:
             "average": [one.average for one in self.samples],
             "p_b": [one.p_b for one in self.samples],
         }
+        tins = tins_of(self)
         return {
             "links": to_arrow(links_of(self), seed=seed),
+            **({"tins": to_arrow(tins, seed=seed)} if tins["tin"] else {}),
             "flows": flows_of(self),
             "queue_samples": to_arrow(samples, seed=seed),
         }
@@ -232,6 +234,51 @@ def links_of(run: PeerRun) -> dict[str, list[Any]]:
         "capacity_bps": setting.rate_bps,
     }
     return {name: [value] for name, value in row.items()}
+
+
+TINS = {
+    "threshold_bps": ("threshold_rate", 8.0),
+    "target_s": ("target_us", 1e-6),
+    "interval_s": ("interval_us", 1e-6),
+    "peak_delay_s": ("peak_delay_us", 1e-6),
+    "average_delay_s": ("avg_delay_us", 1e-6),
+    "sparse_delay_s": ("base_delay_us", 1e-6),
+    "backlog_bytes": ("backlog_bytes", 1),
+    "packets": ("sent_packets", 1),
+    "bytes": ("sent_bytes", 1),
+    "indirect_hits": ("way_indirect_hits", 1),
+    "way_misses": ("way_misses", 1),
+    "way_collisions": ("way_collisions", 1),
+    "drops": ("drops", 1),
+    "marks": ("ecn_mark", 1),
+    "ack_drops": ("ack_drops", 1),
+    "sparse_flows": ("sparse_flows", 1),
+    "bulk_flows": ("bulk_flows", 1),
+    "unresponsive_flows": ("unresponsive_flows", 1),
+    "longest_packet": ("max_pkt_len", 1),
+    "quantum": ("flow_quantum", 1),
+}
+"""Column of the table ``tins``: what tc calls it in JSON, and the factor to our unit."""
+COUNTED = ("packets", "bytes", "indirect_hits", "way_misses", "way_collisions", "drops", "marks", "ack_drops")
+"""Columns that count from the warm-up on."""
+NAMES = {1: ("best-effort",), 3: ("bulk", "best-effort", "voice"), 4: ("bulk", "best-effort", "video", "voice")}
+"""Tins in tc's order, by their number."""
+
+
+def tins_of(run: PeerRun) -> dict[str, list[Any]]:
+    """Return the table ``tins`` of Linux's cake, without rows for another discipline; frames have Ethernet's header."""
+    looks = [(record["ms"] / 1e3, _discipline(record).get("tins", ())) for record in run.of_kind("qdisc")]
+    if not looks or not looks[0][1]:
+        return {"link": [], "tin": [], **{column: [] for column in TINS}}
+    before, after = (
+        min(looks, key=lambda look: abs(look[0] - at))[1] for at in (run.setting.warmup_s, run.setting.duration_s)
+    )
+    names = NAMES.get(len(after), tuple(f"tin-{place}" for place in range(len(after))))
+    found: dict[str, list[Any]] = {"link": [run.setting.plan.link] * len(after), "tin": list(names)}
+    for column, (word, factor) in TINS.items():
+        earlier = [tin[word] if column in COUNTED else 0 for tin in before]
+        found[column] = [(tin[word] - start) * factor for tin, start in zip(after, earlier, strict=True)]
+    return found
 
 
 def _discipline(record: Record) -> Record:

@@ -13,7 +13,8 @@
 //! | `overhead`, `mpu`, `linklayer` | bytes | 0, 0, `ethernet` | as of a [link](aqmlab_units::Framing) | |
 //! | `ingress`, `autorate_ingress`, `wash` | | false | | |
 //! | `ack_filter` | | `off` | or `on`, `aggressive` | |
-//! | `nat`, `split_gso` | | false, true | without effect | |
+//! | `nat` | | false | see [`Host::hosts`](crate::Host::hosts) | |
+//! | `split_gso` | | true | without effect | |
 //! | `diffserv` | | `diffserv3` | see `diffserv.rs` | |
 //! | `isolation` | | `triple-isolate` | see `hosts.rs` | |
 //! | `rtt` | s | 100 ms | 1 us to 1000 s, or `lan`, `internet`, ... | |
@@ -51,6 +52,7 @@ mod memory;
 mod overflow;
 mod parameters;
 mod shaper;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod tin;
@@ -62,14 +64,14 @@ use aqmlab_units::Time;
 
 use self::ack_filter::ACK_FILTER;
 use self::autorate::AutoRate;
-use self::diffserv::MAX_TINS;
+use self::diffserv::{DiffServ, MAX_TINS};
 use self::flows::ListName;
 use self::hash::QUEUES;
 use self::overflow::Overflow;
 use self::shaper::{ByteTime, Shaper};
 use self::tin::{Common, Tin};
 use super::flow_queues::{FlowQueues, mix};
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Qdisc, TinStats};
 
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
@@ -126,6 +128,7 @@ impl<P: Copy + Default> Cake<P> {
             let threshold = diffserv.threshold(number, rate);
             (tin.law, tin.packet_time, tin.quantum) = tin::configure(threshold, target, rtt, max_packet, ecn);
             tin.clock.byte_time = ByteTime::of_rate(threshold);
+            tin.threshold = threshold;
         }
         self.shaper.byte_time = ByteTime::of_rate(rate);
         self.memlimit = self.params.memory_at(rate);
@@ -261,6 +264,7 @@ impl<P: Copy + Default> Cake<P> {
                 let waits = self.queues.backlog(number).packets > 0;
                 let reason = self.tins[tin].should_drop(queue, ingress, now, packet, host);
                 let Some(reason) = reason.filter(|_| waits) else { return true };
+                self.tins[tin].counts.drops += 1;
                 host.dropped(*packet, reason);
                 if ingress {
                     // The flow may have used its quantum up.
@@ -279,6 +283,7 @@ impl<P: Copy + Default> Cake<P> {
         let on_wire = self.charge(self.current, packet.meta.bytes, now, false);
         let tin = &mut self.tins[self.current];
         tin.charge(self.last, on_wire);
+        tin.counts.sent(packet.meta.bytes);
         tin.delays.note(nanoseconds(now).saturating_sub(nanoseconds(packet.meta.arrival)));
         self.overflow.departed();
         if self.tins.len() > 1 {
@@ -315,6 +320,7 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
             }
         }
         tin.backlog.add(bytes);
+        tin.counts.longest = tin.counts.longest.max(bytes);
         tin.arrived(queue, host);
         self.memory += self.params.memory.of(bytes);
         let queue = number * QUEUES + queue;
@@ -325,6 +331,7 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
             if self.params.ingress {
                 self.charge(number, older.meta.bytes, now, true);
             }
+            self.tins[number].counts.ack_drops += 1;
             host.dropped(older, ACK_FILTER);
         }
         let queues = &self.queues;
@@ -375,6 +382,14 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
 
     fn backlog(&self) -> Backlog {
         self.queues.total()
+    }
+
+    fn tins(&self, out: &mut dyn FnMut(TinStats)) {
+        self.report_tins(out);
+    }
+
+    fn reset_stats(&mut self) {
+        self.reset_counts();
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {

@@ -123,8 +123,13 @@ const OWN: &[Parameter] = &[
     )
     .or(&names(&AckFilter::WORDS))
     .source(MAN),
-    Parameter::new("nat", "", ValueKind::Flag, "no effect: hosts are seen through every address translation")
-        .source(MAN),
+    Parameter::new(
+        "nat",
+        "",
+        ValueKind::Flag,
+        "hosts behind address translation (source_nat of flows) are told apart, else they are one",
+    )
+    .source(MAN),
     Parameter::new("split_gso", "", ValueKind::Flag, "no effect: packets are never joined").source(MAN),
     ECN,
     HASH_KEY,
@@ -183,7 +188,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     let [ingress, autorate, wash] =
         ["ingress", "autorate_ingress", "wash"].map(|key| reader.flag(key, false));
     let ack_filter = reader.word("ack_filter", &AckFilter::WORDS);
-    // They describe Linux's packets, and change nothing here.
+    // `nat` is the environment's (`Resolved::looks_through_nat`); packets are never joined, so that `split_gso` has no effect.
     for (key, default) in [("nat", false), ("split_gso", true)] {
         reader.flag(key, default);
     }

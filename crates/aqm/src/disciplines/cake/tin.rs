@@ -12,6 +12,7 @@ use super::flows::{Flows, ListName, Set};
 use super::hash::{FlowHash, Way, hash};
 use super::hosts::{Hosts, Isolation};
 use super::shaper::{ByteTime, TinClock};
+use super::statistics::Counts;
 use crate::disciplines::cobalt::{Law, P_DEC, P_INC};
 use crate::{Backlog, DropReason, Host, Packet};
 
@@ -82,6 +83,9 @@ pub(super) struct Tin {
     pub delays: Delays,
     /// Flows with a probability of BLUE.
     pub unresponsive: u32,
+    /// The rate up to which it has priority, in bytes per second; 0 is unlimited.
+    pub threshold: u64,
+    pub counts: Counts,
 }
 
 impl Tin {
@@ -101,6 +105,8 @@ impl Tin {
             backlog: Backlog::default(),
             delays: Delays::default(),
             unresponsive: 0,
+            threshold: 0,
+            counts: Counts::default(),
         }
     }
 
@@ -202,6 +208,7 @@ impl Tin {
 
     /// Note that the full buffer drops a packet of a flow.
     pub fn overflowed(&mut self, queue: usize, now: Time) {
+        self.counts.drops += 1;
         let control = &mut self.flows[queue].control;
         let was_unresponsive = control.p_drop > 0.0;
         control.overflowed(&self.law, now);
@@ -219,12 +226,17 @@ impl Tin {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
-        if !ingress {
-            return self.flows[queue].control.should_drop(&self.law, now, packet, host);
-        }
-        let of_bulk = self.packet_time * 2 * u64::from(self.flows.bulk);
-        let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
-        self.flows[queue].control.should_drop(&law, now, packet, host)
+        let (ecn_before, bulk) = (packet.meta.header.ecn(), self.flows.bulk);
+        let control = &mut self.flows[queue].control;
+        let reason = if ingress {
+            let of_bulk = self.packet_time * 2 * u64::from(bulk);
+            let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
+            control.should_drop(&law, now, packet, host)
+        } else {
+            control.should_drop(&self.law, now, packet, host)
+        };
+        self.counts.marks += u64::from(packet.meta.header.ecn() != ecn_before);
+        reason
     }
 
     /// Charge a packet to a flow and the tin.

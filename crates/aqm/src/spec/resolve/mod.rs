@@ -97,6 +97,14 @@ impl Resolved {
         self.effective.iter().any(|(key, _)| key.rsplit('.').next() == Some("isolation"))
     }
 
+    /// Whether the discipline looks through address translation, so that it sees the hosts behind a translator.
+    pub fn looks_through_nat(&self) -> bool {
+        let is_set = |(key, value): &(String, Value)| {
+            key.rsplit('.').next() == Some("nat") && matches!(value, Value::Flag(true))
+        };
+        self.effective.iter().any(is_set)
+    }
+
     /// Whether the discipline holds packets back though the link is free ([`Qdisc::not_before`](crate::Qdisc::not_before)).
     pub fn is_shaped(&self) -> bool {
         let is_set = |(key, value): &(String, Value)| match value {
