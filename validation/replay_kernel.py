@@ -251,7 +251,7 @@ DIFFERENCES = """## Differences by design
   `interval/sqrt(count)` may be 0 ticks.
 * **Wrapping times.** Linux has ticks of 32 bits, which wrap after 4398 s, the core of 64 bits. A `first_above_time` of
   exactly 0 means "not set" in Linux.
-* **CE threshold.** The core has no `ce_threshold`; the replay requires that it is off.
+* **CE threshold.** The replay requires the same `ce_threshold` on both sides. Here it is off.
 
 No run here reaches one of them."""
 

@@ -105,7 +105,7 @@ def test_a_comparison_is_read_back(found):
 
 def is_described(rows):
     """Say of each row of differences whether its quantity is described and not tested."""
-    return rows["metric"].map(lambda key: quantity(key).compared == "described")
+    return rows["metric"].map(lambda key: not quantity(key).is_tested)
 
 
 def test_a_discipline_against_itself_differs_by_nothing(small):
@@ -147,7 +147,7 @@ def test_uncorrelated_pairs_are_compared_by_welch_with_a_note(small):
         expected = compare_means(a, b)
         assert row["test"] == expected.test
         assert (row["low"], row["high"]) == (expected.difference.interval.low, expected.difference.interval.high)
-        if quantity(key).compared != "described":
+        if quantity(key).is_tested:
             assert row["verdict"] == verdict(row["difference"], row["p_holm"])
     (line,) = found.pairing_lines()
     assert line.startswith("Pairing mred with red by seed")
@@ -419,7 +419,7 @@ def test_signs_stand_for_holm_s_verdicts(found):
     matrix = found.matrix()
     for row in found.differences.to_dict("records"):
         cell = matrix.cells[row["aqm"], row["metric"]]
-        constant = "" if QUANTITIES[row["metric"]].compared == "described" else "*"
+        constant = "" if not QUANTITIES[row["metric"]].is_tested else "*"
         signs = {"higher": "↑", "lower": "↓", "equal": "=", "undecided": "", "not tested": constant}
         expected = signs[row["verdict"]]
         assert cell.sign == expected

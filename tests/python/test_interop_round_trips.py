@@ -55,6 +55,8 @@ WORDS: dict[str, st.SearchStrategy[Any]] = {
     "perturb": st.just("never") | st.integers(1, 1000).map(float),
     "rehash": st.just("never") | st.floats(0.1, 1000),
     "classic_share": st.floats(0.01, 0.99),
+    "ce_threshold": st.just("off") | TIME,
+    "ce_threshold_selector": st.sampled_from(["all", "ect1"]),
     "spacing": st.sampled_from(["ns2-wait", "ns2-nowait"]),
     "mode": st.sampled_from(["packets", "bytes"]),
     "delay": st.sampled_from(["departure-rate", "timestamp"]),

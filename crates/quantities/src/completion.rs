@@ -15,7 +15,7 @@ use crate::quantity::Compared::{Described, Tested};
 use crate::quantity::View::{
     Agreement, Answer, Compare, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport,
 };
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at};
 use crate::sum::{mean, quantile, ratio};
 
@@ -40,7 +40,7 @@ const fn of_transfers(
         .better(Lower)
         .compared(Described)
         .seldom()
-        .by_group(Groups { title: "", head: "", doc: "", is_tested: false, values })
+        .by_group(Groups { title: "", head: "", doc: "", compared: Compared::Described, values })
 }
 
 /// The definition of a number of completion times.
@@ -143,7 +143,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         )
         .head("completed", "transfers")
         .seldom()
-        .by_group(Groups { title: "", head: "", doc: "", is_tested: false, values: |r| by_class(r, count) })
+        .by_group(Groups { title: "", head: "", doc: "", compared: Compared::Described, values: |r| by_class(r, count) })
         .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("transfers_unfinished", "Transfers not completed", "1", 4, 157, |run| {
         let started = run.numbers("flows", "start_s")?;

@@ -2,7 +2,7 @@
 //! discipline has several with names (DualPI2: `L` and `C`).
 
 use crate::quantity::Better::Lower;
-use crate::quantity::Compared::Main;
+use crate::quantity::Compared::{Main, Shown};
 use crate::quantity::View::{
     Agreement, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport,
 };
@@ -65,9 +65,10 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 
-/// The quantity for each queue of the discipline. Only DualPI2 has some, so differences between disciplines are not tested.
+/// The quantity for each queue of the discipline. Only DualPI2 (`L`, `C`) and CAKE (its tins) have queues with names, so differences
+/// between disciplines are not tested.
 const fn by_queue(values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
-    Groups { title: "", head: "", doc: "", is_tested: false, values }
+    Groups { title: "", head: "", doc: "", compared: Shown, values }
 }
 
 const QUEUES: &str = "queue_delay_histogram";

@@ -6,7 +6,7 @@ use crate::flows::tcp_flows;
 use crate::quantity::Better::Higher;
 use crate::quantity::Compared::Main;
 use crate::quantity::View::{Laboratory, Notebook, Rfc7928, Spread, SweepReport};
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at, each_of_several};
 use crate::sum::{mean, pairwise, ratio};
 
@@ -25,7 +25,7 @@ Quantity::new("jain", "Jain's index", "1", 4, 120, |run| {
 .head("Jain's", "index")
 .better(Higher)
 .compared(Main)
-.by_group(Groups { title: "", head: "Jain of", doc: "", is_tested: true, values: |run| of_groups(run).unwrap_or_default() })
+.by_group(Groups { title: "", head: "Jain of", doc: "", compared: Compared::Tested, values: |run| of_groups(run).unwrap_or_default() })
 .at(SweepReport, 6)
 .at(Notebook, 7)
 .hidden(&[Spread, Rfc7928]),

@@ -6,7 +6,7 @@ use crate::quantity::View::{
     Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
     SweepReport, Until,
 };
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at};
 use crate::sum::{pairwise, ratio};
 
@@ -33,7 +33,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             in_order!(),
             " (UDP and media: received, with the copies that a channel makes), all flows of the group"
         ),
-        is_tested: true,
+        compared: Compared::Tested,
         values: |run| {
             let goodput = run.numbers("flows", "goodput_bps").unwrap_or_default();
             run.by_group("flows", |rows| Some(in_turn(&goodput, rows) / 1e6))
@@ -64,7 +64,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         title: "",
         head: "RTT of",
         doc: "mean of the mean round-trip samples of the group's flows of TCP and media",
-        is_tested: false,
+        compared: Compared::Described,
         values: |run| {
             let rtt = run.numbers("flows", "mean_rtt_s").unwrap_or_default();
             let mean = |rows: &[usize]| Some(mean_known(&at(&rtt, rows)) * 1e3).filter(|mean| !mean.is_nan());

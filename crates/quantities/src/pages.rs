@@ -3,7 +3,7 @@
 use crate::quantity::Better::Lower;
 use crate::quantity::Compared::Tested;
 use crate::quantity::View::{Agreement, Laboratory, Notebook, Rfc7928, Spread, SweepReport};
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at};
 use crate::sum::mean;
 
@@ -22,7 +22,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             title: "",
             head: "",
             doc: "",
-            is_tested: true,
+            compared: Compared::Tested,
             values: |run| of_groups(run, mean_load),
         })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
@@ -37,7 +37,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             title: "",
             head: "",
             doc: "",
-            is_tested: true,
+            compared: Compared::Tested,
             values: |run| of_groups(run, unfinished),
         })
         .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),

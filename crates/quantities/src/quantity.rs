@@ -101,6 +101,8 @@ pub enum Compared {
     /// Below them; its difference is tested. Each test more widens Holm's correction, so verdicts on others may change.
     Tested,
     /// Below them; its difference has an interval and no test.
+    Shown,
+    /// The same, in details, reports and exports only.
     Described,
 }
 
@@ -113,8 +115,8 @@ pub struct Groups {
     pub head: &'static str,
     /// The definition; "": that of the quantity.
     pub doc: &'static str,
-    /// Whether `compare` tests the differences of groups where it tests those of the quantity.
-    pub is_tested: bool,
+    /// How `compare` treats the differences of groups, unless it only describes the quantity.
+    pub compared: Compared,
     /// Computes the number of each group, in the order of the groups.
     pub values: fn(&Run<'_>) -> Vec<(String, f64)>,
 }
@@ -301,8 +303,7 @@ impl Quantity {
                 doc: or(groups.doc, self.doc),
                 compared: match self.compared {
                     Compared::Described => Compared::Described,
-                    Compared::Main | Compared::Tested if groups.is_tested => Compared::Tested,
-                    Compared::Main | Compared::Tested => Compared::Described,
+                    Compared::Main | Compared::Tested | Compared::Shown => groups.compared,
                 },
             }
         });
@@ -385,7 +386,8 @@ mod tests {
     #[test]
     fn heads_are_given_or_halves_of_the_title() {
         assert_eq!(PLAIN.describe(LINK).head, ["One two", "three"]);
-        let groups = Groups { title: "", head: "", doc: "", is_tested: true, values: |_| Vec::new() };
+        let groups =
+            Groups { title: "", head: "", doc: "", compared: Compared::Tested, values: |_| Vec::new() };
         let described = PLAIN.head("", "loss").by_group(groups).describe(LINK);
         assert_eq!(described.head, ["", "loss"]);
         assert_eq!(

@@ -3,7 +3,7 @@
 use crate::quantity::Better::{Higher, Lower};
 use crate::quantity::Compared::Tested;
 use crate::quantity::View::{Agreement, Laboratory, Notebook, Rfc7928, Spread, SweepReport};
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::Run;
 use crate::sum::{mean, pairwise};
 
@@ -20,7 +20,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             title: "",
             head: "",
             doc: "",
-            is_tested: true,
+            compared: Compared::Tested,
             values: |run| of_groups(run, Segments::stalled),
         })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
@@ -35,7 +35,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         title: "",
         head: "",
         doc: "",
-        is_tested: true,
+        compared: Compared::Tested,
         values: |run| of_groups(run, Segments::mean_mbps),
     })
     .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),

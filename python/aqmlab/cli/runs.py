@@ -280,7 +280,7 @@ def _show_comparison(found: Comparison, lines: Sequence[str], *, details: bool) 
     """Print the answer, the matrix and lines about single disciplines; with details means and differences too."""
     from aqmlab.runs.comparison_matrix import legend, lines_of
 
-    matrix = found.matrix() if details else found.matrix().tested
+    matrix = found.matrix() if details else found.matrix().short
     seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
     print_wrapped(found.answer())
     print(escaped(f"\n{found.name}: means at link {found.link}, {seeds}"))

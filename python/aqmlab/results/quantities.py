@@ -47,8 +47,8 @@ class Quantity:
     is_seldom
         Whether the laboratory leaves it out where it is 0 or absent in all runs.
     compared
-        How `compare` treats it: ``main`` and ``tested`` differences are tested, ``described`` ones are not; those of
-        ``main`` come first.
+        How `compare` treats it: ``main`` and ``tested`` differences are tested, ``shown`` and ``described`` ones are
+        not; those of ``main`` come first, and ``described`` ones are in details only.
     group
         The group of quantities: ``link``, ``delay``, ``flows``, ...
     is_felt
@@ -80,6 +80,11 @@ class Quantity:
     def scale(self) -> float:
         """Factor from the number to the printed one: 100 for a share in %."""
         return 100.0 if self.is_percent else 1.0
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether `compare` tests its difference."""
+        return self.compared in ("main", "tested")
 
     @property
     def shown_unit(self) -> str:

@@ -119,8 +119,8 @@ class Matrix:
         return quantity(key).shown_unit
 
     @property
-    def tested(self) -> Matrix:
-        """The matrix of the quantities whose differences are tested."""
+    def short(self) -> Matrix:
+        """The matrix of the quantities that are shown without details."""
         metrics = [key for key in self.metrics if quantity(key).compared != "described"]
         return replace(
             self, metrics=metrics, cells={place: c for place, c in self.cells.items() if place[1] in metrics}
@@ -129,7 +129,7 @@ class Matrix:
     @property
     def not_tested(self) -> str:
         """Titles of the untested quantities for a legend; a general phrase if they are many."""
-        titles = [quantity(key).title.lower() for key in self.metrics if quantity(key).compared == "described"]
+        titles = [quantity(key).title.lower() for key in self.metrics if not quantity(key).is_tested]
         return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 
 
@@ -141,7 +141,7 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
         key = row["metric"]
         mean, low, high = (quantity(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        is_tested = quantity(key).compared != "described"
+        is_tested = quantity(key).is_tested
         cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested)
     return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
 
@@ -287,6 +287,8 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
         equal += f"; {matrix.not_tested}: not tested"
     if any("+" in spread for spread in spreads):
         interval = f" ±, or + and − of the mean: the {name}."
+    if any(key.endswith((".L", ".C")) for key in matrix.metrics if key.startswith("delay_")):
+        interval += " L, C: the low-latency and the classic queue of a dual queue."
     return (
         f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
         f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"

@@ -53,7 +53,7 @@ def differences_table(results: Mapping[str, Result], link: str, *, level: float 
         table = results[name].metrics(link=link)
         for key in (key for key in _compared(table) if key in first.columns):
             found[name, key] = difference_of(key, table[key].to_numpy(), first[key].to_numpy(), level=level)
-    p = [math.nan if quantity(key).compared == "described" else one.difference.p for (_, key), one in found.items()]
+    p = [math.nan if not quantity(key).is_tested else one.difference.p for (_, key), one in found.items()]
     table = pd.DataFrame(
         {"aqm": name, "against": names[0], "metric": key, "unit": quantity(key).unit, **_row(one, p_tested, p_holm)}
         for ((name, key), one), p_tested, p_holm in zip(found.items(), p, holm(p), strict=True)

@@ -13,6 +13,11 @@
 //! | flows | `queues` | | 1024 | 1 to 65536 | section 5.2.5 |
 //! | batch | `drop_batch` | packets | 64 | at least 1 | section 4.1; Linux `sch_fq_codel.c` |
 //! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 4.1: the MTU |
+//! | CE threshold | `ce_threshold` | s | off | above 0, or off | section 3: as Linux has it |
+//! | selector | `ce_threshold_selector` | | `all` | `all`, `ect1` | Linux `sch_fq_codel.c` |
+//!
+//! With `ce_threshold` departing packets that waited longer are marked: all that are ECN-capable, or with
+//! `ce_threshold_selector = "ect1"` those of L4S (in tc's words `ce_threshold_selector 0x1/0x3`).
 //!
 //! Readings. A drop needs more than MAXPACKET left in all queues (RFC 8289, section 4.4, and Linux), or in the flow's own, as in
 //! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
@@ -23,7 +28,7 @@
 
 use aqmlab_units::Time;
 
-use super::codel::{Arithmetic, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_law};
+use super::codel::{Arithmetic, CE_THRESHOLD, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_law};
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
 use super::{Named, ParameterReader};
@@ -41,6 +46,7 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "A queue for each flow, sparse flows first, the others in turn, each queue under CoDel.",
 }];
 
+const SELECTOR_WORDS: [(&str, bool); 2] = [("all", false), ("ect1", true)];
 const OCCUPANCY_WORDS: [(&str, bool); 2] = [("all", false), ("queue", true)];
 const DIALECT_WORDS: [(&str, Arithmetic); 2] = [("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)];
 
@@ -64,6 +70,15 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .to(1_048_576.0)
     .source("RFC 8290"),
     ECN,
+    CE_THRESHOLD,
+    Parameter::new(
+        "ce_threshold_selector",
+        "",
+        ValueKind::Choice,
+        "which ECN-capable packets ce_threshold marks: all, or those with ECT(1)",
+    )
+    .or(&names(&SELECTOR_WORDS))
+    .source("Linux sch_fq_codel.c"),
     Parameter::new(
         "occupancy",
         "",
@@ -101,9 +116,12 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let shape = Shape::read(reader);
     let drop_batch = reader.integer("drop_batch", 64) as u32;
     let ecn = reader.flag("ecn", true);
+    let ce_threshold = reader.time_or("ce_threshold", "off");
+    let only_ect1 = reader.word("ce_threshold_selector", &SELECTOR_WORDS);
     let by_queue = reader.word("occupancy", &OCCUPANCY_WORDS);
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
-    let law = ControlLaw::new(arithmetic, target, interval, max_packet);
+    let law =
+        ControlLaw::new(arithmetic, target, interval, max_packet).marking_above(ce_threshold, only_ect1);
     Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
 }
 
@@ -203,7 +221,7 @@ impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
 mod tests {
     use super::super::testing::{TestHost, packet};
     use super::*;
-    use crate::{LinkContext, Spec, Value};
+    use crate::{Ecn, LinkContext, Spec, Value};
     use aqmlab_units::{Rate, Span};
 
     fn queue(set: &[(&str, Value)]) -> FqCoDel<u32> {
@@ -225,6 +243,39 @@ mod tests {
                 queue.dequeue(Time::ZERO + Span::from_millis(ms), &mut host);
             }
             assert_eq!(host.dropped, dropped, "{occupancy}");
+        }
+    }
+
+    #[test]
+    fn the_ce_threshold_marks_by_delay_and_code_point() {
+        // A delay of 1 ms is 976 ticks of 1024 ns; Linux marks from the next whole tick on, real time 1 ps later.
+        for (dialect, selector, delay_ps, expected) in [
+            ("rfc8290", "all", 1_000_000_000, [Ecn::NotEct, Ecn::Ect, Ecn::Ect1]),
+            ("rfc8290", "all", 1_000_000_001, [Ecn::NotEct, Ecn::Ce, Ecn::Ce]),
+            ("rfc8290", "ect1", 1_000_000_001, [Ecn::NotEct, Ecn::Ect, Ecn::Ce]),
+            ("linux", "ect1", 977 * 1_024_000 - 1, [Ecn::NotEct, Ecn::Ect, Ecn::Ect1]),
+            ("linux", "ect1", 977 * 1_024_000, [Ecn::NotEct, Ecn::Ect, Ecn::Ce]),
+        ] {
+            let word = |word: &str| Value::Word(word.into());
+            // Without ECN the control law drops; the threshold marks all the same.
+            let mut queue = queue(&[
+                ("dialect", word(dialect)),
+                ("ce_threshold", Value::Seconds(0.001)),
+                ("ce_threshold_selector", word(selector)),
+                ("ecn", Value::Flag(false)),
+            ]);
+            let mut host = TestHost::default();
+            for (n, ecn) in [Ecn::NotEct, Ecn::Ect, Ecn::Ect1].into_iter().enumerate() {
+                let mut packet = packet(n as u32, 1, 1000);
+                packet.meta.header.set_ecn(ecn);
+                queue.enqueue(Time::ZERO, packet, &mut host);
+            }
+            for ecn in expected {
+                let Dequeue::Packet(packet) = queue.dequeue(Time(delay_ps), &mut host) else {
+                    panic!("a packet waits");
+                };
+                assert_eq!(packet.meta.header.ecn(), ecn, "{dialect} {selector} {delay_ps}");
+            }
         }
     }
 

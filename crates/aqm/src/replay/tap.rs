@@ -111,7 +111,11 @@ impl TappedQueue {
         for ((name, logged), own) in names.into_iter().zip(logged).zip(settings) {
             at.compare(name, u64::from(logged), own)?;
         }
-        at.compare("ce_threshold", record.outcome, 1)?;
+        // The record of settings has the threshold in place of a packet's length, and 1 as its outcome where it is off.
+        let ce_threshold = codel.linux_ce_threshold();
+        let logged = (record.outcome == 0).then_some(u64::from(record.bytes));
+        let text = |ticks: Option<u64>| ticks.map_or_else(|| "off".to_owned(), |ticks| ticks.to_string());
+        at.compare("ce_threshold", text(logged), text(ce_threshold))?;
         Ok(new)
     }
 
@@ -212,8 +216,15 @@ mod tests {
     const LATER: u32 = 1_000_000;
 
     fn codel() -> Resolved {
+        codel_marking(None)
+    }
+
+    fn codel_marking(ce_threshold: Option<f64>) -> Resolved {
         let mut spec = Spec::new("codel").expect("a preset");
         spec.set("dialect", Value::Word("linux".into())).expect("a parameter");
+        if let Some(seconds) = ce_threshold {
+            spec.set("ce_threshold", Value::Seconds(seconds)).expect("a parameter");
+        }
         spec.resolve(LINK).expect("a queue")
     }
 
@@ -243,6 +254,12 @@ mod tests {
         bytes
     }
 
+    fn reset_with_threshold(ticks: u32) -> [u8; Record::BYTES] {
+        let mut bytes = with(reset(), &[(24, ticks)]);
+        bytes[57] = 0;
+        bytes
+    }
+
     fn log() -> Vec<[u8; Record::BYTES]> {
         vec![
             reset(),
@@ -262,6 +279,26 @@ mod tests {
     }
 
     #[test]
+    fn the_threshold_of_marks_is_compared_and_marks() {
+        // 6 ms are 5859 ticks: packet 0 has ECT(1) and waited 6000 ticks, packet 1 ECT(0) and as many.
+        let mut log = log();
+        log[0] = reset_with_threshold(5859);
+        for (at, tos) in [(1, 0b01), (2, 0b10), (4, 0b11), (5, 0b11)] {
+            log[at][59] = tos;
+        }
+        let found = replay_log(&codel_marking(Some(0.006)), &[0; 64], &log.concat());
+        assert_eq!(found, Ok(Replayed { records: 6, decisions: 5, marks: 2, drops: 0 }));
+        log[5][59] = 0b10;
+        let found = replay_log(&codel_marking(Some(0.006)), &[0; 64], &log.concat()).expect_err("a mark");
+        assert_eq!((found.record, found.what), (5, "ECN field"));
+        let found = replay_log(&codel(), &[0; 64], &log.concat()).expect_err("another threshold");
+        assert_eq!(
+            (found.what, found.logged.as_str(), found.replayed.as_str()),
+            ("ce_threshold", "5859", "off")
+        );
+    }
+
+    #[test]
     fn differences_have_both_states() {
         let mut log = log();
         log[4] = with(log[4], &[(32, LATER + 6002 + 97_656)]);
@@ -275,6 +312,8 @@ mod tests {
     fn settings_order_and_clock_are_compared() {
         for (at, changed, what) in [
             (0, with(log()[0], &[(36, 97_657)]), "interval"),
+            // A threshold of marks in the kernel, where the queue has none.
+            (0, reset_with_threshold(5859), "ce_threshold"),
             (4, with(log()[4], &[(20, 1)]), "departure"),
             (4, with(log()[4], &[(12, LATER + 6002)]), "tick"),
             (3, with(log()[3], &[(52, 2999)]), "backlog"),

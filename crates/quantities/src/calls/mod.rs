@@ -11,7 +11,7 @@ use aqmlab_netsim::Words;
 use crate::quantity::Better::Higher;
 use crate::quantity::Compared::Tested;
 use crate::quantity::View::{Agreement, Laboratory, Notebook, Rfc7928, Spread, SweepReport};
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, each_of_several};
 use crate::sum::mean;
 
@@ -33,7 +33,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             title: "",
             head: "",
             doc: "",
-            is_tested: true,
+            compared: Compared::Tested,
             values: |run| of_groups(run, mean_opinion),
         })
         .hidden(&[SweepReport, Spread, Notebook, Agreement, Rfc7928]),
@@ -48,7 +48,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             title: "",
             head: "",
             doc: "",
-            is_tested: true,
+            compared: Compared::Tested,
             values: |run| of_groups(run, mean_of_worse),
         })
         .hidden(&[SweepReport, Spread, Notebook, Laboratory, Agreement, Rfc7928]),

@@ -13,7 +13,7 @@ from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import in_words, packets, rate, size
 from aqmlab.interop.tc import cake
 from aqmlab.interop.tc.grammar import CAKES, Words
-from aqmlab.interop.tc.other_queues import OTHER_QUEUES
+from aqmlab.interop.tc.other_queues import ECT1, OTHER_QUEUES
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, number_of, seconds_of
 from aqmlab.interop.tc.red import CHOKE, RED, SHOWN, assumptions, read_choke, read_red
 from aqmlab.scenario.file import unknown
@@ -156,6 +156,19 @@ def _sfb(words: dict[str, str], aqm: str) -> list[str]:
     return [f"sfb max {most:.0f} (an arrival is dropped when all of its bins have {target:.0f} packets, the target)"]
 
 
+def _fq_codel(words: dict[str, str], aqm: str) -> list[str]:
+    """Read the code points that a CE threshold marks: all, or ECT(1)."""
+    if "ce_threshold_selector" not in words:
+        return []
+    text = words.pop("ce_threshold_selector")
+    value, _, mask = text.partition("/")
+    chosen = int(value, 0), int(mask or "0xff", 0)
+    if chosen[1] and chosen != (1, 3):
+        return [f"fq_codel ce_threshold_selector {text} (allowed: {ECT1}; all ECN-capable packets are assumed)"]
+    words["ce_threshold_selector"] = ECT1 if chosen[1] else ""
+    return []
+
+
 def _sfq(words: dict[str, str], aqm: str) -> list[str]:
     """Leave out what has no effect: a quantum of one packet, a depth of at least the limit, the count of flows."""
     if aqm == "sfq" and bytes_of(words.get("quantum", str(MOST_QUANTUM))) == MOST_QUANTUM:
@@ -194,4 +207,4 @@ def _dualpi2(words: dict[str, str], aqm: str) -> list[str]:
     return notes
 
 
-SPECIAL = {"sfb": _sfb, "sfq": _sfq, "dualpi2": _dualpi2}
+SPECIAL = {"fq_codel": _fq_codel, "sfb": _sfb, "sfq": _sfq, "dualpi2": _dualpi2}

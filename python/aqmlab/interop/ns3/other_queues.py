@@ -61,6 +61,10 @@ PIE = (
 )
 FAIR = (Row("queues", "Flows", WHOLE), Row("hash_key", "Perturbation", KEY))
 LAW = Fixed("dialect", "linux", "has Linux's arithmetic of the control law")
+MARKS = (
+    Fixed("ce_threshold", "off", "is exported without its CE threshold"),
+    Fixed("ce_threshold_selector", "all", "is exported without its CE threshold"),
+)
 EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
 DECAY = Fixed("decay", "empty", "lets the probability decay while there is no delay at all")
@@ -72,12 +76,13 @@ SPARING = {
 }
 NEVER = "1000000s"
 OTHER_QUEUES: dict[str, Table] = {
-    "codel": Table("ns3::CoDelQueueDisc", (*CODEL, Row("max_packet", "MinBytes", LEAST_LEFT)), (LAW,)),
+    "codel": Table("ns3::CoDelQueueDisc", (*CODEL, Row("max_packet", "MinBytes", LEAST_LEFT)), (LAW, MARKS[0])),
     "fq-codel": Table(
         "ns3::FqCoDelQueueDisc",
         (*CODEL, *FAIR, Row("drop_batch", "DropBatchSize", WHOLE)),
         (
             LAW,
+            *MARKS,
             QUANTUM,
             Fixed("max_packet", 1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)"),
             Fixed("occupancy", "queue", "looks at what is left in the flow's queue, not in all"),

@@ -96,6 +96,13 @@ MILLISECONDS = Format(
     lambda text: float(text) / 1e3 if text.isdigit() else seconds_of(text),
     absolute=0.51e-3,
 )
+THRESHOLD = Format(
+    lambda value: "" if value == "off" else microseconds(value),
+    lambda text: seconds_of(text) if text else "off",
+    absolute=0.51e-6,
+)
+"""A time, or "off" without the word."""
+ECT1 = "0x1/0x3"
 SIXTEENTHS = scaled(16, most=32)
 SHARE = Format(
     lambda value: f"{max(1, round(float(value) * MOST_SFB)) / MOST_SFB:.9g}",
@@ -115,6 +122,12 @@ PERCENT = Format(
 ECN = Row("ecn", "ecn", either("ecn"))
 LIMIT = Row("limit", "limit", PACKETS)
 CODEL = (LIMIT, Row("target", "target", TIME), Row("interval", "interval", TIME))
+CE_THRESHOLD = Row("ce_threshold", "ce_threshold", THRESHOLD)
+SELECTOR = Row(
+    "ce_threshold_selector",
+    "ce_threshold_selector",
+    Format(lambda value: ECT1 if value == "ect1" else "", lambda text: "ect1" if text == ECT1 else "all"),
+)
 LAW = (
     Fixed("dialect", "linux", "has its own arithmetic of the control law"),
     Fixed("max_packet", 1514, "takes the device's largest packet"),
@@ -147,10 +160,10 @@ GAINS = {"target": 0.015, "t_update": 0.015, "alpha": 0.125, "beta": 1.25, "byte
 FLOWS = {"limit": 10240, "queues": 1024, "quantum": 1514}
 FAIR_USUAL = {"limit": 127, "buckets": 1024}
 OTHER_QUEUES: dict[str, Table] = {
-    "codel": Table("codel", (*CODEL, ECN), LAW, usual={"limit": 1000, **SIGNALS, "ecn": False}),
+    "codel": Table("codel", (*CODEL, ECN, CE_THRESHOLD), LAW, usual={"limit": 1000, **SIGNALS, "ecn": False}),
     "fq-codel": Table(
         "fq_codel",
-        (*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN),
+        (*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN, CE_THRESHOLD, SELECTOR),
         (*LAW, KEY, ALL),
         usual={**FLOWS, **SIGNALS, "drop_batch": 64, "ecn": True},
     ),

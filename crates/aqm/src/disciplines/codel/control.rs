@@ -12,6 +12,8 @@ use crate::{Backlog, DropClass, DropReason, Gauge, Host, Packet};
 pub(crate) const SOJOURN: DropReason = DropReason::new(&("sojourn", DropClass::Early));
 /// The control law: a later drop or mark in a dropping state.
 pub(crate) const CONTROL_LAW: DropReason = DropReason::new(&("control-law", DropClass::Early));
+/// A mark of a packet that waited longer than `ce_threshold`.
+const CE_THRESHOLD: DropReason = DropReason::new(&("ce-threshold", DropClass::Early));
 
 /// The state of Linux's CoDel, in its integers (`codel_vars`, `include/net/codel.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +73,24 @@ impl Control {
     /// Take the next packet to transmit; `pop` takes the head of the queue and returns the backlog left. Return whether there is one.
     #[inline]
     pub fn dequeue<P: Copy, H: Host<P>>(
+        &mut self,
+        law: &ControlLaw,
+        ecn: bool,
+        now: Time,
+        packet: &mut Packet<P>,
+        host: &mut H,
+        pop: impl FnMut(&mut Packet<P>) -> Option<Backlog>,
+    ) -> bool {
+        let is_next = self.apply_law(law, ecn, now, packet, host, pop);
+        if is_next && law.is_above_ce_threshold(&packet.meta, now) {
+            marks(true, packet, CE_THRESHOLD, host);
+        }
+        is_next
+    }
+
+    /// Take the next packet that the control law does not drop.
+    #[inline]
+    fn apply_law<P: Copy, H: Host<P>>(
         &mut self,
         law: &ControlLaw,
         ecn: bool,

@@ -14,6 +14,8 @@
 
 use aqmlab_units::{Span, Time};
 
+use crate::{Ecn, Meta};
+
 /// How time and roots are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
@@ -70,13 +72,45 @@ pub(crate) struct ControlLaw {
     target: u64,
     interval: u64,
     pub(super) max_packet: u64,
+    ce_threshold: Option<CeThreshold>,
+}
+
+/// The delay above which every departing packet of a code point is marked (Linux `ce_threshold`).
+#[derive(Clone, Copy, Debug)]
+struct CeThreshold {
+    ticks: u64,
+    only_ect1: bool,
 }
 
 impl ControlLaw {
     /// Create the constants. Nothing is dropped while at most `max_packet` bytes are in the queue.
     pub fn new(arithmetic: Arithmetic, target: Span, interval: Span, max_packet: u64) -> Self {
         let (target, interval) = (arithmetic.ticks(target.0), arithmetic.ticks(interval.0));
-        Self { arithmetic, target, interval, max_packet }
+        Self { arithmetic, target, interval, max_packet, ce_threshold: None }
+    }
+
+    /// Mark packets that waited longer than a threshold: those with ECT(1) only, or all that are ECN-capable.
+    pub fn marking_above(mut self, threshold: Option<Span>, only_ect1: bool) -> Self {
+        self.ce_threshold =
+            threshold.map(|span| CeThreshold { ticks: self.arithmetic.ticks(span.0), only_ect1 });
+        self
+    }
+
+    /// Return the threshold of marks in ticks.
+    pub(super) fn ce_threshold(&self) -> Option<u64> {
+        self.ce_threshold.map(|threshold| threshold.ticks)
+    }
+
+    /// Return whether a departing packet waited longer than the threshold of marks, and has its code point.
+    pub(super) fn is_above_ce_threshold(&self, packet: &Meta, now: Time) -> bool {
+        self.ce_threshold.is_some_and(|CeThreshold { ticks, only_ect1 }| {
+            let has_code_point = match packet.header.ecn() {
+                Ecn::Ect1 => true,
+                Ecn::Ect => !only_ect1,
+                Ecn::NotEct | Ecn::Ce => false,
+            };
+            has_code_point && self.tick(now).saturating_sub(self.tick(packet.arrival)) > ticks
+        })
     }
 
     /// Return target, interval and largest packet, times in ticks, in the integers of Linux; `None` in real numbers.

@@ -14,14 +14,20 @@
 //! | INTERVAL | `interval` | s | 100 ms | above 0 | RFC 8289, section 4.2 |
 //! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, sections 4.1 and 5.3: the MTU |
 //! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | Linux `sch_codel.c` |
+//! | CE threshold | `ce_threshold` | s | off | above 0, or off | Linux `codel_impl.h` |
 //!
 //! Readings: with ECN a packet is marked in place of its drop and leaves, as in Linux. Entering the dropping state soon (16
 //! intervals) after having left it, count goes on from what was gained in the last one (RFC 8289, section 5.5). What is left
 //! in the queue must be more than MAXPACKET for a drop; ns-3 drops when it is as much.
 //!
+//! With `ce_threshold` every departing packet that is ECN-capable and waited longer is marked, whatever `ecn` and the control law
+//! are: the step marking of DCTCP, in units of time. The control law goes on beside it. A packet that is marked already does not count
+//! again; Linux counts it in `ce_mark`.
+//!
 //! `dialect = "linux"` computes as Linux 6.1 does, to the tick: see [`law`].
 //!
-//! Drop reasons: `sojourn` begins a dropping state, `control-law` follows in it, `overflow`. Gauges: `delay` of the last packet
+//! Drop reasons: `sojourn` begins a dropping state, `control-law` follows in it, `overflow`; marks above the threshold have the
+//! reason `ce-threshold`. Gauges: `delay` of the last packet
 //! in s, `count`, `dropping` (0 or 1).
 
 mod control;
@@ -56,6 +62,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     INTERVAL,
     MAX_PACKET,
     ECN,
+    CE_THRESHOLD,
     Parameter::new("dialect", "", ValueKind::Choice, "arithmetic of the control law")
         .or(&names(&DIALECT_WORDS)),
 ];
@@ -81,6 +88,16 @@ pub(crate) const MAX_PACKET: Parameter = Parameter::new(
 .from(1.0)
 .source(RFC);
 
+pub(crate) const CE_THRESHOLD: Parameter = Parameter::new(
+    "ce_threshold",
+    "",
+    ValueKind::Time,
+    "delay above which a departing ECN-capable packet is marked, beside the control law",
+)
+.above(0.0)
+.or(&["off"])
+.source("Linux codel_impl.h");
+
 const RFC: &str = "RFC 8289";
 
 /// Validated parameters.
@@ -96,8 +113,10 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let room = Room::new(reader.limit(1000), false);
     let (target, interval, max_packet) = read_law(reader);
     let ecn = reader.flag("ecn", false);
+    let ce_threshold = reader.time_or("ce_threshold", "off");
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
-    Ok(Params { room, law: ControlLaw::new(arithmetic, target, interval, max_packet), ecn })
+    let law = ControlLaw::new(arithmetic, target, interval, max_packet).marking_above(ce_threshold, false);
+    Ok(Params { room, law, ecn })
 }
 
 /// Target, interval and largest packet of the control law.
@@ -133,6 +152,11 @@ impl<P: Copy + Default> CoDel<P> {
     /// Return the state in the integers of Linux; `None` in another dialect.
     pub(crate) fn linux(&self) -> Option<LinuxState> {
         self.params.law.linux().map(|_| self.control.linux())
+    }
+
+    /// Return the threshold of marks in ticks of Linux; `None` without one.
+    pub(crate) fn linux_ce_threshold(&self) -> Option<u64> {
+        self.params.law.ce_threshold()
     }
 
     /// Return the settings in the units of Linux: target and interval in ticks, limit in packets, largest packet in bytes and

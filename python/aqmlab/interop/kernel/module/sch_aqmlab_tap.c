@@ -130,6 +130,8 @@ static void tap_start(struct Qdisc *sch)
 	entry.tap.last_count = cpu_to_le32(codel->params.mtu);
 	entry.tap.dropping = codel->params.ecn;
 	entry.tap.outcome = codel->params.ce_threshold == CODEL_DISABLED_THRESHOLD;
+	if (!entry.tap.outcome)
+		entry.tap.bytes = cpu_to_le32(codel->params.ce_threshold);
 	entry.tap.kind = AQMLAB_TAP_RESET;
 	entry.tap.instance = private->instance;
 	aqmlab_log_append(&entry.record);

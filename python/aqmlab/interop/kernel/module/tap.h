@@ -15,8 +15,8 @@
 
 /*
  * A reset has the child's settings: target in first_above, interval in drop_next,
- * limit in count, mtu in last_count, ECN in dropping, and "no threshold of CE"
- * in outcome. Other records have the child's state after its call.
+ * limit in count, mtu in last_count, ECN in dropping, and the threshold of CE in
+ * bytes; 1 in outcome if it is off. Other records have the child's state after its call.
  */
 struct aqmlab_tap_record {
 	__le64 time_ns;		/*  0 clock (CLOCK_MONOTONIC) before the child's call */
