@@ -229,7 +229,7 @@ pub trait Qdisc<P> {
     /// Handle the timer at the time that [`Qdisc::next_timer`] returned.
     fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {}
 
-    /// Note that the answer of a probe arrives, with the probe's one-way delay over the path of this queue.
+    /// Note that the answer of a ping arrives, with its one-way delay over the path of this queue.
     fn on_answer(&mut self, _now: Time, _delay: Span) {}
 
     /// Return the packets and bytes waiting.

@@ -1,7 +1,7 @@
 //! The controller of cake-autorate (github.com/lynxthecat/cake-autorate, commit 94238be of August 2026), for one direction: the rate of the
-//! shaper follows the load and the one-way delays of probes.
+//! shaper follows the load and the one-way delays of pings.
 //!
-//! Each answer of a probe brings a delay. The baseline follows lower delays with weight `alpha_baseline_decrease` and higher ones with weight
+//! Each answer of a ping brings a delay. The baseline follows lower delays with weight `alpha_baseline_decrease` and higher ones with weight
 //! `alpha_baseline_increase`; a sample is the delay less the baseline. It is delayed above `owd_delta_delay_thr`. Of the last
 //! `bufferbloat_detection_window` samples, `bufferbloat_detection_thr` delayed ones are bufferbloat. With their mean d and the thresholds
 //! `up` = `avg_owd_delta_max_adjust_up_thr`, `delay` and `down` = `avg_owd_delta_max_adjust_down_thr`, each with the time of a packet at the
@@ -21,11 +21,11 @@
 //!
 //! Readings:
 //!
-//! * Each direction has a controller and probes of its own. In the script both share the probes, and the interval of the load contains
+//! * Each direction has a controller and pings of its own. In the script both share the pings, and the interval of the load contains
 //!   packets of both directions.
 //! * The base is `rate`. A packet at the rate has `max_packet` less Ethernet's 14 bytes, on the wire.
 //!
-//! Deliberately absent: sleep of the probes of an idle connection; choice between several reflectors.
+//! Deliberately absent: sleep of the pings of an idle connection; choice between several reflectors.
 
 use aqmlab_units::{Rate, Span, Time};
 
@@ -52,7 +52,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         AUTORATE,
         "",
         ValueKind::Flag,
-        "the rate follows load and delays of probes, from `rate`, its base, on; for that, a flow of probes `measures` the link",
+        "the rate follows load and delays of pings, from `rate`, its base, on; for that, a flow `measures` the link",
     )
     .source(SCRIPT),
     Parameter::new("min_shaper_rate", "", ValueKind::Rate, "autorate: lowest rate").source(SCRIPT).default("5Mbps"),
@@ -344,7 +344,7 @@ impl Controller {
         }
     }
 
-    /// Take the one-way delay of a probe, whose answer arrives.
+    /// Take the one-way delay of a ping, whose answer arrives.
     pub fn on_answer(&mut self, now: Time, delay: Span) {
         let (now, delay) = ((now.0 / 1_000_000) as i64, (delay.0 / 1_000_000) as i64);
         self.last_answer = now;

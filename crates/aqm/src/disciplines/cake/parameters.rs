@@ -143,7 +143,7 @@ pub(crate) struct Params {
     pub(super) framing: Framing,
     pub(super) ingress: bool,
     pub(super) autorate: bool,
-    /// Of the rate, where probes control it.
+    /// Of the rate, where pings control it.
     pub(super) controller: Option<controller::Settings>,
     pub(super) wash: bool,
     pub(super) ack_filter: AckFilter,

@@ -107,7 +107,7 @@ impl Resolved {
         self.effective.iter().any(is_set)
     }
 
-    /// Whether the discipline reads delays of probes ([`Qdisc::on_answer`](crate::Qdisc::on_answer)).
+    /// Whether the discipline reads delays of pings ([`Qdisc::on_answer`](crate::Qdisc::on_answer)).
     pub fn reads_delays(&self) -> bool {
         self.effective.iter().any(|(key, value)| key == "autorate" && *value == Value::Flag(true))
     }
