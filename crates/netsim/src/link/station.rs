@@ -452,3 +452,31 @@ impl<P: Numbered> Station<P> {
         self.reschedule_timer();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer of a ping that was sent at 10 ms and took 5 ms.
+    #[derive(Clone, Copy, Default)]
+    struct Answer;
+
+    impl Numbered for Answer {
+        fn number(&self) -> i32 {
+            5000
+        }
+        fn sent(&self) -> Time {
+            Time(10_000_000_000)
+        }
+    }
+
+    #[test]
+    fn an_answer_brings_the_delay_of_its_ping_or_its_own() {
+        let delay = |flow| {
+            let answer = Packet { meta: Meta { flow, ..Meta::default() }, payload: Answer };
+            delay_of(Time(32_000_000_000), &answer)
+        };
+        assert_eq!(delay(PING_DELAY), Span::from_millis(5));
+        assert_eq!(delay(PING_DELAY - 1), Span::from_millis(17), "22 ms less 5 ms");
+    }
+}

@@ -127,9 +127,9 @@ pub(super) struct Settings {
 /// of the longest packet on the wire.
 pub(super) fn read(reader: &mut ParameterReader<'_>, base: u64, packet: u32) -> Option<Settings> {
     if !reader.flag(AUTORATE, false) {
-        let own =
-            PARAMETERS.iter().find(|parameter| reader.is_set(parameter.key) && parameter.key != AUTORATE);
-        if let Some(parameter) = own {
+        // A file that turns it off may keep its settings.
+        let set = PARAMETERS.iter().find(|parameter| reader.is_set(parameter.key));
+        if let Some(parameter) = set.filter(|_| !reader.is_set(AUTORATE)) {
             let message = format!("{} is a setting of autorate, which is off", parameter.key);
             reader.error(parameter.key, message, "autorate = true");
         }

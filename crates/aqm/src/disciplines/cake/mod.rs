@@ -46,6 +46,8 @@ mod ack_filter;
 mod autorate;
 mod controller;
 mod diffserv;
+#[cfg(test)]
+mod fairness_tests;
 mod flows;
 mod hash;
 mod hosts;
