@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aqmlab_aqm::Value;
 use aqmlab_netsim::plan::{Ends, Length, Pattern, Ping, Plan, Transport};
-use aqmlab_netsim::{EngineChoice, Options, Tables};
+use aqmlab_netsim::{EngineChoice, Options, Table};
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::{Rate, Span};
 use common::{Tcp, dumbbell, integers, run, text};
@@ -89,10 +89,11 @@ fn a_controller_follows_the_link_on_all_engines() {
         for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
             assert_eq!(text(&of(&plan, true, engine)), text(&expected), "{way} {engine:?}");
         }
-        let rate = |tables: &Tables| {
+        let rate = |tables: &[(&'static str, Table)]| {
             let names = common::words(tables, "discipline_samples", "name");
             let values = common::reals(tables, "discipline_samples", "value");
-            let rates: Vec<_> = names.iter().zip(values).filter(|(name, _)| *name == "shaper_rate").map(|(_, v)| v).collect();
+            let rates: Vec<_> =
+                names.iter().zip(values).filter(|(name, _)| *name == "shaper_rate").map(|(_, v)| v).collect();
             (rates[0], rates.last().copied().unwrap_or_default())
         };
         // The rate of 8 Mbit/s grows under high load as long as the delay behind the shaper allows: the link has 40 Mbit/s.

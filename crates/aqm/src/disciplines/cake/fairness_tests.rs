@@ -220,7 +220,8 @@ fn no_tin_is_starved_where_thresholds_leave_room() {
         for (share, expected) in shares.iter().zip(&expected) {
             assert!((share - expected).abs() < 0.005, "{diffserv}: {shares:?}");
         }
-        assert!(shares.iter().all(|share| *share > 0.04), "{diffserv}: {shares:?}");
+        // The least weight is that of bulk: 64 of 1856.
+        assert!(shares.iter().all(|share| *share > 0.034), "{diffserv}: {shares:?}");
     }
 }
 
