@@ -1,4 +1,5 @@
-"""Judges published behaviour outside the reproduced papers: PIE 2013, DCTCP 2010, BBRv1, and SCReAM by RFC 8867.
+"""Judges published behaviour outside the reproduced papers: PIE 2013, DCTCP 2010, BBRv1, SCReAM by RFC 8867, and
+CAKE 2018.
 
 A page of `make validate`. The claims, their runs and their bounds are data: `validation/published/claims.toml`.
 """
@@ -20,7 +21,7 @@ from aqmlab.results.result import Result
 from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import Interval, Verdict, interval, verdict_between
 
-TITLE = "Published behaviour of PIE, DCTCP, BBRv1 and SCReAM"
+TITLE = "Published behaviour of PIE, DCTCP, BBRv1, SCReAM and CAKE"
 FOLDER = Path(__file__).resolve().parents[1] / "published"
 HEAD = "| published | measured | allowed | bounds | verdict |\n|---|---|---|---|---|\n"
 Table = dict[str, Any]
@@ -97,6 +98,24 @@ def _variation(found: Result, seed: int, groups: list[str], start_s: float, end_
     return float(rates.std() / rates.mean())
 
 
+def _percent(found: Result, seed: int, groups: list[str], percent: float) -> float:
+    all_flows = found.flows[found.flows["seed"] == seed]
+    own = all_flows.loc[all_flows["group"].isin(groups), "goodput_bytes"]
+    return float(own.sum() / all_flows["goodput_bytes"].sum() * percent)
+
+
+def _goodput(found: Result, seed: int, groups: list[str], unit_bps: float) -> float:
+    own = found.flows[(found.flows["seed"] == seed) & found.flows["group"].isin(groups)]
+    return float(own["goodput_bps"].sum() / unit_bps)
+
+
+def _induced_ms(found: Result, seed: int, groups: list[str], share: float, least_ms: float) -> float:
+    own = found.flow_delay_histogram
+    own = own[(own["seed"] == seed) & own["flow"].isin(groups)].sort_values("high_s")
+    passed = own["count"].cumsum() >= share / 100 * own["count"].sum()
+    return float(own.loc[passed.idxmax(), "high_s"] * 1e3 - least_ms)
+
+
 def _dropped(found: Result, seed: int, groups: list[str], percent: float) -> float:
     own = found.flows[(found.flows["seed"] == seed) & found.flows["group"].isin(groups)]
     return float(own["drops"].sum() / own["sent"].sum() * percent)
@@ -110,6 +129,9 @@ SPECIAL: dict[str, Callable[..., float]] = {
     "least_mbps": _least,
     "variation": _variation,
     "dropped": _dropped,
+    "percent": _percent,
+    "goodput": _goodput,
+    "induced_ms": _induced_ms,
 }
 """Quantities of this file, each of a result, a seed, the groups and the numbers behind its name."""
 

@@ -1,4 +1,4 @@
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use crate::{AckFields, Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
 
@@ -159,6 +159,10 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         let mut watching = Watching { host, inside: &mut self.inside, dropped: &mut self.dropped };
         self.inner.on_timer(now, &mut watching);
         self.check();
+    }
+
+    fn on_answer(&mut self, now: Time, delay: Span) {
+        self.inner.on_answer(now, delay);
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,4 +1,4 @@
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use crate::red::Red;
 use crate::{
@@ -100,6 +100,13 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
             Self::DropTail(q) => q.on_timer(now, host),
             Self::Red(q) => q.on_timer(now, host),
             Self::NonRed(q) => q.on_timer(now, host),
+        }
+    }
+
+    fn on_answer(&mut self, now: Time, delay: Span) {
+        match self {
+            Self::DropTail(_) | Self::Red(_) => {}
+            Self::NonRed(q) => q.on_answer(now, delay),
         }
     }
 

@@ -1,4 +1,4 @@
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use crate::red::AVERAGE;
 use crate::{Meta, Packet, TinStats, Verdict};
@@ -228,6 +228,9 @@ pub trait Qdisc<P> {
 
     /// Handle the timer at the time that [`Qdisc::next_timer`] returned.
     fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {}
+
+    /// Note that the answer of a ping arrives, with its one-way delay over the path of this queue.
+    fn on_answer(&mut self, _now: Time, _delay: Span) {}
 
     /// Return the packets and bytes waiting.
     fn backlog(&self) -> Backlog;

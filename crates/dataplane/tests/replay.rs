@@ -113,6 +113,7 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], change: impl Fn(&
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration,
         warmup,

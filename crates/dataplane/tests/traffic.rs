@@ -42,6 +42,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(3.0),
         warmup: Span::ZERO,

@@ -67,7 +67,10 @@ impl<'a> Attached<'a> {
     /// Whether its packets leave no trace besides counts: none is marked or logged, and the link is never down.
     pub fn only_counts(&self, link: LinkId) -> bool {
         let logs = self.is_observed(link) && (self.probe.events || self.probe.packets);
-        !logs && self.markers(link).is_empty() && self.links[link as usize].line.outages.is_empty()
+        !logs
+            && !self.is_measured(link)
+            && self.markers(link).is_empty()
+            && self.links[link as usize].line.outages.is_empty()
     }
 
     /// Whether the times of all that can wait for the link are far from the last time there is.

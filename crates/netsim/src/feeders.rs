@@ -32,7 +32,7 @@ pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
                 };
                 config.answers_at_once() && paths.links(i, Kind::Ack).next().is_some_and(own_link)
             }
-            Transport::Udp { .. } => true,
+            Transport::Udp { .. } => plan.measured_by(i as u32).is_none(),
             // Reports wait for their interval.
             Transport::Scream(_) => false,
         })

@@ -329,6 +329,12 @@ pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
 
+    /// When the packet was sent, or that which it answers; 0 if that is not known.
+    #[inline]
+    fn sent(&self) -> Time {
+        Time::ZERO
+    }
+
     /// The fields of a pure acknowledgement, if the packet is one and they are known.
     #[inline]
     fn ack_fields(&self) -> Option<AckFields> {

@@ -11,6 +11,8 @@ use crate::link_stats::Numbered;
 /// number of marked packets (ACE).
 const FLAGS_AT: u32 = 24;
 const ACE: u32 = 7;
+/// In an acknowledgement: it answers a ping.
+const ANSWER: u32 = 1 << 27;
 /// The sender has received a packet from the other end, so it knows the time to live there.
 const PEER_TTL_KNOWN: u32 = 1 << 30;
 /// An acknowledgement echoes a mark.
@@ -59,8 +61,12 @@ impl Numbered for Rest {
         self.number
     }
 
+    fn sent(&self) -> Time {
+        self.sent
+    }
+
     fn ack_fields(&self) -> Option<AckFields> {
-        if Header::default().with_own(self.header).kind() != Kind::Ack {
+        if Header::default().with_own(self.header).kind() != Kind::Ack || self.header & ANSWER != 0 {
             return None;
         }
         let (ace, echo) = (self.header >> FLAGS_AT & ACE, self.header >> 28 & (ECHO >> 28));
@@ -268,6 +274,7 @@ impl SackStore {
             header: Header::default().with_kind(Kind::Ack).own()
                 | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 }
                 | (u32::from(ack.ace) & ACE) << FLAGS_AT
+                | if ack.answers_ping { ANSWER } else { 0 }
                 | if ack.ece { ECHO } else { 0 },
         }
     }

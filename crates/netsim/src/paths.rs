@@ -4,7 +4,7 @@ use aqmlab_aqm::{Header, Kind, Meta};
 use aqmlab_units::{Stream, prefetch};
 
 use crate::message::Message;
-use crate::plan::{Flow, LinkId, Multipath, Plan, Transport};
+use crate::plan::{Flow, LinkId, Multipath, Plan};
 use crate::routing::{Detours, Routes};
 
 /// Where a step of a path leads.
@@ -65,7 +65,7 @@ struct Detour {
     hops: Range<u32>,
 }
 
-/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint. Behind all paths are their detours, each ended
+/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint, or by the link that its answers measure. Behind all paths are their detours, each ended
 /// in the same way.
 ///
 /// Hosts set the time to live to that of their flow (TTL_i), and routers lower it by one. Each end echoes the time to live of the packets that
@@ -83,6 +83,17 @@ pub(crate) struct Paths {
     detours: Vec<Detour>,
     /// Hops of the plan; behind them are those of packets that were recorded.
     planned: usize,
+}
+
+/// The label of the last step of an answer, which is for the discipline of that link: it brings the delay of the ping.
+pub(crate) const PING_DELAY: u32 = u32::MAX;
+/// The same: its own delay counts.
+const ANSWER_DELAY: u32 = PING_DELAY - 1;
+
+/// Whether a packet with this label comes to a link to bring a delay.
+#[inline]
+pub(crate) fn brings_delay(label: u32) -> bool {
+    label >= ANSWER_DELAY
 }
 
 /// The flow of a packet. Its data has an even label, its acknowledgements have the odd one next to it or share that of
@@ -107,8 +118,7 @@ impl Paths {
         let mut paths =
             Self { hops: Vec::new(), first: Vec::new(), undeviating: 0, detours: Vec::new(), planned: 0 };
         for (number, flow) in (0..).zip(&*plan.flows) {
-            // Of UDP without feedback nothing travels back.
-            let one_way = matches!(*flow.transport, Transport::Udp { .. });
+            let one_way = plan.is_one_way(number);
             for kind in [Kind::Data, Kind::Ack] {
                 let path = match routed.get(number_of(number as usize, kind)).filter(|p| !p.is_empty()) {
                     None if !one_way || kind == Kind::Data => {
@@ -128,11 +138,25 @@ impl Paths {
                     header: header.with_ttl(lowered(flow.ttl, passed)),
                 };
                 paths.first.push(paths.hops.len() as u32);
-                let links = path.iter().copied().map(Step).chain([Step(ENDPOINT | number)]);
-                paths.hops.extend(links.enumerate().map(|(passed, step)| hop(passed, step)));
+                let measured =
+                    plan.measured_by(number).filter(|&link| kind == Kind::Ack && plan.is_measured(link));
+                let end = measured.map_or(Step(ENDPOINT | number), Step);
+                let steps = path.iter().copied().map(Step).chain([end]);
+                paths.hops.extend(steps.enumerate().map(|(passed, step)| hop(passed, step)));
+                if let Some(link) = measured {
+                    let crosses = routed
+                        .get(number_of(number as usize, Kind::Data))
+                        .is_some_and(|path| path.contains(&link));
+                    let label = if crosses { PING_DELAY } else { ANSWER_DELAY };
+                    paths.hops.last_mut().expect("a hop").label = label;
+                }
             }
         }
         paths.undeviating = paths.hops.len();
+        if !plan.pings.is_empty() {
+            // The step after each step of a path is read ahead.
+            paths.hops.push(Hop { step: Step(ENDPOINT), label: 0, header: Header::default() });
+        }
         if let Some(mut detours) = Detours::new(plan) {
             paths.add_detours(plan, &mut detours);
         }
@@ -174,10 +198,11 @@ impl Paths {
             let (at, first) = (start + passed, self.hops.len());
             let end = self.hops[start + links.len()];
             let steps = detour.iter().copied().map(Step).chain([end.step]);
-            let before = self.hops[at].header;
+            let Hop { label, header: before, .. } = self.hops[at];
             for (further, step) in steps.enumerate() {
                 let header = before.with_ttl(lowered(before.ttl(), further));
-                self.hops.push(Hop { step, label: end.label, header });
+                let label = if further == detour.len() { end.label } else { label };
+                self.hops.push(Hop { step, label, header });
             }
             self.detours.push(Detour { at: at as u32, path, hops: first as u32..self.hops.len() as u32 });
             avoided.push(*link);
@@ -279,7 +304,8 @@ impl Paths {
     }
 
     fn links_of(&self, hops: Range<usize>) -> impl Iterator<Item = u32> {
-        hops.filter_map(|hop| self.hops[hop].step.link())
+        let passed = hops.filter(|&hop| !brings_delay(self.hops[hop].label));
+        passed.filter_map(|hop| self.hops[hop].step.link())
     }
 
     /// Lets stations be evaluated ahead if `may` returns true for them and for the kind of the packets.
@@ -366,6 +392,7 @@ mod tests {
             hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
+            pings: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,

@@ -37,6 +37,8 @@ pub struct Plan {
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
     pub markers: Vec<Marker>,
+    /// Flows whose packets are answered.
+    pub pings: Vec<Ping>,
     /// How packets find their way.
     pub routing: Routing,
     /// The run ends here.
@@ -227,6 +229,34 @@ pub enum Meter {
         /// Whether the colour that a packet comes with counts.
         color_aware: bool,
     },
+}
+
+/// A flow of UDP of which each packet is answered. The answers bring one-way delays to the queue of a link, if its discipline reads them: those
+/// of the packets if these cross the link, else their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ping {
+    /// The flow.
+    pub flow: u32,
+    /// The link.
+    pub link: LinkId,
+}
+
+impl Plan {
+    /// Whether nothing of a flow travels back.
+    pub(crate) fn is_one_way(&self, flow: u32) -> bool {
+        matches!(*self.flows[flow as usize].transport, Transport::Udp { .. })
+            && self.measured_by(flow).is_none()
+    }
+
+    /// Return the link that a flow measures.
+    pub(crate) fn measured_by(&self, flow: u32) -> Option<LinkId> {
+        self.pings.iter().find(|ping| ping.flow == flow).map(|ping| ping.link)
+    }
+
+    /// Whether answers of pings come to a link.
+    pub(crate) fn is_measured(&self, link: LinkId) -> bool {
+        self.pings.iter().any(|ping| ping.link == link) && self.links[link as usize].queue.reads_delays()
+    }
 }
 
 /// A flow from one node to another.

@@ -380,6 +380,7 @@ mod tests {
             hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
+            pings: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(1),
             warmup: Span::ZERO,

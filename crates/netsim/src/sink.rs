@@ -12,6 +12,9 @@ use crate::plan::{Flow, Plan, Transport};
 use crate::sampling::Sampler;
 use crate::watch::Watch;
 
+/// Picoseconds.
+pub(crate) const MICROSECOND: u64 = 1_000_000;
+
 /// A sample of what has come through since time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowSample {
@@ -53,6 +56,8 @@ pub(crate) struct Sink {
     /// The end of the warm-up or the next sample.
     next_event: Time,
     has_watch: bool,
+    /// Each packet is answered, by its delay.
+    answers_pings: bool,
     rest: Box<Rest>,
 }
 
@@ -88,6 +93,7 @@ impl Sink {
             last_arrival: Time::ZERO,
             next_event: warmup.min(sampler.as_ref().map_or(Time::NEVER, |s| s.next(None))),
             has_watch: watch.is_some(),
+            answers_pings: plan.measured_by(number as u32).is_some(),
             rest: Box::new(Rest { wake: None, sampler, watch, before: None, warmup }),
         }
     }
@@ -143,6 +149,8 @@ impl Sink {
         if let Some(receiver) = &mut self.receiver {
             let ce = message.ecn() == Ecn::Ce;
             receiver.on_data(now, &message.to_data(), ce, &mut |ack| out.put(&ack));
+        } else if self.answers_pings {
+            out.put(&pong(message));
         }
         if self.has_watch {
             self.note(message, out);
@@ -244,6 +252,13 @@ impl Sink {
         self.next_event =
             after_warmup.min(self.rest.sampler.as_ref().map_or(Time::NEVER, |s| s.next(Some(at))));
     }
+}
+
+/// Return the answer of a ping: as long as it, and its number is the one-way delay in microseconds.
+fn pong(ping: &Message) -> Ack {
+    let delay = ping.time.since(ping.sent()).0 / MICROSECOND;
+    let ack = i32::try_from(delay).unwrap_or(i32::MAX);
+    Ack { ts_echo: ping.sent(), ack, bytes: ping.bytes, answers_ping: true, ..Ack::default() }
 }
 
 #[cfg(test)]

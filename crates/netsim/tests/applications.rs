@@ -62,6 +62,7 @@ fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
         hosts: Vec::new(),
         pages,
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span::from_millis(20_000),
         warmup: Span::ZERO,

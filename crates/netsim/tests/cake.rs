@@ -3,11 +3,13 @@
 #[allow(dead_code, reason = "this test uses its part")]
 mod common;
 
+use std::sync::Arc;
+
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::Plan;
-use aqmlab_netsim::{EngineChoice, Options};
+use aqmlab_netsim::plan::{Ends, Length, Pattern, Ping, Plan, Transport};
+use aqmlab_netsim::{EngineChoice, Options, Table};
 use aqmlab_transport::rfc::CongestionControl;
-use aqmlab_units::Rate;
+use aqmlab_units::{Rate, Span};
 use common::{Tcp, dumbbell, integers, run, text};
 
 const CUBIC: Option<Tcp> = Some(Tcp::Rfc(CongestionControl::Cubic));
@@ -48,6 +50,59 @@ fn all_engines_agree() {
         for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
             assert_eq!(of(true, engine), expected, "{set:?} {engine:?}");
         }
+    }
+}
+
+/// The plan of the shaper with its controller, whose link one flow measures, and how the delays come to it.
+fn controlled(way: usize) -> Plan {
+    let set = [
+        ("autorate", Value::Flag(true)),
+        ("min_shaper_rate", Value::Rate(Rate(2_000_000))),
+        ("max_shaper_rate", Value::Rate(Rate(60_000_000))),
+    ];
+    let mut plan = shaped(&[CUBIC, CUBIC, None], &set);
+    let mut flows = plan.flows.to_vec();
+    flows[2].transport = Arc::new(Transport::Udp {
+        rate: Rate(13_440),
+        packet: Length::fixed(84),
+        pattern: Pattern::Constant,
+    });
+    // A flow in the other direction measures the way of its answers.
+    if way == 1
+        && let Ends::At(from, to) = flows[2].ends
+    {
+        flows[2].ends = Ends::At(to, from);
+    }
+    plan.flows = flows.into();
+    plan.pings = vec![Ping { flow: 2, link: 0 }];
+    plan.probe.links = vec![0];
+    plan.probe.discipline_interval = Some(Span::from_millis(100));
+    plan
+}
+
+#[test]
+fn a_controller_follows_the_link_on_all_engines() {
+    for way in [0, 1] {
+        let mut plan = controlled(way);
+        let of = |plan: &Plan, shortcuts, engine| run(plan, 7, Options { shortcuts, engine });
+        let expected = of(&plan, false, EngineChoice::Events);
+        for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
+            assert_eq!(text(&of(&plan, true, engine)), text(&expected), "{way} {engine:?}");
+        }
+        let rate = |tables: &[(&'static str, Table)]| {
+            let names = common::words(tables, "discipline_samples", "name");
+            let values = common::reals(tables, "discipline_samples", "value");
+            let rates: Vec<_> =
+                names.iter().zip(values).filter(|(name, _)| *name == "shaper_rate").map(|(_, v)| v).collect();
+            (rates[0], rates.last().copied().unwrap_or_default())
+        };
+        // The rate of 8 Mbit/s grows under high load as long as the delay behind the shaper allows: the link has 40 Mbit/s.
+        let (first, last) = rate(&expected);
+        assert_eq!(first, 8e6);
+        assert!(last > 20e6, "{last}");
+        // Without pings, nothing changes it.
+        plan.pings = Vec::new();
+        assert_eq!(rate(&of(&plan, true, EngineChoice::Windows)), (8e6, 8e6));
     }
 }
 

@@ -55,6 +55,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(30.0),
         warmup: Span::ZERO,

@@ -58,6 +58,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span::from_millis(duration_ms),
         warmup: Span::ZERO,

@@ -244,6 +244,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
     let group_names = sections.iter().filter_map(|s| s.text("name")).collect();
     let context = marker::Context { links: &links, groups: group_names, flows: &flows };
     let markers = marker::read(file, &context);
+    let pings = flow::read_pings(&sections, &links, &flows);
     let changes = change::read(file, &links, duration);
     let routing = routing::read(file, &links, &builder);
     let mut probe = probe::read(file, network.as_ref(), &builder, &links, flows.len(), duration);
@@ -259,6 +260,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
         hosts,
         pages,
         markers,
+        pings,
         routing,
         duration,
         warmup,
@@ -270,6 +272,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
             queues.names().nth(queue_of[link as usize] as usize).unwrap_or_default().to_owned()
         };
         routing::check(file, plan, queue_name);
+        flow::check_pings(file, &sections, plan, queue_name);
         if let Some(network) = &network {
             flow::check_loads(&sections, network, plan, queues);
         }

@@ -154,6 +154,8 @@ pub struct Ack {
     /// When it was sent, where the sender asks for one-way delays; stands for the time stamp value of RFC 7323. With QUIC's loss
     /// detection, for how long it was held back. Otherwise 0.
     pub stamp: Time,
+    /// It answers a ping, so that no filter of acknowledgements drops it.
+    pub answers_ping: bool,
 }
 
 /// The receiver's answer to a data packet that changes nothing of SACK and ECN.

@@ -34,7 +34,7 @@ pub(crate) use crate::spec::ParameterReader;
 pub(crate) use codel::LinuxState;
 pub(crate) use scheduler::{class_parameters, has_class_queues};
 
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Parameter, ParameterError, Preset, Qdisc,
@@ -217,6 +217,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
 
     fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
         whichever!(self, q => q.on_timer(now, host));
+    }
+
+    fn on_answer(&mut self, now: Time, delay: Span) {
+        whichever!(self, q => Qdisc::<P>::on_answer(q, now, delay));
     }
 
     #[inline(always)]

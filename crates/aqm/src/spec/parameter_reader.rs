@@ -133,6 +133,16 @@ impl<'a> ParameterReader<'a> {
         bytes
     }
 
+    /// Read a bit rate.
+    pub fn rate_with(&mut self, key: &str, default: Rate) -> Rate {
+        let rate = match self.spec.set.get(key) {
+            Some(Value::Rate(rate)) => *rate,
+            _ => default,
+        };
+        self.known(key, Value::Rate(rate));
+        rate
+    }
+
     /// Read a number of bytes that need not be whole.
     pub fn size(&mut self, key: &str, default: f64) -> f64 {
         let bytes = self.set_number(key).unwrap_or(default);

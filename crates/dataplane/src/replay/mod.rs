@@ -31,6 +31,7 @@ pub fn standalone_plan(plan: &Plan, link: LinkId, flows: &[String]) -> Plan {
     plan.links = [plan.links[link as usize].clone()].into();
     plan.pages = Vec::new();
     plan.markers = Vec::new();
+    plan.pings = Vec::new();
     plan.routing = Default::default();
     plan.probe.packet_delays = Vec::new();
     plan.probe.links = vec![0];

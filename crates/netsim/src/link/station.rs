@@ -11,8 +11,9 @@ use crate::link_stats::{LinkCounters, LinkHost, LinkStats, Numbered};
 use crate::marker::{Markers, POLICED};
 use crate::message::Message;
 use crate::observe::Observation;
-use crate::paths::Paths;
+use crate::paths::{PING_DELAY, Paths, brings_delay};
 use crate::plan::LinkId;
+use crate::sink::MICROSECOND;
 
 /// Discipline, statistics and clock of a link; `P` is the part of a queued packet that is not in its header, `Q` the type of the
 /// discipline.
@@ -47,6 +48,8 @@ pub(crate) struct Station<P, Q = Discipline<P>> {
 struct Entrance {
     markers: Option<Markers>,
     outages: Outages,
+    /// Answers of pings come, which bring delays.
+    is_measured: bool,
     /// The last packet found the link down.
     is_down: bool,
 }
@@ -55,12 +58,18 @@ impl Entrance {
     fn new(id: LinkId, plan: &Attached<'_>, seed: u64) -> Option<Box<Self>> {
         let (markers, outages) =
             (Markers::of(plan.markers(id), plan, seed), &plan.links[id as usize].line.outages);
-        let outages = (markers.is_some() || !outages.is_empty()).then(|| Outages::new(outages))?;
-        Some(Box::new(Self { markers, outages, is_down: false }))
+        let is_measured = plan.is_measured(id);
+        let is_needed = markers.is_some() || is_measured || !outages.is_empty();
+        let outages = is_needed.then(|| Outages::new(outages))?;
+        Some(Box::new(Self { markers, outages, is_measured, is_down: false }))
     }
 
     /// Mark a packet. Return whether it does not come to the queue.
     fn refuses(&mut self, now: Time, flow: usize, meta: &mut Meta) -> bool {
+        if self.is_measured && brings_delay(meta.flow) {
+            self.is_down = false;
+            return true;
+        }
         self.is_down = self.outages.is_down(now);
         self.is_down || self.markers.as_mut().is_some_and(|markers| markers.mark(now, flow, meta))
     }
@@ -157,11 +166,17 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         is_refused
     }
 
-    /// Count a packet that does not come to the queue, unless the link is down: it may have another way.
+    /// Count a packet that does not come to the queue, unless the link is down: it may have another way. Let the discipline read the delay of
+    /// an answer.
     #[cold]
     #[inline(never)]
     fn police(&mut self, now: Time, packet: &Packet<P>) {
-        if !self.found_down() {
+        if self.entrance.as_ref().is_some_and(|entrance| entrance.is_measured)
+            && brings_delay(packet.meta.flow)
+        {
+            self.discipline.on_answer(now, delay_of(now, packet));
+            self.reschedule_timer();
+        } else if !self.found_down() {
             self.drop_before_queue(now, packet, POLICED);
         }
     }
@@ -406,6 +421,16 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
     }
 }
 
+/// Return the one-way delay that the answer of a ping brings.
+fn delay_of<P: Numbered>(now: Time, answer: &Packet<P>) -> Span {
+    let there = Span(MICROSECOND * answer.payload.number().max(0) as u64);
+    if answer.meta.flow == PING_DELAY {
+        return there;
+    }
+    let both = now.since(answer.payload.sent());
+    Span(both.0.saturating_sub(there.0))
+}
+
 impl<P: Numbered> Station<P> {
     /// A packet finds the link idle since `idle_since`, and a RED queue whose average is below min_th: enqueue and dequeue it, if it leaves no
     /// trace besides counts. Return whether that was done; if not, nothing is changed.
@@ -433,5 +458,33 @@ impl<P: Numbered> Station<P> {
         self.is_timed = discipline.is_timed();
         self.discipline = discipline;
         self.reschedule_timer();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answer of a ping that was sent at 10 ms and took 5 ms.
+    #[derive(Clone, Copy, Default)]
+    struct Answer;
+
+    impl Numbered for Answer {
+        fn number(&self) -> i32 {
+            5000
+        }
+        fn sent(&self) -> Time {
+            Time(10_000_000_000)
+        }
+    }
+
+    #[test]
+    fn an_answer_brings_the_delay_of_its_ping_or_its_own() {
+        let delay = |flow| {
+            let answer = Packet { meta: Meta { flow, ..Meta::default() }, payload: Answer };
+            delay_of(Time(32_000_000_000), &answer)
+        };
+        assert_eq!(delay(PING_DELAY), Span::from_millis(5));
+        assert_eq!(delay(PING_DELAY - 1), Span::from_millis(17), "22 ms less 5 ms");
     }
 }

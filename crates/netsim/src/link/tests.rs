@@ -65,6 +65,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span(duration * TICK),
         warmup: Span(warmup * TICK),

@@ -9,7 +9,7 @@ use aqmlab_units::Span;
 
 use crate::network::Network;
 use crate::paths::{Next, Step};
-use crate::plan::{Dispatch, Transport};
+use crate::plan::Dispatch;
 
 /// A window is at most 2^35 ps, 34 ms: longer ones do not pay.
 pub(super) const LONGEST: u32 = 35;
@@ -126,9 +126,7 @@ pub(super) fn steps(
     flow: u32,
 ) -> impl Iterator<Item = (Kind, Step, u32)> {
     let source = source_of(network, ends_together, flow);
-    // UDP without feedback has no return path.
-    let is_udp = matches!(*network.plan.flows[flow as usize].transport, Transport::Udp { .. });
-    let kinds = [Kind::Data, Kind::Ack].into_iter().take(if is_udp { 1 } else { 2 });
+    let kinds = [Kind::Data, Kind::Ack].into_iter().take(if network.plan.is_one_way(flow) { 1 } else { 2 });
     let steps =
         kinds.flat_map(move |kind| network.fabric.paths.steps(flow as usize, kind).map(move |s| (kind, s)));
     with_stations(source, source, steps)
@@ -199,7 +197,7 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::plan::{Ends, Flow, Line, Link, Plan, Probe, Size, Start, TTL};
+    use crate::plan::{Ends, Flow, Line, Link, Plan, Probe, Size, Start, TTL, Transport};
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::TcpConfig;
     use aqmlab_transport::ns2::{Config, Variant};
@@ -243,6 +241,7 @@ pub(super) mod tests {
             hosts: Vec::new(),
             pages: Vec::new(),
             markers: Vec::new(),
+            pings: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,

@@ -116,6 +116,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         hosts: Vec::new(),
         pages: Vec::new(),
         markers: Vec::new(),
+        pings: Vec::new(),
         routing: Default::default(),
         duration,
         warmup,

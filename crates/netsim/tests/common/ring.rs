@@ -345,6 +345,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         hosts: Vec::new(),
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
+        pings: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(seconds),
         warmup: Span::from_secs(seconds / 7.0),

@@ -6,6 +6,7 @@ mod arrivals;
 mod ends;
 mod load;
 mod pattern;
+mod pings;
 mod scream;
 mod start;
 mod transport;
@@ -33,6 +34,7 @@ use start::Starts;
 use transport::GroupTransport;
 
 pub use application::APPLICATIONS;
+pub(crate) use pings::{check as check_pings, read as read_pings};
 pub(crate) use transport::UDP;
 
 /// Most flows of a scenario.
@@ -144,6 +146,7 @@ pub(crate) fn shape() -> Shape {
                 "TCP: acknowledgements carry the flow label of the data.",
             )
             .default("false"),
+            pings::key(),
             Key::new(
                 "source_host",
                 Kind::Label,
@@ -246,7 +249,8 @@ fn group<'a>(
     check_number(section, place);
     // Where the transport is unknown, so is whether there must be a way back.
     let is_call = matches!(application, Some(Application::Call { .. }));
-    let back_too = is_call || transport.as_ref().is_some_and(GroupTransport::needs_way_back);
+    let back_too =
+        is_call || section.has(pings::KEY) || transport.as_ref().is_some_and(GroupTransport::needs_way_back);
     let ends = network.and_then(|network| ends::read(section, network, place, back_too, queues));
     if is_call && ends.as_ref().is_some_and(Ends::are_drawn) {
         let complaint = Complaint::new("the two directions of a call would have other ends each");

@@ -265,6 +265,11 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
             let complaint = Complaint::new("a live run has no media with feedback");
             section.error("transport", complaint.allowed("a transport of TCP, or udp"));
         }
+        if section.has("measures") {
+            let complaint = Complaint::new("a live run answers no packets of udp");
+            section
+                .error("measures", complaint.allowed("a flow without measures, and cake without autorate"));
+        }
         if plan.flows.iter().any(|flow| section.text("name") == Some(&*flow.group) && is_quic(flow)) {
             let complaint =
                 Complaint::new("a live run has the kernel's TCP, which lacks QUIC's loss detection");

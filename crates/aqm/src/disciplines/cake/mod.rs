@@ -5,13 +5,14 @@
 //! [COBALT](super::cobalt). Queues are served in turn, new ones first (`flows.rs`), with quanta that divide the share of a host by its flows
 //! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, `memory.rs`).
 //!
-//! A shaper lets packets leave at a rate of its own (`shaper.rs`).
+//! A shaper lets packets leave at a rate of its own (`shaper.rs`), which a controller may change (`controller.rs`).
 //!
 //! | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|
 //! | `rate` | bit/s | `unlimited` | above 0 | tc-cake(8), as all without another source |
 //! | `overhead`, `mpu`, `linklayer` | bytes | 0, 0, `ethernet` | as of a [link](aqmlab_units::Framing) | |
 //! | `ingress`, `autorate_ingress`, `wash` | | false | | |
+//! | `autorate` and its settings | | false | see `controller.rs` | cake-autorate |
 //! | `ack_filter` | | `off` | or `on`, `aggressive` | |
 //! | `nat` | | false | see [`Host::hosts`](crate::Host::hosts) | |
 //! | `split_gso` | | true | without effect | |
@@ -44,7 +45,10 @@
 
 mod ack_filter;
 mod autorate;
+mod controller;
 mod diffserv;
+#[cfg(test)]
+mod fairness_tests;
 mod flows;
 mod hash;
 mod hosts;
@@ -60,10 +64,11 @@ mod tin;
 pub(crate) use parameters::Params;
 pub(super) use parameters::{PARAMETERS, PRESETS, read};
 
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
 use self::ack_filter::ACK_FILTER;
 use self::autorate::AutoRate;
+use self::controller::Controller;
 use self::diffserv::{DiffServ, MAX_TINS};
 use self::flows::ListName;
 use self::hash::QUEUES;
@@ -86,7 +91,10 @@ pub struct Cake<P> {
     /// The queue of it that was served last.
     last: usize,
     shaper: Shaper,
+    /// Its rate in bytes per second; 0 is unlimited.
+    rate: u64,
     autorate: AutoRate,
+    controller: Option<Box<Controller>>,
     overflow: Overflow,
     memory: u64,
     memlimit: u64,
@@ -111,7 +119,9 @@ impl<P: Copy + Default> Cake<P> {
             current: 0,
             last: 0,
             shaper: Shaper::default(),
+            rate: 0,
             autorate: AutoRate::new(params.rate),
+            controller: params.controller.as_ref().map(|settings| Box::new(Controller::new(settings))),
             overflow: Overflow::new(),
             memory: 0,
             memlimit: 0,
@@ -130,8 +140,19 @@ impl<P: Copy + Default> Cake<P> {
             tin.clock.byte_time = ByteTime::of_rate(threshold);
             tin.threshold = threshold;
         }
-        self.shaper.byte_time = ByteTime::of_rate(rate);
+        (self.rate, self.shaper.byte_time) = (rate, ByteTime::of_rate(rate));
         self.memlimit = self.params.memory_at(rate);
+    }
+
+    /// Let the controller act, if there is one, and take its rate.
+    fn control(&mut self, act: impl FnOnce(&mut Controller)) {
+        let Some(controller) = &mut self.controller else { return };
+        let before = controller.bytes_per_second();
+        act(controller);
+        let rate = controller.bytes_per_second();
+        if rate != before {
+            self.set_rate(rate);
+        }
     }
 
     /// Return the settings of all tins; the key of the hash is drawn once.
@@ -286,6 +307,9 @@ impl<P: Copy + Default> Cake<P> {
         tin.counts.sent(packet.meta.bytes);
         tin.delays.note(nanoseconds(now).saturating_sub(nanoseconds(packet.meta.arrival)));
         self.overflow.departed();
+        if let Some(controller) = &mut self.controller {
+            controller.sent(packet.meta.bytes);
+        }
         if self.tins.len() > 1 {
             host.left(packet, self.tins[self.current].name);
         }
@@ -380,6 +404,18 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
     /// Do nothing, as in Linux: an empty queue stays in its list until packets wait again.
     fn on_idle(&mut self, _now: Time, _host: &mut impl Host<P>) {}
 
+    fn next_timer(&self) -> Option<Time> {
+        self.controller.as_ref().map(|controller| controller.next_timer())
+    }
+
+    fn on_timer(&mut self, _now: Time, _host: &mut impl Host<P>) {
+        self.control(|controller| controller.on_timer());
+    }
+
+    fn on_answer(&mut self, now: Time, delay: Span) {
+        self.control(|controller| controller.on_answer(now, delay));
+    }
+
     fn backlog(&self) -> Backlog {
         self.queues.total()
     }
@@ -396,6 +432,7 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
         self.tins[self.current].flows[self.last].control.gauges(out);
         let sum = |of: fn(&Tin) -> u64| self.tins.iter().map(of).sum::<u64>() as f64;
         out(Gauge::State("memory"), self.memory as f64);
+        out(Gauge::State("shaper_rate"), self.rate as f64 * 8.0);
         out(Gauge::State("sparse_flows"), sum(|tin| (tin.flows.sparse + tin.flows.decaying).into()));
         out(Gauge::State("bulk_flows"), sum(|tin| tin.flows.bulk.into()));
         out(Gauge::State("unresponsive_flows"), sum(|tin| tin.unresponsive.into()));

@@ -1,6 +1,7 @@
 use aqmlab_units::{Framing, LinkLayer, Span};
 
 use super::ack_filter::AckFilter;
+use super::controller;
 use super::diffserv::DiffServ;
 use super::hosts::Isolation;
 use super::memory::MemoryUnit;
@@ -33,7 +34,9 @@ const RTT_WORDS: [(&str, f64); 8] = [
 
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] =
-    &joined::<{ OWN.len() + Framing::PARAMETERS.len() }>(OWN, &Framing::PARAMETERS);
+    &joined::<{ SHAPED.len() + controller::PARAMETERS.len() }>(SHAPED, controller::PARAMETERS);
+
+const SHAPED: &[Parameter] = &joined::<{ OWN.len() + Framing::PARAMETERS.len() }>(OWN, &Framing::PARAMETERS);
 
 const OWN: &[Parameter] = &[
     Parameter::new(
@@ -145,6 +148,8 @@ pub(crate) struct Params {
     pub(super) framing: Framing,
     pub(super) ingress: bool,
     pub(super) autorate: bool,
+    /// Of the rate, where pings control it.
+    pub(super) controller: Option<controller::Settings>,
     pub(super) wash: bool,
     pub(super) ack_filter: AckFilter,
     pub(super) target: Span,
@@ -162,6 +167,8 @@ pub(crate) struct Params {
 
 /// The smallest memory of a shaped link.
 const MIN_MEMORY: u64 = 4 << 20;
+/// Bytes of Ethernet's header, which `max_packet` contains.
+const ETHERNET: u32 = 14;
 /// Packets that wait at most, whatever the rate.
 const MAX_PACKETS: u32 = 10_240;
 
@@ -194,6 +201,12 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     }
     let rtt = read_rtt(reader);
     let max_packet = reader.bytes("max_packet", 1514) as u32;
+    let packet = framing.on_wire(max_packet.saturating_sub(ETHERNET));
+    let controller = controller::read(reader, rate * 8, packet);
+    if autorate && controller.is_some() {
+        let message = "autorate and autorate_ingress both change the rate".to_owned();
+        reader.error("autorate_ingress", message, "one of them");
+    }
     let memlimit = reader.set_number("memlimit").map(|bytes| bytes as u64);
     let most_memory = match reader.limit(MAX_PACKETS) {
         Limit::Packets(packets) => u64::from(packets) * u64::from(max_packet),
@@ -214,6 +227,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
         framing,
         ingress,
         autorate,
+        controller,
         wash,
         ack_filter,
         target,

@@ -115,6 +115,11 @@ impl Resolved {
         self.effective.iter().any(is_set)
     }
 
+    /// Whether the discipline reads delays of pings ([`Qdisc::on_answer`](crate::Qdisc::on_answer)).
+    pub fn reads_delays(&self) -> bool {
+        self.effective.iter().any(|(key, value)| key == "autorate" && *value == Value::Flag(true))
+    }
+
     /// The parts of a RED queue.
     pub fn red(&self) -> Option<&RedParts> {
         match &self.kind {
