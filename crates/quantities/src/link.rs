@@ -1,7 +1,7 @@
 //! Quantities of the link itself, from its row of the table `links`.
 
 use crate::quantity::Better::{Higher, Lower};
-use crate::quantity::Compared::Main;
+use crate::quantity::Compared::{Described, Main};
 use crate::quantity::View::{
     Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
     SweepReport, Until,
@@ -121,7 +121,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
 
 /// The quantity for each tin of CAKE that packets came to. Other disciplines have none, so differences are not tested.
 const fn by_tin(values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
-    Groups { title: "", head: "", doc: "", is_tested: false, values }
+    Groups { title: "", head: "", doc: "", compared: Described, values }
 }
 
 /// Measure the tins of the link, by their rows in the table of tins.
