@@ -121,10 +121,8 @@ def _with_value(word: str, value: str | None) -> dict[str, str]:
             raise ValueError(f"cake memlimit {value}: out of range (allowed: up to {LARGEST})")
         return {word: value, "autorate": "no"} if word == "bandwidth" else {word: value}
     if word == "fwmark":
-        if (
-            not re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}", value)
-            or int(value, 0 if "x" in value.lower() else 10) > LARGEST
-        ):
+        is_mask = re.fullmatch(r"0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}", value)
+        if not is_mask or int(value, 16 if "x" in value.lower() else 10) > LARGEST:
             raise ValueError(f"cake fwmark {value}: is not a mask (for example 0xff)")
         return {word: value}
     low, high = LIMITS[word]
@@ -196,13 +194,13 @@ USUAL = {
 """Words that a line may leave out."""
 
 
-def phrase(words: Mapping[str, str], *, shows_usual: bool = False) -> str:
-    """Write words of the table `CAKE` as they stand in a line.
+def phrase(words: Mapping[str, str]) -> str:
+    """Write words of the table `CAKE` as they stand in a line, without those of `USUAL`.
 
     >>> phrase({"bandwidth": "10mbit", "diffserv": "diffserv3", "nat": "nat", "overhead": "44"})
     'bandwidth 10mbit nat overhead 44'
     """
-    kept = {word: value for word, value in words.items() if shows_usual or USUAL.get(word) != value}
+    kept = {word: value for word, value in words.items() if USUAL.get(word) != value}
     if kept.get("autorate") == "yes":
         kept["autorate"] = "autorate-ingress"
     else:
