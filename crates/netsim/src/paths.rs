@@ -348,7 +348,9 @@ mod tests {
 
     use super::*;
     use crate::key::Key;
-    use crate::plan::{Backup, BackupRule, Ends, Flow, Line, Link, Outage, Probe, Routing, Size, Start, TTL};
+    use crate::plan::{
+        Backup, BackupRule, Ends, Flow, Line, Link, Outage, Probe, Routing, Size, Start, TTL, Transport,
+    };
     use aqmlab_aqm::{LinkContext, Spec};
     use aqmlab_transport::ns2::{Config, Variant};
     use aqmlab_transport::{Data, DataFlags, TcpConfig};
