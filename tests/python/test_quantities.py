@@ -115,9 +115,9 @@ def test_pages_and_videos_by_hand():
 def test_quantities_of_groups_have_names_and_an_order():
     assert quantity("mos.call").label == "MOS of calls of call"
     assert is_quantity("goodput_mbps.a.b")
-    assert not is_quantity("loss.a")
+    assert not is_quantity("utilization.a")
     with pytest.raises(InputError, match="unknown metric"):
-        quantity("loss.a")
+        quantity("utilization.a")
     assert in_order(["mos", "goodput_mbps.b", "goodput_mbps.a", "utilization"]) == [
         "utilization",
         "mos",
@@ -130,6 +130,22 @@ def test_a_link_that_saw_nothing():
     counts = {key: [0] for key in ("arrivals", "drops", "marks", "throughput_bps", "utilization")}
     means = {key: [0.0] for key in ("mean_queue", "mean_average", "sd_average", "mean_delay_s")}
     assert math.isnan(run_quantities({"links": LINKS | counts | means})["loss"])
+
+
+def test_quantities_of_tins():
+    counts = {"arrivals": [100], "drops": [12], "marks": [3], "departed_bytes": [1000], "throughput_bps": [8e6]}
+    tins = {
+        "link": ["bottleneck", "other", "bottleneck", "bottleneck"],
+        "tin": ["bulk", "bulk", "best-effort", "voice"],
+        **{"packets": [8, 5, 60, 0], "bytes": [250, 500, 750, 0], "drops": [2, 5, 10, 0], "marks": [1, 0, 7, 0]},
+        "ack_drops": [0, 0, 0, 0],
+    }
+    found = run_quantities({"links": LINKS | counts, "tins": tins})
+    expected = {"loss.bulk": 0.2, "loss.best-effort": 1 / 7, "marks.bulk": 0.1, "marks.best-effort": 0.1}
+    expected |= {"throughput_mbps.bulk": 2.0, "throughput_mbps.best-effort": 6.0}
+    assert {key: value for key, value in found.items() if "." in key} == pytest.approx(expected)
+    alone = run_quantities({"links": LINKS | counts, "tins": {key: values[:1] for key, values in tins.items()}})
+    assert not [key for key in alone if "." in key]
 
 
 def test_quantiles_of_a_histogram():

@@ -43,13 +43,14 @@ count = 5
 """
 
 DUALPI2 = {"queue.bottleneck.aqm": "dualpi2"}
+CAKE = {"queue.bottleneck.aqm": "cake"}
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, list[str]]:
     """Columns of every table that these runs wrote."""
     found: dict[str, list[str]] = {}
-    scenarios = [aqmlab.Scenario.from_text(CODEL, overrides=PROBES | aqm) for aqm in ({}, DUALPI2)]
+    scenarios = [aqmlab.Scenario.from_text(CODEL, overrides=PROBES | aqm) for aqm in ({}, DUALPI2, CAKE)]
     scenarios += [
         aqmlab.Scenario.load(EXAMPLES / f"{name}.toml", overrides=PROBES) for name in ("diffserv", "applications")
     ]

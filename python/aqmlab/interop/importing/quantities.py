@@ -13,8 +13,10 @@ TIMES = (
     *("target", "interval", "t_update", "max_burst", "adapt_interval", "rehash", "warmup", "perturb"),
     *("l4s_min_th", "l4s_range", "rtt", "ce_threshold"),
 )
-COUNTS = ("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "penalty_burst", "l4s_min_packets")
-COUNTS += ("overhead", "mpu")
+COUNTS = (
+    *("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "penalty_burst", "l4s_min_packets"),
+    *("overhead", "mpu"),
+)
 
 
 def time(value: float) -> str:
