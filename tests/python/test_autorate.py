@@ -8,8 +8,6 @@ import aqmlab
 from aqmlab.errors import InputError
 
 SHORT = {"run.duration": "20s", "run.warmup": "2s", "flow.upload.start": "5s", "flow.upload.stop": "15s"}
-CONSTANT = {"link.satellite-down.rate": "20Mbps", "link.satellite-up.rate": "5Mbps"}
-CONSTANT |= {f"link.satellite-{way}.handover_step": "0s" for way in ("down", "up")}
 
 
 def rates(result, link):
@@ -56,9 +54,52 @@ def test_the_download_waits_less_than_behind_a_shaper_that_is_too_fast():
     assert delays[0] < delays[1] / 2
 
 
-@pytest.mark.parametrize("system", ["ns2", "ns3", "tc"])
-def test_exports_reject_flows_that_measure(system, tmp_path):
-    plan = aqmlab.Scenario.load("example:autorate", overrides=SHORT | CONSTANT)
-    with pytest.raises(InputError, match=r"flow\.ping-down\.measures.*cannot express it|cake") as caught:
+DUMBBELL = """
+format = 1
+run = { duration = "10s" }
+
+[dumbbell]
+bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main" }
+left = { rate = "20Mbps", delay = "10ms" }
+right = { rate = "20Mbps", delay = "15ms" }
+
+[queue.main]
+aqm = "cake"
+rate = "8Mbps"
+autorate = true
+max_shaper_rate = "9Mbps"
+
+[[flow]]
+name = "tcp"
+
+[[flow]]
+name = "ping"
+transport = "udp"
+rate = "13440bps"
+packet_size = "84B"
+measures = "bottleneck"
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "why"),
+    [
+        ("ns2", "flow.ping.measures: scripts for ns-2 cannot express it"),
+        ("ns3", "flow.ping.measures: scripts for ns-3 cannot express it"),
+        ("tc", "flow.ping.measures: packets of udp are not answered in a live run"),
+    ],
+)
+def test_exports_reject_flows_that_measure(system, why, tmp_path):
+    plan = aqmlab.Scenario.from_text(DUMBBELL, filename="t.toml")
+    with pytest.raises(InputError, match=why) as caught:
         aqmlab.export_scenario(plan, to=system, out=tmp_path)
+    assert str(caught.value).startswith("t.toml: ")
     assert "\n" not in str(caught.value)
+
+
+def test_modules_reject_cake(tmp_path):
+    plan = aqmlab.Scenario.from_text(DUMBBELL, filename="t.toml")
+    for export in (aqmlab.export_module, aqmlab.export_bpf):
+        with pytest.raises(InputError, match=r'cannot express aqm = "cake"') as caught:
+            export(plan, out=tmp_path)
+        assert "\n" not in str(caught.value)
