@@ -65,8 +65,8 @@ struct Detour {
     hops: Range<u32>,
 }
 
-/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint, or by the link that its answers measure. Behind all paths are their detours, each ended
-/// in the same way.
+/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint, or by the link that its answers measure.
+/// Behind all paths are their detours, each ended in the same way.
 ///
 /// Hosts set the time to live to that of their flow (TTL_i), and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
