@@ -112,8 +112,9 @@ def _goodput(found: Result, seed: int, groups: list[str], unit_bps: float) -> fl
 def _induced_ms(found: Result, seed: int, groups: list[str], share: float, least_ms: float) -> float:
     own = found.flow_delay_histogram
     own = own[(own["seed"] == seed) & own["flow"].isin(groups)].sort_values("high_s")
-    passed = own["count"].cumsum() >= share / 100 * own["count"].sum()
-    return float(own.loc[passed.idxmax(), "high_s"] * 1e3 - least_ms)
+    counts = own["count"].to_numpy(dtype=float)
+    place = int(np.argmax(counts.cumsum() >= share / 100 * counts.sum()))
+    return float(own["high_s"].to_numpy(dtype=float)[place] * 1e3 - least_ms)
 
 
 def _dropped(found: Result, seed: int, groups: list[str], percent: float) -> float:

@@ -65,8 +65,8 @@ struct Detour {
     hops: Range<u32>,
 }
 
-/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint, or by the link that its answers measure. Behind all paths are their detours, each ended
-/// in the same way.
+/// The paths of all flows, there and back: hops in one array, each path ended by its endpoint, or by the link that its answers measure.
+/// Behind all paths are their detours, each ended in the same way.
 ///
 /// Hosts set the time to live to that of their flow (TTL_i), and routers lower it by one. Each end echoes the time to live of the packets that
 /// it receives, and writes the other end's echo into its own: so routers learn how long the path of a packet is (DDRED's
@@ -478,6 +478,33 @@ mod tests {
             assert_eq!(paths.at(detour + 4).next(), Next::Endpoint(0));
             let back = paths.meta(&data(paths.first(0, Kind::Ack), true));
             assert_eq!(back.header.ttl_final(), 63, "acknowledgements have one way");
+        }
+    }
+
+    #[test]
+    fn answers_end_at_the_link_that_they_measure() {
+        let mut plan = plan();
+        let mut spec = Spec::new("cake").expect("a preset");
+        let mbps = |n| aqmlab_aqm::Value::Rate(Rate(n * 1_000_000));
+        for (key, value) in [("rate", mbps(9)), ("autorate", aqmlab_aqm::Value::Flag(true))] {
+            spec.set(key, value).expect("valid");
+        }
+        let queue = Arc::new(
+            spec.resolve(LinkContext { rate: Rate(10_000_000), delay: Span::ZERO }).expect("a queue"),
+        );
+        let mut links = plan.links.to_vec();
+        links.iter_mut().for_each(|link| link.queue = queue.clone());
+        plan.links = links.into();
+        let way = |kind| Paths::new(&plan, 1).links(0, kind).collect::<Vec<_>>();
+        let (there, back) = (way(Kind::Data), way(Kind::Ack));
+        for (link, label) in [(there[0], PING_DELAY), (back[0], ANSWER_DELAY)] {
+            plan.pings = vec![crate::plan::Ping { flow: 0, link }];
+            let paths = Paths::new(&plan, 1);
+            let last = paths.range(number_of(0, Kind::Ack)).next_back().expect("a step");
+            assert_eq!((paths.hops[last].step.next(), paths.hops[last].label), (Next::Link(link), label));
+            // The way is the same, and the answers of others end at their sources.
+            assert_eq!(paths.links(0, Kind::Ack).collect::<Vec<_>>(), back);
+            assert_eq!(paths.steps(1, Kind::Ack).last().map(Step::next), Some(Next::Endpoint(1)));
         }
     }
 }

@@ -46,6 +46,7 @@ fn the_examples_are_these() {
     let expected = [
         "applications.toml",
         "asymmetric.toml",
+        "autorate.toml",
         "bus.toml",
         "chain.toml",
         "datacentre.toml",

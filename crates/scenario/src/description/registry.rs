@@ -146,10 +146,12 @@ impl Discipline {
 
 impl Parameter {
     fn of_queue(p: &'static units::Parameter, resolved: Option<&Resolved>) -> Self {
-        let default = resolved.and_then(|r| r.effective.iter().find(|(key, _)| *key == p.key));
+        let effective = resolved.and_then(|r| r.effective.iter().find(|(key, _)| *key == p.key));
+        // A setting of what is off by default has no effective value.
+        let described = || if p.default.is_empty() { Json::Null } else { p.default.into() };
         Self {
             allowed: p.allowed(),
-            default: default.map_or(Json::Null, |(_, value)| parameter_json(value, p.kind)),
+            default: effective.map_or_else(described, |(_, value)| parameter_json(value, p.kind)),
             parts: parts_with(p).collect(),
             unit: if p.kind == ValueKind::Number { "1" } else { p.unit() },
             ..Self::of_tcp(p)

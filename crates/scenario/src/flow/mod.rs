@@ -146,7 +146,6 @@ pub(crate) fn shape() -> Shape {
                 "TCP: acknowledgements carry the flow label of the data.",
             )
             .default("false"),
-            pings::key(),
             Key::new(
                 "source_host",
                 Kind::Label,
@@ -166,6 +165,7 @@ pub(crate) fn shape() -> Shape {
             Key::new("source", host(), "Diffserv: overrides for the sources' links of this group."),
             Key::new("tcp", Kind::Tcp, "Options of TCP, by its profile."),
             Key::new(SCREAM, Kind::Table(scream::shape().into()), "Options of SCReAM."),
+            pings::key(),
         ]
         .into_iter()
         .chain(application::keys())

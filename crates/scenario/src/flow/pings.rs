@@ -60,6 +60,13 @@ pub(crate) fn check(
                 .error(KEY, Complaint::new(message).allowed("a link between its ends, which are not random"));
         }
     }
+    let is_read = |section: &Section<'_>| {
+        plan.pings.iter().any(|ping| section.text("name") == Some(&*plan.flows[ping.flow as usize].group))
+    };
+    if !sections.iter().filter(|section| section.has(KEY)).all(is_read) {
+        // The links that they measure are not known.
+        return;
+    }
     for (id, link) in (0..).zip(&*plan.links) {
         if link.queue.reads_delays() && plan.pings.iter().all(|ping| ping.link != id) {
             let complaint = Complaint::new(format!("no flow measures link {}", link.name));

@@ -266,7 +266,7 @@ pub(crate) fn check(file: &Section<'_>, plan: &Plan, live: &Live, groups: &[Live
             section.error("transport", complaint.allowed("a transport of TCP, or udp"));
         }
         if section.has("measures") {
-            let complaint = Complaint::new("a live run answers no packets of udp");
+            let complaint = Complaint::new("packets of udp are not answered in a live run");
             section
                 .error("measures", complaint.allowed("a flow without measures, and cake without autorate"));
         }

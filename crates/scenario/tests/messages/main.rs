@@ -1,6 +1,7 @@
 //! The exact message of every error.
 
 mod applications;
+mod autorate;
 mod channels;
 mod classes;
 mod file;

@@ -190,12 +190,11 @@ impl Settings {
         let rates = "min_shaper_rate <= rate <= max_shaper_rate";
         if base == 0 {
             reader.error("rate", "autorate needs a rate, its base".into(), "a rate from 1kbps");
-        } else if !(1..=base).contains(&min) {
-            reader.error(
-                "min_shaper_rate",
-                format!("min_shaper_rate ({min} kbit/s) is not 1 to rate ({base} kbit/s)"),
-                rates,
-            );
+        } else if min == 0 {
+            reader.error("min_shaper_rate", "is below 1 kbit/s".into(), rates);
+        } else if min > base {
+            let message = format!("min_shaper_rate ({min} kbit/s) is above rate ({base} kbit/s)");
+            reader.error("min_shaper_rate", message, rates);
         } else if max < base {
             reader.error(
                 "max_shaper_rate",
