@@ -24,7 +24,7 @@ HEIGHTS = {"packets": 400, "numbers": 220}
 """Pixels that parts of a figure take in the column of a page."""
 CHART, KNOB, REST = 345, 66, 190
 INTRODUCTION = """\
-# A lesson in six pages
+# A lesson in seven pages
 
 Each page has a figure that runs in your browser, and a question. Turn the knobs until you know the answer; then
 compare. Nothing has to be installed, and nothing is sent anywhere. The
@@ -32,7 +32,7 @@ numbers of the answers are those of seed 1, measured when these pages were built
 
 
 def pages() -> list[Page]:
-    """Make the lesson's first page and its six pages."""
+    """Make the lesson's first page and its pages."""
     found = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["page"]
     contents = [f"{number}. [{one['title']}]({one['name']}.md)" for number, one in enumerate(found, 1)]
     first = Page(f"{FOLDER}/index.md", "A lesson", f"{INTRODUCTION}\n\n" + "\n".join(contents))

@@ -23,6 +23,8 @@ from replay_kernel import CASES, DECISIONS, FAULTS, rows, scenario, with_fault
 
 RECORDED = Path(__file__).parents[1] / "data" / "vm" / "codel-decisions.bin.gz"
 CASE = scenario("target 0.1 ms, interval 1 ms", "TCP", 4)
+MARKED = RECORDED.with_name("codel-ce-threshold.bin.gz")
+"""The beginning of a run of Linux 6.1: two CUBIC flows with ECN, a CE threshold of 2 ms."""
 JOB = f"""\
 mount -t debugfs debugfs /sys/kernel/debug
 must insmod /job/{MODULE}.ko log=65536
@@ -81,6 +83,23 @@ class TestRecordedLog:
         other = Scenario.from_text(CASE.text, overrides={"queue.bottleneck": {"aqm": "pie"}})
         with pytest.raises(InputError, match=r'no tap logs aqm = "pie" \(allowed: "codel"\)$'):
             replay_decisions(other, recorded())
+
+
+class TestRecordedThreshold:
+    def case(self, threshold):
+        overrides = {"queue.bottleneck.ce_threshold": threshold}
+        return Scenario.from_text(scenario("default", "TCP with ECN", 4).text, overrides=overrides)
+
+    def test_marks_above_the_threshold_are_those_of_linux(self):
+        found = replay_decisions(self.case("2ms"), gzip.decompress(MARKED.read_bytes()))
+        assert found.difference is None
+        assert found.marks > 100
+        assert found.decisions > 3000
+
+    @pytest.mark.parametrize("threshold", ["2.1ms", "off"])
+    def test_another_threshold_is_found_at_the_start(self, threshold):
+        found = replay_decisions(self.case(threshold), gzip.decompress(MARKED.read_bytes())).difference
+        assert (found.record, found.what, found.logged) == (0, "ce_threshold", "1953")
 
 
 class TestTap:

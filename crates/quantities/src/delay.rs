@@ -27,13 +27,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .doc("from the delay histogram")
         .head("median", "delay")
         .better(Lower)
-        .by_group(by_queue(|run| of_queues(run, 0.5)))
+        .by_group(by_queue("median delay", |run| of_queues(run, 0.5)))
         .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delay_p95_ms", "95 % queueing delay", "ms", 2, 90, |run| quantile_ms(run, 0.95))
         .doc("from the delay histogram")
         .head("95 %", "delay")
         .better(Lower)
-        .by_group(by_queue(|run| of_queues(run, 0.95)))
+        .by_group(by_queue("95 % delay", |run| of_queues(run, 0.95)))
         .at(Notebook, 4)
         .hidden(&[Compare, SweepReport, Scenarios, Spread, Rfc7928]),
     Quantity::new("delay_p99_ms", "99 % queueing delay", "ms", 2, 100, |run| quantile_ms(run, 0.99))
@@ -41,7 +41,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .head("99 %", "delay")
         .better(Lower)
         .compared(Main)
-        .by_group(by_queue(|run| of_queues(run, 0.99)))
+        .by_group(by_queue("99 % delay", |run| of_queues(run, 0.99)))
         .at(SweepReport, 2)
         .hidden(&[Sweep, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delayed_20ms", "Delayed by more than 20 ms", "1", 4, 101, |run| {
@@ -67,8 +67,8 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
 
 /// The quantity for each queue of the discipline. Only DualPI2 (`L`, `C`) and CAKE (its tins) have queues with names, so differences
 /// between disciplines are not tested.
-const fn by_queue(values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
-    Groups { title: "", head: "", doc: "", compared: Shown, values }
+const fn by_queue(head: &'static str, values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
+    Groups { title: "", head, doc: "", compared: Shown, values }
 }
 
 const QUEUES: &str = "queue_delay_histogram";

@@ -88,7 +88,7 @@ function show(answer, question) {
   at("lead").textContent = `${answer.description} Link ${answer.link}.`;
   if (shownAqm !== answer.aqm) {
     shownAqm = answer.aqm;
-    panel.show(answer.panel.filter(({ key }) => !shownParts.knobs || shownParts.knobs.includes(key)), settings);
+    panel.show(answer.panel.filter(({ key }) => !shownParts.knobs || shownParts.knobs.includes(key)), settings, Boolean(shownParts.knobs));
   }
   kept ??= shownParts.keep ? new Map(answer.charts.map((spec) => [spec.key, spec])) : null;
   for (const spec of [...answer.charts.map(withKept), triedChart(answer)]) {

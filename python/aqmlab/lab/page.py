@@ -36,8 +36,9 @@ PRESETS = {
     "PC-RED, network 1": "paper:pc-red/network1.toml",
     "DDRED, fairness network": "paper:ddred/pair.toml",
     "Adaptive-RIO, experiment 1": "paper:adaptive-rio/experiment1.toml",
+    "L4S, Prague and CUBIC": "example:l4s",
 }
-"""A scenario of each reproduced paper, which the page offers beside its own."""
+"""A scenario of each reproduced paper and one of L4S, which the page offers beside its own."""
 
 
 def standalone_page(scenario: str | Path | None = None, *, link: str | None = None, overrides: Overrides = ()) -> str:

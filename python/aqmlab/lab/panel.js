@@ -40,14 +40,15 @@ export class Panel {
     this.rows = new Map();
   }
 
-  show(controls, values) {
+  // With `unfolded` the group of further parameters is open: the controls are few and chosen.
+  show(controls, values, unfolded = false) {
     const open = new Set([...this.home.querySelectorAll("details[open]")].map((d) => d.dataset.group.split(" ")[0]));
     const focused = document.activeElement?.id;
     this.home.replaceChildren();
     this.rows.clear();
     const groups = new Map();
     controls.forEach((control, index) => {
-      if (!groups.has(control.group)) { groups.set(control.group, this.group(control.group, open)); }
+      if (!groups.has(control.group)) { groups.set(control.group, this.group(control.group, unfolded || open.has("More"))); }
       const row = this.row(control, `control-${index}`);
       this.rows.set(control.key, row);
       groups.get(control.group).append(row.element);
@@ -56,10 +57,10 @@ export class Panel {
     if (focused) { document.getElementById(focused)?.focus(); }
   }
 
-  group(name, open) {
+  group(name, isOpen) {
     const folded = name.startsWith("More of ");
     const made = folded ? element("details", { "data-group": name }, element("summary", {}, name)) : element("fieldset", {}, element("legend", {}, name));
-    if (folded && open.has("More")) { made.open = true; }
+    if (folded && isOpen) { made.open = true; }
     this.home.append(made);
     return made;
   }

@@ -14,12 +14,22 @@ const highest = (values) => values.reduce((most, value) => (value > most ? value
 const significant = (value, digits) => (Number.isFinite(value) ? general(value, digits) : "nan");
 const fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "nan");
 
-// Returns the rows of the table of numbers: the quantities that the laboratory shows, each with one value for each run.
+// Returns the rows of the table of numbers: the quantities that the laboratory shows, then those of groups of flows that `compare` shows
+// too and the delays of each queue, each with one value for each run.
 export function numberRows(runs, { quantities }) {
   const shown = quantities.filter(({ places }) => "laboratory" in places).sort((a, b) => a.places.laboratory - b.places.laboratory);
   const rows = shown.map(({ key, title, unit, digits, doc, is_seldom: isSeldom }) => (
     { isSeldom, row: { key, title, unit: unit === "1" ? "" : unit, digits, doc, values: runs.map((run) => run.quantities[key] ?? null) } }
   ));
+  const names = new Set(runs.flatMap((run) => Object.keys(run.quantities)));
+  const grouped = shown.filter((one) => one.of_groups && (one.of_groups.compared !== "described" || one.group === "delay"));
+  for (const { key, unit, digits, of_groups: groups } of grouped) {
+    const own = [...names].filter((name) => name.startsWith(`${key}.`));
+    rows.push(...own.map((name) => ({
+      isSeldom: false,
+      row: { key: name, title: `${groups.title} of ${name.slice(key.length + 1)}`, unit: unit === "1" ? "" : unit, digits, doc: groups.doc, values: runs.map((run) => run.quantities[name] ?? null) },
+    })));
+  }
   return rows.filter(({ isSeldom, row }) => !isSeldom || row.values.some(Boolean)).map(({ row }) => row);
 }
 

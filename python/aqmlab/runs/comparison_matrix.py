@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.results.quantities import quantity, shown_in
+from aqmlab.results.quantities import in_order, quantity, shown_in
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.statistics.text import asymmetric, half_places, mean_places
 
@@ -129,7 +129,7 @@ class Matrix:
     @property
     def not_tested(self) -> str:
         """Titles of the untested quantities for a legend; a general phrase if they are many."""
-        titles = [quantity(key).title.lower() for key in self.metrics if not quantity(key).is_tested]
+        titles = [_in_sentence(key) for key in self.metrics if not quantity(key).is_tested]
         return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 
 
@@ -143,7 +143,7 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
         verdict = verdicts.get((row["aqm"], key), "")
         is_tested = quantity(key).is_tested
         cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested)
-    return Matrix(list(means["aqm"].drop_duplicates()), list(means["metric"].drop_duplicates()), cells)
+    return Matrix(list(means["aqm"].drop_duplicates()), in_order(means["metric"]), cells)
 
 
 def answer(differences: pd.DataFrame) -> str:
@@ -293,6 +293,16 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
         f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
         f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
     )
+
+
+def _in_sentence(key: str) -> str:
+    """Return the title within a sentence; the name of a group keeps its capitals.
+
+    >>> _in_sentence("max_queue"), _in_sentence("delay_p99_ms.L")
+    ('largest queue', '99 % queueing delay of L')
+    """
+    group = key.partition(".")[2]
+    return quantity(key).title.removesuffix(group).lower() + group
 
 
 def _noun(key: str) -> str:

@@ -265,10 +265,22 @@ def _tuned(
         fresh_points=[point.name for point in points.unseen],
         seeds=(number.trial, number.choice, len(answer.confirmed.per_seed)),
         tuned=tuned,
-        notes=[*problem.notes, *answer.notes],
+        notes=[*problem.notes, *over_both_queues(problem.chosen.name, task), *answer.notes],
         dialects=[one for write in writers for one in write(tuned, place.link)],
         folder=folder,
     )
+
+
+def over_both_queues(aqm: str, task: Task) -> list[str]:
+    """Return a note for each delay of the task that is over both queues of DualPI2."""
+    metrics = (task.goal.metric, *(bound.metric for bound in task.bounds))
+    delays = [one.key for one in metrics if one.group == "delay" and "." not in one.key]
+    if aqm != "dualpi2":
+        return []
+    return [
+        f"{key} is over the packets of both queues of dualpi2 (of one queue: delay_p95_ms.L, delay_p95_ms.C)"
+        for key in dict.fromkeys(delays)
+    ]
 
 
 def _measured(plan: Scenario, queue: str) -> Link:
