@@ -47,6 +47,8 @@ pub(super) struct Call {
     seq: u32,
     backlog: Backlog,
     tos: u8,
+    /// Packets that the parent counts less those that wait, and whether it counts other bytes.
+    apart: (i8, bool),
 }
 
 /// The kind of call.
@@ -105,6 +107,7 @@ impl CakeRecord {
             seq: word(bytes, 44),
             backlog: Backlog { packets: word(bytes, 48), bytes: word(bytes, 52).into() },
             tos: bytes[59],
+            apart: (bytes[60] as i8, bytes[61] != 0),
         }))
     }
 }
@@ -200,6 +203,8 @@ impl TappedCake {
         };
         at.compare("waiting", call.backlog.packets, self.discipline.backlog().packets)?;
         at.compare("backlog", call.backlog.bytes, self.discipline.backlog().bytes)?;
+        at.compare("packets that the parent counts too many", call.apart.0, 0)?;
+        at.compare("bytes that the parent counts", call.apart.1, false)?;
         replayed.decisions += u64::from(call.kind != CallKind::Empty);
         replayed.marks += marks;
         replayed.drops += drops;

@@ -190,8 +190,7 @@ impl Tin {
             }
         }
         self.flows[queue].deficit += self.quantum_of(queue, host);
-        self.flows.remove(list, queue);
-        self.flows.push(ListName::Old, queue);
+        self.flows.requeue(list, queue);
     }
 
     /// Note that a flow of a list was to be served and is empty: it decays until COBALT is at rest.

@@ -45,7 +45,9 @@ struct aqmlab_cake_record {
 	__u8 outcome;		/* 57 arrival: the child's return code */
 	__u8 unused_too;	/* 58 */
 	__u8 tos;		/* 59 code point and ECN field before an arrival, after a departure */
-	__u8 not_used[3];	/* 60 */
+	__s8 packets_apart;	/* 60 packets in the child as its parent counts them, less those in it */
+	__u8 bytes_apart;	/* 61 the parent counts other bytes */
+	__u8 not_used;		/* 62 */
 	__u8 instance;		/* 63 number of the tap, where there are several */
 };
 

@@ -8,23 +8,25 @@
  *     tc qdisc add dev DEV parent 10:1 cake bandwidth 10mbit
  *
  * It hands every packet to the child, asks the child whenever it is asked, and logs
- * each call (cake.h). Probes at the return of ktime_get, get_random_u16,
- * get_random_u32 and flow_hash_from_keys log the values that the child gets, in the
- * order of its calls; calls from elsewhere are told by their return address.
+ * each call (cake.h). The values that the child gets from the kernel are logged by the
+ * functions aqmlab_* below: the child's module is the distribution's, loaded with the
+ * names of the functions that it imports changed to these (aqmlab.interop.kernel.cake).
  */
 #include <linux/build_bug.h>
 #include <linux/ip.h>
-#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/smp.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
 #include <net/dsfield.h>
+#include <net/flow_dissector.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/pkt_sched.h>
@@ -36,8 +38,8 @@
 #define CAKE_KIND	"aqmlab_cake"
 #define CAKE_CHILD	"cake"
 #define CAKE_NOBODY	(~0U)
-/* Values of one call: drops of a full buffer, or quanta of flows. */
-#define CAKE_VALUES	4096
+/* Values of one call: one for each round of a flow, thousands when cake drops many packets. */
+#define CAKE_VALUES	65536
 
 static bool aqmlab_headers;
 module_param_named(headers, aqmlab_headers, bool, 0444);
@@ -70,7 +72,7 @@ union cake_entry {
 
 /* The values of the call that is under way. */
 struct cake_call {
-	const struct module *owner;	/* of the child; NULL: there is none */
+	bool is_under_way;
 	u32 count;
 	u32 values[CAKE_VALUES];
 	u8 types[CAKE_VALUES];
@@ -78,13 +80,13 @@ struct cake_call {
 };
 
 static atomic_t cake_instances = ATOMIC_INIT(0);
-static struct cake_call __percpu *cake_calls;
+static struct cake_call *cake_calls;	/* of each processor */
 
-static void cake_note(unsigned long caller, u8 type, u32 value)
+static void cake_note(u8 type, u32 value)
 {
-	struct cake_call *call = this_cpu_ptr(cake_calls);
+	struct cake_call *call = &cake_calls[raw_smp_processor_id()];
 
-	if (!call->owner || !within_module(caller, call->owner))
+	if (!call->is_under_way)
 		return;
 	if (call->count < CAKE_VALUES) {
 		call->types[call->count] = type;
@@ -93,39 +95,46 @@ static void cake_note(unsigned long caller, u8 type, u32 value)
 	call->count++;
 }
 
-static int cake_at_time(struct kretprobe_instance *at, struct pt_regs *regs)
+ktime_t aqmlab_ktime_get(void);
+u16 aqmlab_get_random_u16(void);
+u32 aqmlab_get_random_u32(void);
+u32 aqmlab_flow_hash_from_keys(struct flow_keys *keys);
+
+ktime_t aqmlab_ktime_get(void)
 {
-	struct cake_call *call = this_cpu_ptr(cake_calls);
+	ktime_t now = ktime_get();
 
-	cake_note(get_kretprobe_retaddr(at), AQMLAB_CAKE_TIME,
-		  (u64)regs_return_value(regs) - call->before);
-	return 0;
+	cake_note(AQMLAB_CAKE_TIME, ktime_to_ns(now) - cake_calls[raw_smp_processor_id()].before);
+	return now;
 }
+EXPORT_SYMBOL(aqmlab_ktime_get);
 
-static int cake_at_u16(struct kretprobe_instance *at, struct pt_regs *regs)
+u16 aqmlab_get_random_u16(void)
 {
-	cake_note(get_kretprobe_retaddr(at), AQMLAB_CAKE_U16, (u16)regs_return_value(regs));
-	return 0;
-}
+	u16 value = get_random_u16();
 
-static int cake_at_u32(struct kretprobe_instance *at, struct pt_regs *regs)
+	cake_note(AQMLAB_CAKE_U16, value);
+	return value;
+}
+EXPORT_SYMBOL(aqmlab_get_random_u16);
+
+u32 aqmlab_get_random_u32(void)
 {
-	cake_note(get_kretprobe_retaddr(at), AQMLAB_CAKE_U32, (u32)regs_return_value(regs));
-	return 0;
-}
+	u32 value = get_random_u32();
 
-static int cake_at_hash(struct kretprobe_instance *at, struct pt_regs *regs)
+	cake_note(AQMLAB_CAKE_U32, value);
+	return value;
+}
+EXPORT_SYMBOL(aqmlab_get_random_u32);
+
+u32 aqmlab_flow_hash_from_keys(struct flow_keys *keys)
 {
-	cake_note(get_kretprobe_retaddr(at), AQMLAB_CAKE_HASH, (u32)regs_return_value(regs));
-	return 0;
-}
+	u32 value = flow_hash_from_keys(keys);
 
-static struct kretprobe cake_probes[] = {
-	{ .kp.symbol_name = "ktime_get", .handler = cake_at_time, .maxactive = 16 },
-	{ .kp.symbol_name = "get_random_u16", .handler = cake_at_u16, .maxactive = 16 },
-	{ .kp.symbol_name = "get_random_u32", .handler = cake_at_u32, .maxactive = 16 },
-	{ .kp.symbol_name = "flow_hash_from_keys", .handler = cake_at_hash, .maxactive = 16 },
-};
+	cake_note(AQMLAB_CAKE_HASH, value);
+	return value;
+}
+EXPORT_SYMBOL(aqmlab_flow_hash_from_keys);
 
 static struct cake_skb *cake_skb(const struct sk_buff *skb)
 {
@@ -186,13 +195,20 @@ static u32 cake_seq(const struct sk_buff *skb)
 static struct cake_call *cake_begin(struct Qdisc *sch)
 {
 	struct cake_private *private = qdisc_priv(sch);
-	struct cake_call *call = this_cpu_ptr(cake_calls);
+	struct cake_call *call = &cake_calls[smp_processor_id()];
 
 	call->count = 0;
 	call->before = ktime_get_ns();
 	if (private->logs)
-		call->owner = private->child->ops->owner;
+		call->is_under_way = true;
 	return call;
+}
+
+/* End a call of the child; return how long it took in ns. */
+static __le32 cake_end(struct cake_call *call)
+{
+	call->is_under_way = false;
+	return cpu_to_le32(min_t(u64, ktime_get_ns() - call->before, U32_MAX));
 }
 
 /* Append a record of values of a call, 8 at most. */
@@ -216,6 +232,10 @@ static void cake_append(struct Qdisc *sch, union cake_entry *entry, u8 kind, str
 {
 	const struct cake_private *private = qdisc_priv(sch);
 	struct aqmlab_cake_record *cake = &entry->cake;
+	/* A packet at which the parent has peeked has left the child, and waits in the tap. */
+	const struct sk_buff *peeked = skb_peek(&sch->gso_skb);
+	s64 packets = (s64)sch->q.qlen - private->child->q.qlen;
+	s64 bytes = (s64)sch->qstats.backlog - private->child->qstats.backlog;
 	u32 at, count, space[AQMLAB_CAKE_VALUES];
 
 	for (at = 0; at < min_t(u32, call->count, CAKE_VALUES); at += count) {
@@ -224,7 +244,8 @@ static void cake_append(struct Qdisc *sch, union cake_entry *entry, u8 kind, str
 		cake_append_values(sch, AQMLAB_CAKE_OF_CALL, &call->types[at], space, count, 4 * count);
 	}
 	cake->time_ns = cpu_to_le64(call->before);
-	cake->span_ns = cpu_to_le32(min_t(u64, ktime_get_ns() - call->before, U32_MAX));
+	cake->packets_apart = clamp_t(s64, packets - !!peeked, -128, 127);
+	cake->bytes_apart = bytes != (peeked ? qdisc_pkt_len(peeked) : 0);
 	cake->count = cpu_to_le32(call->count);
 	cake->waiting = cpu_to_le32(private->child->q.qlen);
 	cake->backlog = cpu_to_le32(private->child->qstats.backlog);
@@ -291,18 +312,17 @@ static int cake_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		cake_log_header(sch, skb);
 	call = cake_begin(sch);
 	result = qdisc_enqueue(skb, private->child, to_free);
-	call->owner = NULL;
+	entry.cake.span_ns = cake_end(call);
 	entry.cake.outcome = result;
+	if (result == NET_XMIT_SUCCESS) {
+		sch->qstats.backlog += bytes;
+		sch->q.qlen++;
+	} else if (net_xmit_drop_count(result)) {
+		qdisc_qstats_drop(sch);
+	}
 	if (private->logs)
 		cake_append(sch, &entry, AQMLAB_CAKE_ARRIVAL, call);
-	if (result != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(result))
-			qdisc_qstats_drop(sch);
-		return result;
-	}
-	sch->qstats.backlog += bytes;
-	sch->q.qlen++;
-	return NET_XMIT_SUCCESS;
+	return result;
 }
 
 static struct sk_buff *cake_dequeue(struct Qdisc *sch)
@@ -312,13 +332,16 @@ static struct sk_buff *cake_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb = private->child->dequeue(private->child);
 	union cake_entry entry = { };
 
-	call->owner = NULL;
+	entry.cake.span_ns = cake_end(call);
 	if (!skb) {
 		entry.cake.packet = cpu_to_le32(CAKE_NOBODY);
 		if (private->logs)
 			cake_append(sch, &entry, AQMLAB_CAKE_EMPTY, call);
 		return NULL;
 	}
+	qdisc_qstats_backlog_dec(sch, skb);
+	sch->q.qlen--;
+	qdisc_bstats_update(sch, skb);
 	if (private->logs) {
 		entry.cake.packet = cpu_to_le32(cake_skb(skb)->number);
 		entry.cake.bytes = cpu_to_le32(qdisc_pkt_len(skb));
@@ -328,9 +351,6 @@ static struct sk_buff *cake_dequeue(struct Qdisc *sch)
 		entry.cake.seq = cpu_to_le32(cake_seq(skb));
 		cake_append(sch, &entry, AQMLAB_CAKE_DEPARTURE, call);
 	}
-	qdisc_qstats_backlog_dec(sch, skb);
-	sch->q.qlen--;
-	qdisc_bstats_update(sch, skb);
 	return skb;
 }
 
@@ -430,45 +450,29 @@ static struct Qdisc_ops cake_ops __read_mostly = {
 	.owner		= THIS_MODULE,
 };
 
-static void cake_remove_probes(size_t count)
-{
-	while (count--)
-		unregister_kretprobe(&cake_probes[count]);
-}
-
 static int __init cake_module_init(void)
 {
-	size_t count;
 	int error;
 
-	cake_calls = alloc_percpu(struct cake_call);
+	cake_calls = vzalloc(array_size(nr_cpu_ids, sizeof(*cake_calls)));
 	if (!cake_calls)
 		return -ENOMEM;
 	error = aqmlab_log_open(KBUILD_MODNAME);
-	if (error)
-		goto without_log;
-	for (count = 0; count < ARRAY_SIZE(cake_probes); count++) {
-		error = register_kretprobe(&cake_probes[count]);
+	if (!error) {
+		error = register_qdisc(&cake_ops);
 		if (error)
-			goto without_probes;
+			aqmlab_log_close();
 	}
-	error = register_qdisc(&cake_ops);
-	if (!error)
-		return 0;
-without_probes:
-	cake_remove_probes(count);
-	aqmlab_log_close();
-without_log:
-	free_percpu(cake_calls);
+	if (error)
+		vfree(cake_calls);
 	return error;
 }
 
 static void __exit cake_module_exit(void)
 {
 	unregister_qdisc(&cake_ops);
-	cake_remove_probes(ARRAY_SIZE(cake_probes));
 	aqmlab_log_close();
-	free_percpu(cake_calls);
+	vfree(cake_calls);
 }
 
 module_init(cake_module_init);
