@@ -381,9 +381,9 @@ def _total(some: Sequence[Row], name: str) -> int:
 
 
 PAGE = """A tap (`sch_aqmlab_cake.c`, a kernel module) is a qdisc with one class, whose child is the kernel's
-`sch_cake`. It stands below a token bucket in the [emulated machine](../live-vm.md). It logs each enqueue and dequeue: packet,
-length, code point, ECN field, memory, return code, backlog, and the packets and bytes that the parent counts. It also
-logs each value that cake gets from the kernel: `ktime_get`, `get_random_u16`, `get_random_u32` and
+`sch_cake`. It stands below a token bucket in the [emulated machine](../live-vm.md). It logs each enqueue and dequeue:
+packet, length, code point, ECN field, memory, return code, backlog, and the packets and bytes that the parent counts.
+It also logs each value that cake gets from the kernel: `ktime_get`, `get_random_u16`, `get_random_u32` and
 `flow_hash_from_keys`.
 
 Cake is the distribution's file `sch_cake.ko` with unchanged code. Its four imported names are changed to those of

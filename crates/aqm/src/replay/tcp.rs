@@ -40,7 +40,7 @@ fn options(mut rest: &[u8]) -> (KnownOptions, bool) {
                 match *kind {
                     TIME_STAMP if value.len() == 8 => known.stamps = [be(value, 0), be(value, 4)],
                     SACK => {
-                        are_known &= value.len() % 8 == 0;
+                        are_known &= value.len().is_multiple_of(8);
                         let blocks = value.chunks_exact(8).take(MAX_SACK_BLOCKS);
                         known.blocks = blocks.len() as u8;
                         known

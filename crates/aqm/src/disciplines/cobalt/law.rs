@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn roots_of_linux() {
-        for count in 2..ROOTS {
+        for (count, found) in ROOTS_6_12.iter().enumerate().skip(2) {
             let root = libm::rint(4_294_967_296.0 / libm::sqrt(count as f64));
-            assert!((f64::from(ROOTS_6_12[count]) - root).abs() <= 1.0, "{count}");
+            assert!((f64::from(*found) - root).abs() <= 1.0, "{count}");
         }
         // Four steps from 1 end at 0.706708 in place of 0.707107.
         assert_eq!([2, 3, 6].map(|n| ROOTS_6_1[n]), [3_035_289_760, 2_479_700_455, 1_753_413_055]);
