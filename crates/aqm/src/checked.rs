@@ -1,6 +1,6 @@
 use aqmlab_units::{Span, Time};
 
-use crate::{AckFields, Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc};
+use crate::{AckFields, Backlog, Dequeue, DropReason, Gauge, Host, Logged, Meta, Packet, Qdisc};
 
 /// A wrapper that checks the invariants of all disciplines after every call.
 ///
@@ -97,6 +97,14 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
 
     fn ack_fields(&mut self, packet: &Packet<u32>) -> Option<AckFields> {
         self.host.ack_fields(packet)
+    }
+
+    fn logged(&mut self, packet: &Packet<u32>) -> Option<Logged> {
+        self.host.logged(packet)
+    }
+
+    fn dropped_at(&mut self, now: Time) -> Time {
+        self.host.dropped_at(now)
     }
 
     fn uniform(&mut self) -> f64 {

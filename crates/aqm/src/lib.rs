@@ -6,6 +6,7 @@
 //! Detection (RED) and its descendants are built from exchangeable components (see [`red`]); all other disciplines are in
 //! `disciplines`.
 
+mod acknowledgement;
 mod checked;
 mod discipline;
 mod disciplines;
@@ -23,6 +24,7 @@ pub mod replay;
 mod spec;
 mod tin_stats;
 
+pub use acknowledgement::{AckFields, AckOptions, KnownOptions, MAX_SACK_BLOCKS};
 pub use aqmlab_units::{LEVELS, Parameter, ValueKind, name_of};
 pub(crate) use aqmlab_units::{names, value_of};
 pub use checked::Checked;
@@ -33,7 +35,7 @@ pub use fifo::Fifo;
 pub use over_fifo::{Decide, OverFifo, Verdict};
 pub use packet::{Ecn, Header, Kind, Meta, Packet};
 pub use preset::{PRESETS, Preset};
-pub use qdisc::{AckFields, Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Qdisc, Visitor};
+pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Logged, Qdisc, Visitor};
 pub(crate) use red::SpacingState;
 pub use registry::{parts_with, plugin_parameter};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, RedParts, Resolved, Spec, Value};

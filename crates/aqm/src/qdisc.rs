@@ -1,5 +1,6 @@
 use aqmlab_units::{Span, Time};
 
+use crate::acknowledgement::AckFields;
 use crate::red::AVERAGE;
 use crate::{Meta, Packet, TinStats, Verdict};
 
@@ -57,15 +58,15 @@ impl DropReason {
     }
 }
 
-/// The fields of a pure acknowledgement that an ACK filter compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AckFields {
-    /// The number acknowledged.
-    pub number: i32,
-    /// The flags of the ECN echo.
-    pub ecn: u8,
-    /// It has options: SACK blocks or a time stamp.
-    pub has_options: bool,
+/// Values of a packet that a kernel computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Logged {
+    /// Hash of the flow.
+    pub flow: u32,
+    /// Hashes of the source host and of the destination host.
+    pub hosts: [u32; 2],
+    /// Bytes of memory that the packet takes.
+    pub memory: u32,
 }
 
 /// The environment of a discipline: provides random numbers, and receives dropped and marked packets.
@@ -82,9 +83,17 @@ pub trait Host<P> {
     fn hosts(&mut self, packet: &Packet<P>) -> [u32; 2] {
         [packet.meta.flow; 2]
     }
-    /// Return the fields of a packet that is a pure acknowledgement; `None` where they are not known.
+    /// Return the fields of a packet that is an acknowledgement; `None` where they are not known.
     fn ack_fields(&mut self, _packet: &Packet<P>) -> Option<AckFields> {
         None
+    }
+    /// Return what a kernel computed of a packet, which the replay of its log uses in place of the discipline's own values.
+    fn logged(&mut self, _packet: &Packet<P>) -> Option<Logged> {
+        None
+    }
+    /// Return the time at which a call that began at `now` drops a packet, since a kernel reads its clock again.
+    fn dropped_at(&mut self, now: Time) -> Time {
+        now
     }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
     fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}

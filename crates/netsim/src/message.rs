@@ -1,6 +1,6 @@
 //! The message between stations: a packet with the key of its next arrival.
 
-use aqmlab_aqm::{AckFields, Ecn, Header, Kind, Meta};
+use aqmlab_aqm::{AckFields, AckOptions, Ecn, Header, Kind, Meta};
 use aqmlab_transport::{Ack, Data, DataFlags, NewData, PlainAck, SackBlocks};
 use aqmlab_units::{Time, prefetch};
 
@@ -70,7 +70,8 @@ impl Numbered for Rest {
             return None;
         }
         let (ace, echo) = (self.header >> FLAGS_AT & ACE, self.header >> 28 & (ECHO >> 28));
-        Some(AckFields { number: self.number, ecn: (ace | echo) as u8, has_options: self.sack != NO_SACK })
+        let options = if self.sack == NO_SACK { AckOptions::None } else { AckOptions::Unknown };
+        Some(AckFields { number: self.number, ecn: (ace | echo) as u8, is_pure: true, options })
     }
 }
 
@@ -394,7 +395,7 @@ mod tests {
             assert_eq!(store.take_ack(&message), ack);
         }
         let fields = |store: &mut SackStore, ack: &Ack| store.message(KEY, 7, true, ack).rest().ack_fields();
-        let expected = AckFields { number: 3, ecn: 0b1101, has_options: false };
+        let expected = AckFields { number: 3, ecn: 0b1101, is_pure: true, options: AckOptions::None };
         assert_eq!(fields(&mut store, &Ack { ace: 5, ..plain }), Some(expected));
         assert_eq!(fields(&mut store, &Ack { ece: false, ..plain }), Some(AckFields { ecn: 0, ..expected }));
         let mut ack = plain;

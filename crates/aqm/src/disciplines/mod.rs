@@ -31,6 +31,7 @@ mod sred;
 mod testing;
 
 pub(crate) use crate::spec::ParameterReader;
+pub(crate) use cake::Cake;
 pub(crate) use codel::LinuxState;
 pub(crate) use scheduler::{class_parameters, has_class_queues};
 

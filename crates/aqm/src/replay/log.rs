@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use aqmlab_units::Time;
 
-use super::record::{Record, RecordKind};
+use super::cake::{CakeRecord, CallKind, TappedCake};
+use super::record::{Record, RecordKind, word};
 use super::tap::{TapKind, TapRecord, TappedQueue};
 use crate::red::Red;
 use crate::{Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved};
@@ -49,6 +50,7 @@ pub type Levels = [u8; 64];
 pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Replayed, Difference> {
     let mut queues = BTreeMap::new();
     let mut tapped = BTreeMap::new();
+    let mut cakes = BTreeMap::new();
     let mut replayed = Replayed::default();
     for chunk in log.chunks(Record::BYTES) {
         let at = At { record: replayed.records, time_ns: 0 };
@@ -66,8 +68,14 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
             replayed.records += 1;
             continue;
         }
-        let record =
-            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 16 to 19"))?;
+        if let Some(record) = CakeRecord::read(bytes) {
+            at.compare("sequence", word(bytes, 16), replayed.records as u32)?;
+            step_cake(queue, &record, bytes[63], &mut cakes, &mut replayed, at)?;
+            replayed.records += 1;
+            continue;
+        }
+        let record = Record::read(bytes)
+            .ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3, 16 to 19 or 32 to 37"))?;
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {
@@ -84,6 +92,30 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
         }
     }
     Ok(replayed)
+}
+
+/// Repeat a record of a tap of cake.
+fn step_cake(
+    queue: &Resolved,
+    record: &CakeRecord,
+    instance: u8,
+    cakes: &mut BTreeMap<u8, TappedCake>,
+    replayed: &mut Replayed,
+    at: At,
+) -> Result<(), Difference> {
+    if let CakeRecord::Call(call) = record
+        && call.kind == CallKind::Reset
+    {
+        cakes.insert(instance, TappedCake::new(queue, at)?);
+        return Ok(());
+    }
+    let cake = cakes.get_mut(&instance).ok_or_else(|| at.no_reset())?;
+    match record {
+        CakeRecord::Values(values) => cake.keep_values(*values),
+        CakeRecord::Header(bytes, length) => cake.keep_header(&bytes[..*length]),
+        CakeRecord::Call(call) => cake.step(call, replayed, At { time_ns: call.time_ns, ..at })?,
+    }
+    Ok(())
 }
 
 impl Difference {

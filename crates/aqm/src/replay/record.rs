@@ -93,6 +93,11 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     (0..4).map(|i| u32::from(bytes[at + i]) << (8 * i)).sum()
 }
 
+/// Read 16 bits.
+pub(super) fn half(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,14 @@
-//! ACK filter (section III.D of the paper; Linux 6.12): an acknowledgement that arrives makes older ones of its flow superfluous.
+//! ACK filter (section III.D of the paper; Linux): an acknowledgement that arrives makes older ones of its flow superfluous.
 //!
 //! The filter looks from the head of the queue for acknowledgements that tell nothing that the arriving one does not. It drops the first of
 //! two, or, if it is aggressive, also one that the arriving one follows at once and whose ECN echo is equal. An older one may be dropped if its
-//! number is not above that of the arriving one, which, where the numbers are equal, has options that it lacks. Another ECN echo behind it
-//! keeps it.
+//! number is not above that of the arriving one, its time stamps are not later, and the arriving one covers its SACK blocks; where the
+//! numbers are equal, the arriving one has to cover more than these. Another ECN echo behind it keeps it.
 //!
-//! Difference from Linux: an acknowledgement with options (SACK blocks, time stamp) is never dropped, where Linux compares them.
+//! Difference from Linux: where the values of options are not known, as in simulations, an acknowledgement with options is never dropped.
 
 use crate::disciplines::flow_queues::FlowQueues;
-use crate::{AckFields, DropClass, DropReason, Host, Kind, Packet};
+use crate::{AckFields, AckOptions, DropClass, DropReason, Host, Kind, KnownOptions, Packet};
 
 /// The drop of an older acknowledgement.
 pub(super) const ACK_FILTER: DropReason = DropReason::new(&("ack-filter", DropClass::Forced));
@@ -68,7 +68,66 @@ impl AckFilter {
 
 /// Return whether an older acknowledgement tells nothing that a new one does not.
 fn is_covered(old: AckFields, new: AckFields) -> bool {
-    !old.has_options && (old.number < new.number || old.number == new.number && new.has_options)
+    let difference = old.number.wrapping_sub(new.number);
+    if !old.is_pure || difference > 0 {
+        return false;
+    }
+    let known = |options| match options {
+        AckOptions::None => Some(KnownOptions::default()),
+        AckOptions::Known(known) => Some(known),
+        AckOptions::Unknown => None,
+    };
+    let Some(old_options) = known(old.options) else { return false };
+    let Some(new_options) = known(new.options) else {
+        return old.options == AckOptions::None;
+    };
+    let is_later = |(old, new): (u32, u32)| is_after(old, new);
+    if old_options.stamps.into_iter().zip(new_options.stamps).any(is_later) {
+        return false;
+    }
+    match covers(new_options.sack(), old_options.sack(), old.number as u32) {
+        Cover::Less => false,
+        Cover::Equal => difference < 0,
+        Cover::More => true,
+    }
+}
+
+/// How the SACK blocks of one acknowledgement cover those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    /// Not all of them, or they have a duplicate SACK.
+    Less,
+    /// All of them.
+    Equal,
+    /// All of them and more bytes.
+    More,
+}
+
+/// Compare the new blocks with the old ones, whose acknowledgement has this number.
+fn covers(new: &[[u32; 2]], old: &[[u32; 2]], number: u32) -> Cover {
+    if old.is_empty() || new.is_empty() {
+        return match (old.is_empty(), new.is_empty()) {
+            (true, true) => Cover::Equal,
+            (true, false) => Cover::More,
+            (false, _) => Cover::Less,
+        };
+    }
+    let is_within = |[first, end]: [u32; 2], [outer, outer_end]: [u32; 2]| {
+        !is_after(outer, first) && !is_after(end, outer_end)
+    };
+    let is_duplicate = |block: &[u32; 2]| is_after(number, block[0]);
+    if old.iter().any(|block| is_duplicate(block) || !new.iter().any(|outer| is_within(*block, *outer))) {
+        return Cover::Less;
+    }
+    let bytes = |blocks: &[[u32; 2]]| {
+        blocks.iter().fold(0_u32, |sum, [first, end]| sum.wrapping_add(end.wrapping_sub(*first)))
+    };
+    if bytes(new) > bytes(old) { Cover::More } else { Cover::Equal }
+}
+
+/// Return whether a number that wraps is after another one.
+fn is_after(a: u32, b: u32) -> bool {
+    (b.wrapping_sub(a) as i32) < 0
 }
 
 #[cfg(test)]
@@ -92,7 +151,8 @@ mod tests {
         fn marked(&mut self, _packet: &Packet<Ack>, _reason: DropReason) {}
         fn ack_fields(&mut self, packet: &Packet<Ack>) -> Option<AckFields> {
             let (number, ecn, has_options) = packet.payload;
-            Some(AckFields { number, ecn, has_options })
+            let options = if has_options { AckOptions::Unknown } else { AckOptions::None };
+            Some(AckFields { number, ecn, is_pure: true, options })
         }
     }
 
@@ -144,5 +204,34 @@ mod tests {
         assert_eq!(dropped(AckFilter::On, &acks), Some(1));
         // The echo of the arrival differs: aggressive filters leave the one before it.
         assert_eq!(dropped(AckFilter::Aggressive, &[(1, 0, false), (2, 8, false)]), None);
+    }
+
+    fn with(number: i32, stamps: [u32; 2], blocks: &[[u32; 2]]) -> AckFields {
+        let mut known = KnownOptions { stamps, blocks: blocks.len() as u8, ..KnownOptions::default() };
+        known.sack[..blocks.len()].copy_from_slice(blocks);
+        AckFields { number, ecn: 0, is_pure: true, options: AckOptions::Known(known) }
+    }
+
+    #[test]
+    fn time_stamps_may_not_be_later() {
+        let covered = |old, new| is_covered(with(1, old, &[]), with(2, new, &[]));
+        assert!(covered([5, 7], [5, 7]) && covered([5, 7], [6, 8]));
+        assert!(!covered([6, 7], [5, 7]) && !covered([5, 8], [5, 7]));
+        assert!(covered([u32::MAX, 0], [3, 0]), "they wrap");
+        assert!(!is_covered(AckFields { is_pure: false, ..with(1, [0; 2], &[]) }, with(2, [0; 2], &[])));
+    }
+
+    #[test]
+    fn blocks_have_to_be_covered() {
+        let covered = |number, old: &[[u32; 2]], new: &[[u32; 2]]| {
+            is_covered(with(number, [0; 2], old), with(5, [0; 2], new))
+        };
+        assert!(covered(5, &[], &[[10, 20]]) && !covered(5, &[[10, 20]], &[]));
+        assert!(!covered(5, &[[10, 20]], &[[10, 20]]) && covered(4, &[[10, 20]], &[[10, 20]]));
+        assert!(covered(5, &[[10, 20]], &[[10, 30]]) && covered(5, &[[10, 20]], &[[30, 40], [10, 20]]));
+        assert!(!covered(4, &[[10, 20], [40, 50]], &[[10, 30]]));
+        assert!(!covered(4, &[[3, 4]], &[[3, 4]]), "a duplicate");
+        assert!(!covered(6, &[], &[[10, 20]]), "overtaken");
+        assert!(covered(-3, &[], &[]), "numbers wrap");
     }
 }

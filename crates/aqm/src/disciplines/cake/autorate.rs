@@ -1,11 +1,11 @@
-//! `autorate-ingress`: the rate follows the highest rate at which packets arrive (Linux 6.12).
+//! `autorate-ingress`: the rate follows the highest rate at which packets arrive.
 //!
 //! An arrival after a gap longer than the average gap ends a window, whose bytes over its time are a measured rate. The peak follows
 //! measured rates that are higher with weight 1/4, and lower ones with weight 1/256; the shaper gets 15/16 of it, at most once in 250 ms.
-//!
-//! Reading: the time of a change counts for the next one. In Linux 6.12 nothing sets it, so that each window changes the rate.
+//! In Linux 6.1 and 6.12 each window changes the rate, since nothing notes the time of a change.
 
 use super::tin::ewma;
+use crate::disciplines::cobalt::Kernel;
 
 const SECOND: u64 = 1_000_000_000;
 /// Least time between two changes of the rate, in nanoseconds.
@@ -20,17 +20,18 @@ pub(super) struct AutoRate {
     window_bytes: u64,
     peak: u64,
     last_change: u64,
+    kernel: Kernel,
 }
 
 impl AutoRate {
     /// Create an estimate that begins with this rate.
-    pub fn new(rate: u64) -> Self {
-        Self { peak: rate, ..Self::default() }
+    pub fn new(rate: u64, kernel: Kernel) -> Self {
+        Self { peak: rate, kernel, ..Self::default() }
     }
 
-    /// Note the arrival of a packet. Return the new rate if it changes.
-    pub fn arrived(&mut self, now: u64, bytes: u32) -> Option<u64> {
-        self.window_bytes += u64::from(bytes);
+    /// Note the arrival of a packet of this length, less that of a packet dropped for it. Return the new rate if it changes.
+    pub fn arrived(&mut self, now: u64, bytes: i64) -> Option<u64> {
+        self.window_bytes = self.window_bytes.wrapping_add_signed(bytes);
         let gap = now.saturating_sub(self.last_arrival).min(SECOND);
         // Bursts, as of an aggregate of a wireless link, do not end a window.
         self.average_gap = ewma(self.average_gap, gap, if gap > self.average_gap { 2 } else { 8 });
@@ -46,7 +47,9 @@ impl AutoRate {
         if now <= self.last_change + SPACING {
             return None;
         }
-        self.last_change = now;
+        if self.kernel == Kernel::V7_3 {
+            self.last_change = now;
+        }
         Some(self.peak.saturating_mul(15) >> 4)
     }
 }
@@ -80,5 +83,13 @@ mod tests {
         // 0.1 s later the window ends again, but the last change was less than 250 ms ago.
         assert_eq!(estimate.arrived(400_000_000, 3000), None);
         assert_eq!(estimate.peak, 2500 - 625 + 30_000 / 4);
+    }
+
+    #[test]
+    fn older_kernels_change_the_rate_with_each_window() {
+        let mut estimate = AutoRate::new(0, Kernel::V6_12);
+        assert_eq!(estimate.arrived(300_000_000, 3000), Some(2343));
+        // 2500 - 625 + 7500 = 9375, 15/16 of it.
+        assert_eq!(estimate.arrived(400_000_000, 3000), Some(8789));
     }
 }

@@ -156,6 +156,16 @@ impl Flows {
         *tail = queue as u32;
     }
 
+    /// Move the first flow of a list to the end of the old ones.
+    #[inline]
+    pub fn requeue(&mut self, list: ListName, queue: usize) {
+        let is_alone = list == ListName::Old && self.lists[ListName::Old as usize].tail == queue as u32;
+        if !is_alone {
+            self.remove(list, queue);
+            self.push(ListName::Old, queue);
+        }
+    }
+
     /// Remove a flow from its list.
     #[inline]
     pub fn remove(&mut self, list: ListName, queue: usize) {
@@ -187,6 +197,18 @@ mod tests {
         assert_eq!(flows.next(false), Some((8, ListName::Old)));
         flows.push(ListName::New, 9);
         assert_eq!(flows.next(false), Some((9, ListName::New)));
+    }
+
+    #[test]
+    fn a_flow_that_is_alone_stays() {
+        let mut flows = Flows::new();
+        flows.push(ListName::New, 7);
+        flows.requeue(ListName::New, 7);
+        flows.requeue(ListName::Old, 7);
+        assert_eq!(flows.next(false), Some((7, ListName::Old)));
+        flows.push(ListName::Old, 8);
+        flows.requeue(ListName::Old, 7);
+        assert_eq!((flows.first(ListName::Old), flows[8].next), (Some(8), 7));
     }
 
     proptest! {

@@ -1,5 +1,5 @@
 //! CAKE, common applications kept enhanced (T. Hoeiland-Joergensen, D. Taht and J. Morton, "Piece of CAKE: a comprehensive queue management
-//! solution for home gateways", LANMAN 2018; tc-cake(8); the behaviour of Linux 6.12's `sch_cake`).
+//! solution for home gateways", LANMAN 2018; tc-cake(8); the behaviour of `sch_cake` of Linux 6.1, 6.12 and 7.3).
 //!
 //! Packets go by code point to a tin (`diffserv.rs`), and in it by the hash of their flow (`hash.rs`) to a queue under
 //! [COBALT](super::cobalt). Queues are served in turn, new ones first (`flows.rs`), with quanta that divide the share of a host by its flows
@@ -22,6 +22,7 @@
 //! | `memlimit` | bytes | 4 rate rtt, at least 4 MiB | at least 1 | |
 //! | `limit` | packets or bytes | 10240 packets | at least 1 | Linux `sch_cake.c`: the most that `memlimit` is by default |
 //! | `memory` | | `truesize` | or `length` | Linux `skbuff.h` |
+//! | `dialect` | | `linux-7.3` | or `linux-6.12`, `linux-6.1` | Linux `sch_cake.c` |
 //! | `max_packet` | bytes | 1514 | 1 to 65535 | Linux `sch_cake.c` |
 //!
 //! Readings, where paper, manual and kernel differ or are silent:
@@ -29,9 +30,10 @@
 //! * The last packet of a queue is never dropped by COBALT, as in Linux.
 //! * An empty queue keeps its place in its list until its turn comes, and COBALT's state decays only while packets wait elsewhere, as in
 //!   Linux, whose watchdog for empty queues does nothing.
-//! * The heap of the longest queues is whole. Linux's moves a queue down by one level at a time, so that the queue of which it drops is not
-//!   always the longest after several drops.
-//! * COBALT's roots are exact, see [`cobalt`](super::cobalt); a packet that BLUE selects is not marked before.
+//! * Times are whole nanoseconds and roots those of Linux, see [`law`](super::cobalt::law). A packet that BLUE selects is not marked before,
+//!   unless it is the last of its queue.
+//! * Kernels differ: `dialect` selects the roots of Linux 6.1 or those from 6.12 on; in 7.3 BLUE draws no number for a packet that the
+//!   control law drops, and `autorate_ingress` waits 250 ms between two changes.
 //! * The flow label takes the place of the hash of addresses and ports. Hosts are those that the environment knows
 //!   ([`Host::hosts`](crate::Host::hosts)).
 //! * `ecn = false` drops where Linux always marks.
@@ -106,7 +108,7 @@ impl<P: Copy + Default> Cake<P> {
     /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
         let diffserv = params.diffserv;
-        let (law, ..) = tin::configure(0, params.target, params.rtt, params.max_packet, params.ecn);
+        let (law, ..) = tin::configure(0, params);
         let tin = |(number, name): (usize, &&'static str)| {
             Tin::new(name, params.isolation, diffserv.weight(number), law)
         };
@@ -120,7 +122,7 @@ impl<P: Copy + Default> Cake<P> {
             last: 0,
             shaper: Shaper::default(),
             rate: 0,
-            autorate: AutoRate::new(params.rate),
+            autorate: AutoRate::new(params.rate, params.kernel),
             controller: params.controller.as_ref().map(|settings| Box::new(Controller::new(settings))),
             overflow: Overflow::new(),
             memory: 0,
@@ -133,10 +135,10 @@ impl<P: Copy + Default> Cake<P> {
 
     /// Set the rate in bytes per second, 0 for unlimited, with all that follows from it.
     fn set_rate(&mut self, rate: u64) {
-        let Params { target, rtt, max_packet, ecn, diffserv, .. } = self.params;
+        let diffserv = self.params.diffserv;
         for (number, tin) in self.tins.iter_mut().enumerate() {
             let threshold = diffserv.threshold(number, rate);
-            (tin.law, tin.packet_time, tin.quantum) = tin::configure(threshold, target, rtt, max_packet, ecn);
+            (tin.law, tin.packet_time, tin.quantum) = tin::configure(threshold, &self.params);
             tin.clock.byte_time = ByteTime::of_rate(threshold);
             tin.threshold = threshold;
         }
@@ -165,6 +167,11 @@ impl<P: Copy + Default> Cake<P> {
         })
     }
 
+    /// Return the length of a packet in the shaper and in the shares of flows.
+    pub(crate) fn on_wire(&self, bytes: u32) -> u32 {
+        self.params.framing.on_wire(bytes)
+    }
+
     /// Return whether the shaper is at work.
     #[inline]
     fn is_shaped(&self) -> bool {
@@ -173,46 +180,126 @@ impl<P: Copy + Default> Cake<P> {
 
     /// Charge a packet that leaves or is dropped to the clocks, if there is a shaper. Return its length on the wire.
     #[inline]
-    fn charge(&mut self, tin: usize, bytes: u32, now: Time, is_dropped: bool) -> u32 {
+    fn charge(&mut self, tin: usize, bytes: u32, now: u64, is_dropped: bool) -> u32 {
         let on_wire = self.params.framing.on_wire(bytes);
         if self.is_shaped() {
-            self.tins[tin].clock.charge(on_wire, nanoseconds(now));
+            self.tins[tin].clock.charge(on_wire, now);
             self.shaper.charge(on_wire, is_dropped);
         }
         on_wire
     }
 
     /// Drop at the head of the longest queue.
-    fn drop_from_longest(&mut self, now: Time, host: &mut impl Host<P>) {
+    fn drop_from_longest(&mut self, now: u64, host: &mut impl Host<P>) {
+        let now = nanoseconds(host.dropped_at(time(now)));
         let Self { queues, overflow, .. } = self;
         let longest = overflow.longest(|queue| bytes_of(queues, queue));
         let (tin, queue) = (longest / QUEUES, longest % QUEUES);
-        let Some(packet) = self.queues.pop(longest) else { return };
-        self.tins[tin].overflowed(queue, now);
-        self.left(longest, &packet);
+        let Some(packet) = self.queues.pop(longest) else { return self.overflow.rebuild() };
+        self.tins[tin].overflowed(queue, time(now));
+        self.left(longest, &packet, host);
         if self.params.ingress {
             self.charge(tin, packet.meta.bytes, now, true);
         }
         host.dropped(packet, DropReason::OVERFLOW);
     }
 
+    /// Return the memory that a packet takes.
+    #[inline]
+    fn memory_of(&self, packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
+        host.logged(packet)
+            .map_or_else(|| self.params.memory.of(packet.meta.bytes), |known| known.memory.into())
+    }
+
     /// Note that a packet has left a queue.
     #[inline]
-    fn left(&mut self, queue: usize, packet: &Packet<P>) {
-        let bytes = packet.meta.bytes;
-        self.memory -= self.params.memory.of(bytes);
-        self.tins[queue / QUEUES].backlog.take(bytes);
+    fn left(&mut self, queue: usize, packet: &Packet<P>, host: &mut impl Host<P>) {
+        self.memory -= self.memory_of(packet, host);
+        self.tins[queue / QUEUES].backlog.take(packet.meta.bytes);
         let queues = &self.queues;
         self.overflow.shrank(queue, |queue| bytes_of(queues, queue));
     }
 
+    /// Select the tin and the queue of an arriving packet. Return the queue's number among all. Clocks that were not used lose their time.
+    #[inline]
+    fn classify(&mut self, now: u64, packet: &Packet<P>, host: &mut impl Host<P>) -> usize {
+        let common = self.common(host);
+        let number = usize::from(self.tin_of[usize::from(packet.meta.header.dscp() & 63)]);
+        let tin = &mut self.tins[number];
+        let queue = tin.classify(common, packet, host);
+        if tin.backlog.packets == 0 {
+            tin.clock.on_backlog(now);
+            if self.queues.total().packets == 0 {
+                self.shaper.on_backlog(now);
+            }
+        }
+        number * QUEUES + queue
+    }
+
+    /// Append a packet to a queue.
+    #[inline]
+    fn append(&mut self, queue: usize, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        if self.params.wash {
+            packet.meta.header.set_dscp(0);
+        }
+        let tin = &mut self.tins[queue / QUEUES];
+        tin.backlog.add(packet.meta.bytes);
+        tin.counts.longest = tin.counts.longest.max(packet.meta.bytes);
+        self.memory += self.memory_of(&packet, host);
+        self.queues.push(queue, packet);
+    }
+
+    /// Drop an acknowledgement that the last packet of a queue makes superfluous. Return its length; 0 if there is none.
+    #[inline]
+    fn filter_acks(&mut self, queue: usize, now: u64, packet: &Packet<P>, host: &mut impl Host<P>) -> u32 {
+        let Some(slot) = self.params.ack_filter.superfluous(&self.queues, queue, packet, host) else {
+            return 0;
+        };
+        let older = self.queues.remove(queue, slot);
+        let bytes = older.meta.bytes;
+        self.memory -= self.memory_of(&older, host);
+        let tin = &mut self.tins[queue / QUEUES];
+        tin.backlog.take(bytes);
+        tin.counts.ack_drops += 1;
+        if self.params.ingress {
+            self.charge(queue / QUEUES, bytes, now, true);
+        }
+        host.dropped(older, ACK_FILTER);
+        bytes
+    }
+
+    /// Note that so many bytes have joined a queue, and drop packets as long as the memory is full.
+    #[inline]
+    fn joined(&mut self, queue: usize, now: u64, bytes: i64, host: &mut impl Host<P>) {
+        let queues = &self.queues;
+        self.overflow.grew(queue, |queue| bytes_of(queues, queue));
+        if self.params.autorate
+            && let Some(rate) = self.autorate.arrived(now, bytes)
+        {
+            self.set_rate(rate);
+        }
+        self.tins[queue / QUEUES].arrived(queue % QUEUES, host);
+        while self.memory > self.memlimit {
+            self.drop_from_longest(now, host);
+        }
+    }
+
+    /// Enqueue the segments of a packet that Linux splits (`split-gso`): they arrive together.
+    pub(crate) fn enqueue_segments(&mut self, now: Time, segments: &[Packet<P>], host: &mut impl Host<P>) {
+        let now = nanoseconds(now);
+        let Some(first) = segments.first() else { return };
+        let queue = self.classify(now, first, host);
+        segments.iter().for_each(|segment| self.append(queue, *segment, host));
+        self.joined(queue, now, segments.iter().map(|segment| i64::from(segment.meta.bytes)).sum(), host);
+    }
+
     /// Select the tin to serve; at least one packet waits.
     #[inline]
-    fn choose_tin(&mut self, now: Time) {
+    fn choose_tin(&mut self, now: u64) {
         if self.tins.len() == 1 {
             return;
         }
-        if self.is_shaped() { self.choose_by_clocks(nanoseconds(now)) } else { self.choose_by_weights() }
+        if self.is_shaped() { self.choose_by_clocks(now) } else { self.choose_by_weights() }
     }
 
     /// Select the last tin below its threshold; if there is none, the tin with the earliest clock.
@@ -266,7 +353,7 @@ impl<P: Copy + Default> Cake<P> {
     #[inline]
     fn serve_tin(
         &mut self,
-        now: Time,
+        now: u64,
         looks_at_decaying: &mut bool,
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
@@ -278,13 +365,13 @@ impl<P: Copy + Default> Cake<P> {
             let mut is_charged = false;
             while !is_charged {
                 if !self.queues.pop_into(number, packet) {
-                    self.tins[tin].ran_empty(queue, list, now);
+                    self.tins[tin].ran_empty(queue, list, time(now));
                     return false;
                 }
-                self.left(number, packet);
-                let waits = self.queues.backlog(number).packets > 0;
-                let reason = self.tins[tin].should_drop(queue, ingress, now, packet, host);
-                let Some(reason) = reason.filter(|_| waits) else { return true };
+                self.left(number, packet, host);
+                let is_last = self.queues.backlog(number).packets == 0;
+                let reason = self.tins[tin].should_drop(queue, ingress, time(now), is_last, packet, host);
+                let Some(reason) = reason.filter(|_| !is_last) else { return true };
                 self.tins[tin].counts.drops += 1;
                 host.dropped(*packet, reason);
                 if ingress {
@@ -300,12 +387,12 @@ impl<P: Copy + Default> Cake<P> {
 
     /// Note that a packet leaves by the link.
     #[inline]
-    fn send(&mut self, now: Time, packet: &Packet<P>, host: &mut impl Host<P>) {
+    fn send(&mut self, now: u64, packet: &Packet<P>, host: &mut impl Host<P>) {
         let on_wire = self.charge(self.current, packet.meta.bytes, now, false);
         let tin = &mut self.tins[self.current];
         tin.charge(self.last, on_wire);
         tin.counts.sent(packet.meta.bytes);
-        tin.delays.note(nanoseconds(now).saturating_sub(nanoseconds(packet.meta.arrival)));
+        tin.delays.note(now.saturating_sub(nanoseconds(packet.meta.arrival)));
         self.overflow.departed();
         if let Some(controller) = &mut self.controller {
             controller.sent(packet.meta.bytes);
@@ -322,52 +409,24 @@ fn nanoseconds(time: Time) -> u64 {
     time.0 / 1000
 }
 
+/// The time of so many nanoseconds.
+#[inline]
+fn time(nanoseconds: u64) -> Time {
+    Time(nanoseconds.saturating_mul(1000))
+}
+
 #[inline]
 fn bytes_of<P: Copy + Default>(queues: &FlowQueues<P>, queue: usize) -> u64 {
     queues.find_backlog(queue).bytes
 }
 
 impl<P: Copy + Default> Qdisc<P> for Cake<P> {
-    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let common = self.common(host);
-        let bytes = packet.meta.bytes;
-        let number = usize::from(self.tin_of[usize::from(packet.meta.header.dscp() & 63)]);
-        if self.params.wash {
-            packet.meta.header.set_dscp(0);
-        }
-        let tin = &mut self.tins[number];
-        let queue = tin.classify(common, &packet, host);
-        if tin.backlog.packets == 0 {
-            tin.clock.on_backlog(nanoseconds(now));
-            if self.queues.total().packets == 0 {
-                self.shaper.on_backlog(nanoseconds(now));
-            }
-        }
-        tin.backlog.add(bytes);
-        tin.counts.longest = tin.counts.longest.max(bytes);
-        tin.arrived(queue, host);
-        self.memory += self.params.memory.of(bytes);
-        let queue = number * QUEUES + queue;
-        self.queues.push(queue, packet);
-        if let Some(slot) = self.params.ack_filter.superfluous(&self.queues, queue, &packet, host) {
-            let older = self.queues.remove(queue, slot);
-            self.left(queue, &older);
-            if self.params.ingress {
-                self.charge(number, older.meta.bytes, now, true);
-            }
-            self.tins[number].counts.ack_drops += 1;
-            host.dropped(older, ACK_FILTER);
-        }
-        let queues = &self.queues;
-        self.overflow.grew(queue, |queue| bytes_of(queues, queue));
-        if self.params.autorate
-            && let Some(rate) = self.autorate.arrived(nanoseconds(now), bytes)
-        {
-            self.set_rate(rate);
-        }
-        while self.memory > self.memlimit {
-            self.drop_from_longest(now, host);
-        }
+    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+        let now = nanoseconds(now);
+        let queue = self.classify(now, &packet, host);
+        self.append(queue, packet, host);
+        let filtered = self.filter_acks(queue, now, &packet, host);
+        self.joined(queue, now, i64::from(packet.meta.bytes) - i64::from(filtered), host);
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
@@ -379,10 +438,10 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        let mut looks_at_decaying = true;
+        let (now, mut looks_at_decaying) = (nanoseconds(now), true);
         while self.queues.total().packets > 0 {
             // Drops may have used the time of others up.
-            if self.shaper.not_before(nanoseconds(now)).is_some() {
+            if self.shaper.not_before(now).is_some() {
                 return false;
             }
             self.choose_tin(now);
@@ -398,7 +457,7 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
         if self.queues.total().packets == 0 {
             return None;
         }
-        self.shaper.not_before(nanoseconds(now)).map(|ns| Time(ns.saturating_mul(1000)))
+        self.shaper.not_before(nanoseconds(now)).map(time)
     }
 
     /// Do nothing, as in Linux: an empty queue stays in its list until packets wait again.

@@ -1,4 +1,7 @@
-//! The longest queue, of which a full buffer drops: a heap of all queues by their bytes, with ties in the order of Linux 6.12.
+//! The longest queue, of which a full buffer drops: a heap of all queues by their bytes, with ties in the order of Linux.
+//!
+//! Linux moves a queue that has become shorter down by one level at a time (`cake_heapify` compares the levels below with the queue that went
+//! up). The queue on top is the longest when the heap is built, and may be another one after several drops.
 //!
 //! The heap exists while the buffer overflows, and for 65,535 packets after the last overflow, so that it costs nothing elsewhere.
 
@@ -58,6 +61,11 @@ impl Overflow {
         }
     }
 
+    /// Build the heap again at the next overflow: the queue on top is empty.
+    pub fn rebuild(&mut self) {
+        self.timeout = 0;
+    }
+
     /// Note that a packet has left by the link.
     #[inline]
     pub fn departed(&mut self) {
@@ -65,8 +73,9 @@ impl Overflow {
     }
 
     fn sift_down(&mut self, mut place: usize, bytes: &impl Fn(usize) -> u64) {
+        let mut most = self.bytes_at(place, bytes);
         loop {
-            let (mut largest, mut most) = (place, self.bytes_at(place, bytes));
+            let mut largest = place;
             for child in [2 * place + 1, 2 * place + 2] {
                 if child < PLACES && self.bytes_at(child, bytes) > most {
                     (largest, most) = (child, self.bytes_at(child, bytes));
@@ -115,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_longest_is_the_longest(
+        fn a_heap_that_was_just_built_has_the_longest_on_top(
             ops in prop::collection::vec((any::<bool>(), 0usize..12, 1u64..1500), 1..300),
         ) {
             let mut heap = Overflow::new();
@@ -129,12 +138,36 @@ mod tests {
                     bytes[queue] = bytes[queue].saturating_sub(n);
                     heap.shrank(queue, |queue| bytes[queue]);
                 }
+                prop_assert!((0..PLACES).all(|place| usize::from(heap.place_of[usize::from(heap.entries[place])]) == place));
                 if n % 4 == 0 {
+                    heap.rebuild();
                     let longest = heap.longest(|queue| bytes[queue]);
                     prop_assert_eq!(bytes[longest], *bytes.iter().max().unwrap_or(&0));
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_queue_moves_down_by_one_level() {
+        let mut heap = Overflow::new();
+        // Entries 0, 1, 2, 3, 4 of the heap: queues 0 of tins 0 to 4.
+        let mut bytes = vec![0_u64; PLACES];
+        [9, 8, 7, 6, 5].into_iter().enumerate().for_each(|(tin, n)| bytes[tin * QUEUES] = n);
+        assert_eq!(heap.longest(|queue| bytes[queue]), 0);
+        // The first becomes the shortest: 8 goes up, and 0 stays above 6 and 5.
+        bytes[0] = 0;
+        heap.shrank(0, |queue| bytes[queue]);
+        assert_eq!(heap.entries[..5], [1, 0, 2, 3, 4]);
+        bytes[QUEUES] = 1;
+        heap.shrank(QUEUES, |queue| bytes[queue]);
+        assert_eq!(heap.longest(|queue| bytes[queue]), 2 * QUEUES);
+        // Now 7 is gone too, and 1 is on top although 6 waits below.
+        bytes[2 * QUEUES] = 0;
+        heap.shrank(2 * QUEUES, |queue| bytes[queue]);
+        assert_eq!(heap.longest(|queue| bytes[queue]), QUEUES);
+        heap.rebuild();
+        assert_eq!(heap.longest(|queue| bytes[queue]), 3 * QUEUES);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::controller;
 use super::diffserv::DiffServ;
 use super::hosts::Isolation;
 use super::memory::MemoryUnit;
+use crate::disciplines::cobalt::Kernel;
 use crate::disciplines::fair::HASH_KEY;
 use crate::disciplines::{Named, ParameterReader, joined};
 use crate::registry::ECN;
@@ -31,6 +32,10 @@ const RTT_WORDS: [(&str, f64); 8] = [
     ("satellite", 1.0),
     ("interplanetary", 1000.0),
 ];
+
+/// Kernels by name, the default first.
+const DIALECT_WORDS: [(&str, Kernel); 3] =
+    [("linux-7.3", Kernel::V7_3), ("linux-6.12", Kernel::V6_12), ("linux-6.1", Kernel::V6_1)];
 
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] =
@@ -126,6 +131,9 @@ const OWN: &[Parameter] = &[
     )
     .or(&names(&AckFilter::WORDS))
     .source(MAN),
+    Parameter::new("dialect", "", ValueKind::Choice, "version of Linux, whose decisions differ in details")
+        .or(&names(&DIALECT_WORDS))
+        .source("Linux sch_cake.c"),
     Parameter::new(
         "nat",
         "",
@@ -161,6 +169,7 @@ pub(crate) struct Params {
     pub(super) most_memory: u64,
     pub(super) memory: MemoryUnit,
     pub(super) ecn: bool,
+    pub(super) kernel: Kernel,
     /// If `None`, drawn at the first packet.
     pub(super) key: Option<u64>,
 }
@@ -214,6 +223,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     };
     let memory = reader.word("memory", &MemoryUnit::WORDS);
     let ecn = reader.flag("ecn", true);
+    let kernel = reader.word("dialect", &DIALECT_WORDS);
     let key = if reader.is_set("hash_key") && reader.special("hash_key").is_none() {
         Some(reader.integer("hash_key", 0))
     } else {
@@ -237,6 +247,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
         most_memory,
         memory,
         ecn,
+        kernel,
         key,
     };
     reader.known("memlimit", Value::Bytes(params.memory_at(rate)));

@@ -8,13 +8,14 @@
 
 use aqmlab_units::{Span, Time};
 
+use super::Params;
 use super::flows::{Flows, ListName, Set};
 use super::hash::{FlowHash, Way, hash};
 use super::hosts::{Hosts, Isolation};
 use super::shaper::{ByteTime, TinClock};
 use super::statistics::Counts;
-use crate::disciplines::cobalt::{Law, P_DEC, P_INC};
-use crate::{Backlog, DropReason, Host, Packet};
+use crate::disciplines::cobalt::{Arithmetic, Law, P_DEC, P_INC};
+use crate::{Backlog, DropReason, Host, Logged, Packet};
 
 /// The largest quantum of a flow, in bytes.
 const MAX_QUANTUM: u64 = 1514;
@@ -53,15 +54,24 @@ pub(super) fn ewma(average: u64, sample: u64, shift: u32) -> u64 {
     average - (average >> shift) + (sample >> shift)
 }
 
-/// Return COBALT's constants and the quantum of flows in a tin of this rate in bytes per second; 0 is unlimited.
-pub(super) fn configure(rate: u64, target: Span, rtt: Span, max_packet: u32, ecn: bool) -> (Law, Span, u32) {
+/// Return COBALT's constants, the time of the largest packet and the quantum of flows in a tin of this rate in bytes per second; 0 is
+/// unlimited.
+pub(super) fn configure(rate: u64, params: &Params) -> (Law, Span, u32) {
+    let Params { target, rtt, max_packet, ecn, kernel, .. } = *params;
     let quantum = if rate == 0 { MAX_QUANTUM } else { (rate >> 12).clamp(MIN_QUANTUM, MAX_QUANTUM) };
     let max_packet_ns = ByteTime::of_rate(rate).of(max_packet);
     let packet_time = Span(max_packet_ns * 1000);
     let own_target = target.max(Span(max_packet_ns * 3 / 2 * 1000));
     let interval = (rtt + own_target - target).max(own_target * 2);
-    let acceptable = packet_time * 4;
-    let law = Law { target: own_target, interval, acceptable, increment: P_INC, decrement: P_DEC, ecn };
+    let law = Law {
+        arithmetic: Arithmetic::Linux(kernel),
+        target: own_target,
+        interval,
+        acceptable: packet_time * 4,
+        increment: P_INC,
+        decrement: P_DEC,
+        ecn,
+    };
     (law, packet_time, quantum as u32)
 }
 
@@ -117,10 +127,11 @@ impl Tin {
         if isolation == Isolation::FlowBlind {
             return 0;
         }
+        let logged = host.logged(packet);
         let hash = match isolation.queue_hosts() {
-            None => hash(key, packet.meta.flow.into()),
+            None => logged.map_or_else(|| hash(key, packet.meta.flow.into()), |known| known.flow),
             Some(which) => {
-                let hashes = host_hashes(key, host.hosts(packet));
+                let hashes = host_hashes(key, logged, packet, host);
                 hashes
                     .into_iter()
                     .zip(which)
@@ -131,7 +142,7 @@ impl Tin {
         let flows = &self.flows;
         let (queue, way) = self.hash.queue(hash, |queue| flows[queue].set != Set::Unused);
         if way != Way::Reserved && self.hosts.are_counted() {
-            self.assign_hosts(queue, host_hashes(key, host.hosts(packet)));
+            self.assign_hosts(queue, host_hashes(key, logged, packet, host));
         }
         queue
     }
@@ -185,8 +196,7 @@ impl Tin {
             }
         }
         self.flows[queue].deficit += self.quantum_of(queue, host);
-        self.flows.remove(list, queue);
-        self.flows.push(ListName::Old, queue);
+        self.flows.requeue(list, queue);
     }
 
     /// Note that a flow of a list was to be served and is empty: it decays until COBALT is at rest.
@@ -216,13 +226,14 @@ impl Tin {
     }
 
     /// Let COBALT decide about a packet that has left the queue of a flow, and mark it in place of a drop. Return the reason if it is to be
-    /// dropped. In `ingress` mode the acceptable delay grows with the number of bulk flows.
+    /// dropped; the last packet of a flow never is. In `ingress` mode the acceptable delay grows with the number of bulk flows.
     #[inline]
     pub fn should_drop<P: Copy>(
         &mut self,
         queue: usize,
         ingress: bool,
         now: Time,
+        is_last: bool,
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
@@ -231,9 +242,9 @@ impl Tin {
         let reason = if ingress {
             let of_bulk = self.packet_time * 2 * u64::from(bulk);
             let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
-            control.should_drop(&law, now, packet, host)
+            control.should_drop(&law, now, is_last, packet, host)
         } else {
-            control.should_drop(&self.law, now, packet, host)
+            control.should_drop(&self.law, now, is_last, packet, host)
         };
         self.counts.marks += u64::from(packet.meta.header.ecn() != ecn_before);
         reason
@@ -248,7 +259,11 @@ impl Tin {
 }
 
 /// The hashes of a source and of a destination, which differ where the hosts are the same.
-fn host_hashes(key: u64, [source, destination]: [u32; 2]) -> [u32; 2] {
+fn host_hashes<P>(key: u64, logged: Option<Logged>, packet: &Packet<P>, host: &mut impl Host<P>) -> [u32; 2] {
+    if let Some(known) = logged {
+        return known.hosts;
+    }
+    let [source, destination] = host.hosts(packet);
     [hash(key, 1 << 32 | u64::from(source)), hash(key, 1 << 33 | u64::from(destination))]
 }
 
@@ -259,8 +274,9 @@ mod tests {
     #[test]
     fn constants_follow_from_the_rate() {
         let (target, rtt) = (Span::from_millis(5), Span::from_millis(100));
+        let params = crate::disciplines::cake::tests::params(&[]);
         let of = |rate: u64| {
-            let (law, packet, quantum) = configure(rate, target, rtt, 1514, true);
+            let (law, packet, quantum) = configure(rate, &params);
             (law.target, law.interval, packet, quantum)
         };
         let us = |us: u64| Span(us * 1_000_000);
@@ -272,7 +288,7 @@ mod tests {
         // 100 kbit/s: 121.12 ms; 181.68; 2 * 181.68 is more than 276.68.
         assert_eq!(of(12_500), (us(181_680), us(363_360), us(121_120), 300));
         assert_eq!(of(1 << 24).3, 1514);
-        let (law, ..) = configure(125_000, target, rtt, 1514, true);
+        let (law, ..) = configure(125_000, &params);
         assert_eq!(law.acceptable, us(4 * 12_112));
     }
 

@@ -1,127 +1,19 @@
-//! COBALT, CoDel and BLUE alternate (J. Morton and T. Hoeiland-Joergensen et al., Linux 6.1 `sch_cake.c`, functions `cobalt_*`; J. Palmei
-//! et al., "Design and evaluation of COBALT queue discipline", LANMAN 2019; ns-3.48 `cobalt-queue-disc.cc`).
-//!
-//! COBALT combines two controllers. CoDel's count decreases as it increased, at the times of the control law, while the delay
-//! is short. BLUE drops with a probability that increases when the buffer overflows, for unresponsive senders, and decreases
-//! when the queue runs empty:
-//!
-//! ```text
-//! drop_next = t + interval/sqrt(count)          p_drop = p_drop + increment  or  p_drop - decrement, once in a target
-//! ```
-//!
-//! | symbol | parameter | unit | default | allowed | source |
-//! |---|---|---|---|---|---|
-//! | target | `target` | s | 5 ms | above 0 | `sch_cake.c` |
-//! | interval | `interval` | s | 100 ms | above 0 | the same |
-//! | p_inc | `increment` | | 1/256 | 0 to 1 | the same |
-//! | p_dec | `decrement` | | 1/4096 | 0 to 1 | the same |
-//! | MTU | `max_packet` | bytes | 1514 | at least 0 | the same: no signal below the transmission time of four of them |
-//! | limit | `limit` | packets or bytes | 1000 packets | at least 1 | ns-3 |
-//!
-//! Readings. BLUE drops the packets that it selects, ECN-capable or not; such a packet is not marked before. (Linux counts such
-//! a mark, ns-3 does not.) Differences from Linux: a full buffer drops the arriving packet, as in ns-3, not the head of CAKE's longest queue; roots are
-//! exact, where Linux has four Newton steps in a table and one beyond count 16; a standalone queue has no other bulk flows,
-//! each of which raises the acceptable delay in CAKE. From ns-3: a delay of less than four largest packets is always
-//! acceptable (`max_packet = 0` is ns-3); BLUE does not react to delays of 400 ms.
-//!
-//! Drop reasons: `control-law`, `blue`, `overflow`. Gauges: `p_drop`, and those of CoDel.
+//! The state of CoDel and BLUE of a queue, and their decisions about departing packets. In the arithmetic of Linux all times `now` are in
+//! whole nanoseconds.
 
 use aqmlab_units::{Span, Time};
 
-use super::codel::{CONTROL_LAW, INTERVAL, TARGET, read_law};
-use super::{Named, ParameterReader, marks};
-use crate::registry::{ECN, LIMIT};
-use crate::{
-    Backlog, Dequeue, DropClass, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc,
-    Room, ValueKind,
-};
-
-/// By chance, with BLUE's probability.
-const BLUE: DropReason = DropReason::new(&("blue", DropClass::Early));
-
-/// Presets.
-pub(super) const PRESETS: &[Named] = &[Named {
-    name: "cobalt",
-    title: "CoDel and BLUE alternate",
-    paper: "J. Palmei et al., Design and evaluation of COBALT queue discipline, LANMAN 2019",
-    doc: "CoDel for responsive senders, combined with BLUE for those that fill the buffer.",
-}];
-
-const CAKE: &str = "Linux sch_cake.c";
-
-/// Parameters.
-pub(super) const PARAMETERS: &[Parameter] = &[
-    LIMIT,
-    TARGET,
-    INTERVAL,
-    Parameter::new(
-        "max_packet",
-        "MTU",
-        ValueKind::Bytes,
-        "no signal while the delay is less than the time of four of these",
-    )
-    .from(0.0)
-    .source(CAKE),
-    Parameter::new(
-        "increment",
-        "p_inc",
-        ValueKind::Number,
-        "BLUE: step of the probability up, at an overflow",
-    )
-    .from(0.0)
-    .to(1.0)
-    .source(CAKE),
-    Parameter::new(
-        "decrement",
-        "p_dec",
-        ValueKind::Number,
-        "BLUE: step of the probability down, at an empty queue",
-    )
-    .from(0.0)
-    .to(1.0)
-    .source(CAKE),
-    ECN,
-];
-
-/// Validated parameters.
-#[derive(Clone, Debug)]
-pub(crate) struct Params {
-    room: Room,
-    law: Law,
-}
-
-/// The constants of CoDel and BLUE.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Law {
-    pub target: Span,
-    pub interval: Span,
-    /// Delays up to this are always acceptable: the time of four largest packets.
-    pub acceptable: Span,
-    pub increment: f64,
-    pub decrement: f64,
-    pub ecn: bool,
-}
-
-/// BLUE's default step up.
-pub(super) const P_INC: f64 = 1.0 / 256.0;
-/// BLUE's default step down.
-pub(super) const P_DEC: f64 = 1.0 / 4096.0;
-
-/// Read and validate the parameters.
-pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reader.limit(1000), false);
-    let (target, interval, max_packet) = read_law(reader);
-    let acceptable = reader.rate().time_of(max_packet.saturating_mul(4));
-    let increment = reader.number("increment", P_INC);
-    let decrement = reader.number("decrement", P_DEC);
-    let ecn = reader.flag("ecn", false);
-    Ok(Params { room, law: Law { target, interval, acceptable, increment, decrement, ecn } })
-}
+use super::law::Law;
+use super::{BLUE, CONTROL_LAW};
+use crate::disciplines::marks;
+use crate::{DropReason, Ecn, Gauge, Host, Packet};
 
 /// State of CoDel and BLUE.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Control {
+pub(in crate::disciplines) struct Control {
     count: u32,
+    /// 2^32/sqrt(count) as Linux approximates it; unused in real arithmetic.
+    root: u32,
     is_dropping: bool,
     drop_next: Time,
     pub p_drop: f64,
@@ -131,9 +23,11 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// `t + interval/sqrt(count)`; a count of 0 is like 1.
-    fn next(&self, law: &Law, t: Time) -> Time {
-        t + Span::from_secs(law.interval.secs() / libm::sqrt(f64::from(self.count.max(1))))
+    /// Set the count after a signal, or after one that was due but not needed. The next is due later than `t`.
+    fn set_count(&mut self, law: &Law, count: u32, t: Time) {
+        self.count = count;
+        self.root = law.arithmetic.root(self.root, count);
+        self.drop_next = law.next(t, count, self.root);
     }
 
     /// Return whether BLUE may change its probability again.
@@ -149,7 +43,7 @@ impl Control {
     /// Increase BLUE's probability after an overflow of the buffer.
     pub fn overflowed(&mut self, law: &Law, now: Time) {
         if self.may_move(law, now) {
-            self.p_drop = (self.p_drop + law.increment).min(1.0);
+            self.p_drop = (self.p_drop + law.increment).min(law.arithmetic.most());
             self.moved = now;
         }
         self.is_dropping = true;
@@ -165,50 +59,55 @@ impl Control {
         }
         self.is_dropping = false;
         if self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.drop_next = self.next(law, self.drop_next);
+            self.set_count(law, self.count - 1, self.drop_next);
         }
     }
 
     /// Decide about the packet at the head, and mark it in place of a drop where that is allowed. Return the reason if it is to be dropped.
+    /// A packet that `stays` whatever the reason is marked also if BLUE selects it.
     #[inline]
     pub fn should_drop<P: Copy>(
         &mut self,
         law: &Law,
         now: Time,
+        stays: bool,
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
-        self.delay = now.since(packet.meta.arrival);
+        self.delay = law.arithmetic.delay(packet.meta.arrival, now);
         let ok_to_drop = self.delay > law.target && self.delay > law.acceptable;
         let is_due = self.count > 0 && now >= self.drop_next;
         let mut is_late = now > self.drop_next;
         if ok_to_drop {
             if !self.is_dropping {
-                self.drop_next = self.next(law, now);
+                self.drop_next = law.next(now, self.count, self.root);
             }
             self.count = self.count.max(1);
         }
         self.is_dropping = ok_to_drop;
         let signals = is_due && ok_to_drop;
         if signals {
-            self.count = self.count.saturating_add(1);
-            self.drop_next = self.next(law, self.drop_next);
+            self.set_count(law, self.count.saturating_add(1), self.drop_next);
             is_late = now > self.drop_next;
         } else if is_due {
             self.lower_count(law, now);
             is_late = now > self.drop_next;
         }
-        let by_blue = self.p_drop > 0.0 && host.uniform() < self.p_drop;
-        let drops = by_blue || (signals && !marks(law.ecn, packet, CONTROL_LAW, host));
+        let may_mark = law.ecn && packet.meta.header.ecn() != Ecn::NotEct;
+        let by_law = signals && !may_mark;
+        let draws = self.p_drop > 0.0 && (!by_law || law.arithmetic.draws_for_drop());
+        let by_blue = draws && host.uniform() < self.p_drop;
+        if signals && may_mark && (stays || !by_blue) {
+            marks(law.ecn, packet, CONTROL_LAW, host);
+        }
         // While count is 0, drop_next records the time of the last packet: after an interval without packets, the first one
         // with too long a delay is acted on without waiting for another interval.
         if self.count == 0 {
             self.drop_next = now + law.interval;
-        } else if is_late && !drops {
+        } else if is_late && !by_law && !by_blue {
             self.drop_next = now;
         }
-        drops.then_some(if by_blue { BLUE } else { CONTROL_LAW })
+        if by_blue { Some(BLUE) } else { by_law.then_some(CONTROL_LAW) }
     }
 
     /// Report the gauges.
@@ -222,64 +121,21 @@ impl Control {
     /// Decrease the count for each signal that was due but not needed.
     fn lower_count(&mut self, law: &Law, now: Time) {
         while self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.drop_next = self.next(law, self.drop_next);
+            self.set_count(law, self.count - 1, self.drop_next);
         }
-    }
-}
-
-/// The discipline; see the module text.
-#[derive(Clone, Debug)]
-pub struct Cobalt<P> {
-    params: Params,
-    queue: Fifo<P>,
-    control: Control,
-}
-
-impl<P: Copy> Cobalt<P> {
-    /// Create an empty queue.
-    pub(super) fn new(params: &Params) -> Self {
-        Self { params: params.clone(), queue: Fifo::default(), control: Control::default() }
-    }
-}
-
-impl<P: Copy> Qdisc<P> for Cobalt<P> {
-    fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        if self.params.room.is_full_for(self.queue.backlog(), packet.meta.bytes) {
-            self.control.overflowed(&self.params.law, now);
-            return host.dropped(packet, DropReason::OVERFLOW);
-        }
-        self.queue.push(packet);
-    }
-
-    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(mut packet) = self.queue.pop() {
-            match self.control.should_drop(&self.params.law, now, &mut packet, host) {
-                Some(reason) => host.dropped(packet, reason),
-                None => return Dequeue::Packet(packet),
-            }
-        }
-        self.control.ran_empty(&self.params.law, now);
-        Dequeue::Empty
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
-
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
-        self.control.gauges(out);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::law::{Arithmetic, Kernel, P_DEC, P_INC};
     use super::*;
-    use crate::{DropReason, Ecn, Header, Meta};
+    use crate::{Header, Meta};
 
     const MS: Span = Span::from_millis(1);
 
     const LAW: Law = Law {
+        arithmetic: Arithmetic::Real,
         target: Span::from_millis(5),
         interval: Span::from_millis(100),
         acceptable: Span::ZERO,
@@ -322,7 +178,7 @@ mod tests {
             header: Header::default().with_ecn(ecn),
             ..Meta::default()
         };
-        control.should_drop(&LAW, at(now), &mut Packet { meta, payload: () }, host).is_none()
+        control.should_drop(&LAW, at(now), false, &mut Packet { meta, payload: () }, host).is_none()
     }
 
     #[test]
@@ -387,7 +243,65 @@ mod tests {
         for ms in 1000..1400 {
             let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
             let mut packet = Packet { meta, payload: () };
-            assert_eq!(control.should_drop(&slow, at(ms), &mut packet, &mut host), None);
+            assert_eq!(control.should_drop(&slow, at(ms), false, &mut packet, &mut host), None);
+        }
+    }
+
+    /// The time of the first signal, where a packet that did not wait left at 990 ms, and packets that waited 50 ms leave each millisecond
+    /// from 1000 on.
+    fn first_signal(arithmetic: Arithmetic) -> Option<u64> {
+        let (mut control, mut host) = busy(0.0);
+        let law = Law { arithmetic, ..LAW };
+        (1000..1400).find(|ms| {
+            let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
+            let mut packet = Packet { meta, payload: () };
+            control.should_drop(&law, at(*ms), false, &mut packet, &mut host).is_some()
+        })
+    }
+
+    #[test]
+    fn a_fresh_queue_of_linux_signals_at_once() {
+        // There is no root yet, so that the first interval has no length.
+        assert_eq!(first_signal(Arithmetic::Linux(Kernel::V6_1)), Some(1001));
+        assert_eq!(first_signal(Arithmetic::Real), Some(1100));
+    }
+
+    #[test]
+    fn a_packet_that_stays_is_marked_although_blue_selects_it() {
+        for (stays, marks) in [(true, 1), (false, 0)] {
+            let (mut control, mut host) = busy(0.5);
+            assert!(leaves(&mut control, 1000, 50, Ecn::Ect, &mut host));
+            control.p_drop = 0.6;
+            let header = Header::default().with_ecn(Ecn::Ect);
+            let meta = Meta { arrival: at(1100 - 50), bytes: 1000, header, ..Meta::default() };
+            let mut packet = Packet { meta, payload: () };
+            assert_eq!(control.should_drop(&LAW, at(1100), stays, &mut packet, &mut host), Some(BLUE));
+            assert_eq!((host.1, packet.meta.header.ecn() == Ecn::Ce), (marks, stays));
+        }
+    }
+
+    #[test]
+    fn linux_7_3_does_not_draw_for_a_packet_that_the_law_drops() {
+        struct Counts(u32);
+        impl Host<()> for Counts {
+            fn uniform(&mut self) -> f64 {
+                self.0 += 1;
+                0.9
+            }
+            fn below(&mut self, _n: u64) -> u64 {
+                0
+            }
+            fn dropped(&mut self, _packet: Packet<()>, _reason: DropReason) {}
+            fn marked(&mut self, _packet: &Packet<()>, _reason: DropReason) {}
+        }
+        for (kernel, draws) in [(Kernel::V6_1, 2), (Kernel::V6_12, 2), (Kernel::V7_3, 1)] {
+            let law = Law { arithmetic: Arithmetic::Linux(kernel), ..LAW };
+            let (mut control, mut host) = (Control { p_drop: 0.5, ..Control::default() }, Counts(0));
+            let dropped = [1000, 1001].map(|ms| {
+                let meta = Meta { arrival: at(ms - 50), bytes: 1000, ..Meta::default() };
+                control.should_drop(&law, at(ms), false, &mut Packet { meta, payload: () }, &mut host)
+            });
+            assert_eq!((dropped, host.0), ([None, Some(CONTROL_LAW)], draws), "{kernel:?}");
         }
     }
 }
