@@ -366,3 +366,106 @@ impl Host<u32> for Kernel<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::red::part::tests::LINK;
+    use crate::replay::replay_log;
+    use crate::{Spec, Value as Setting};
+
+    type Bytes = [u8; Record::BYTES];
+
+    fn cake() -> Resolved {
+        let mut spec = Spec::new("cake").expect("a preset");
+        let set = [("diffserv", Setting::Word("besteffort".into())), ("hash_key", Setting::Number(1.0))];
+        set.into_iter().for_each(|(key, value)| spec.set(key, value).expect("a parameter"));
+        spec.resolve(LINK).expect("a queue")
+    }
+
+    fn record(sequence: u32, kind: u8, words: &[(usize, u32)]) -> Bytes {
+        let mut bytes = [0; Record::BYTES];
+        for &(at, value) in [(16, sequence)].iter().chain(words) {
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        bytes[56] = kind;
+        bytes
+    }
+
+    /// Values of a call, of these types.
+    fn values(sequence: u32, types: &[u8], values: &[u32]) -> Bytes {
+        let words: Vec<_> = values.iter().enumerate().map(|(at, value)| (24 + 4 * at, *value)).collect();
+        let mut bytes = record(sequence, 36, &words);
+        bytes[..types.len()].copy_from_slice(types);
+        bytes
+    }
+
+    /// A call at 1 ms that takes 9 ns.
+    fn call(sequence: u32, kind: u8, values: u32, words: &[(usize, u32)]) -> Bytes {
+        record(sequence, kind, &[&[(0, 1_000_000), (8, 9), (12, values), (24, 1000)], words].concat())
+    }
+
+    /// A packet arrives and leaves: time, hashes of destination, source and flow, and the dithering of the quantum.
+    fn log() -> Vec<Bytes> {
+        vec![
+            record(0, 35, &[(20, Record::NONE)]),
+            values(1, &[1, 4, 4, 4, 2], &[3, 7, 8, 9, 65_535]),
+            call(2, 32, 5, &[(32, 2304), (48, 1), (52, 1000)]),
+            values(3, &[1], &[4]),
+            call(4, 33, 1, &[(28, 1000)]),
+            values(5, &[1], &[4]),
+            call(6, 34, 1, &[(20, Record::NONE)]),
+        ]
+    }
+
+    #[test]
+    fn equal_calls() {
+        let replayed = replay_log(&cake(), &[0; 64], &log().concat());
+        assert_eq!(replayed, Ok(Replayed { records: 7, decisions: 2, marks: 0, drops: 0 }));
+    }
+
+    #[test]
+    fn values_and_outcomes_are_compared() {
+        for (at, changed, place, what) in [
+            (1, values(1, &[1, 4, 4, 4], &[3, 7, 8, 9]), 2, "values of the call"),
+            (1, values(1, &[1, 4, 4, 4, 1], &[3, 7, 8, 9, 5]), 2, "value"),
+            (1, values(1, &[1, 4, 4, 2, 2], &[3, 7, 8, 9, 9]), 2, "values left"),
+            (3, values(3, &[1], &[10]), 4, "time of the call"),
+            (2, call(2, 32, 5, &[(32, 2304), (48, 2), (52, 1000)]), 2, "waiting"),
+            (2, call(2, 32, 5, &[(32, 2304), (48, 1), (52, 999)]), 2, "backlog"),
+            (
+                2,
+                call(2, 32, 5, &[(32, 2304), (48, 1), (52, 1000), (60, 1)]),
+                2,
+                "packets that the parent counts too many",
+            ),
+            (4, call(4, 33, 1, &[(28, 1000), (20, 1)]), 4, "departure"),
+            (4, call(4, 33, 1, &[(28, 1001)]), 4, "length in the shaper"),
+            (4, call(3, 33, 1, &[(28, 1000)]), 4, "sequence"),
+        ] {
+            let mut log = log();
+            log[at] = changed;
+            let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err(what);
+            assert_eq!((found.record, found.what), (place, what));
+        }
+    }
+
+    #[test]
+    fn segments_arrive_together() {
+        let mut log = log();
+        // 2500 bytes of payload behind 66 bytes of headers, 1000 in a segment: 1066, 1066 and 566 bytes.
+        log[2] = call(
+            2,
+            32,
+            5,
+            &[(24, 2566), (32, 2304), (36, 1000 | 3 << 16), (40, 66), (44, 5), (48, 3), (52, 2698)],
+        );
+        log[4] = call(4, 33, 1, &[(24, 1066), (28, 1066), (44, 5), (48, 2), (52, 1632)]);
+        log[6] = call(6, 33, 1, &[(24, 1066), (28, 1066), (44, 1005), (48, 1), (52, 566)]);
+        let replayed = replay_log(&cake(), &[0; 64], &log.concat());
+        assert_eq!(replayed.map(|replayed| replayed.decisions), Ok(3));
+        log[6] = call(6, 33, 1, &[(24, 1066), (28, 1066), (44, 2005), (48, 1), (52, 566)]);
+        let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err("another segment");
+        assert_eq!((found.record, found.what), (6, "segment"));
+    }
+}

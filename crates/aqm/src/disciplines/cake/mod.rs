@@ -30,7 +30,7 @@
 //! * The last packet of a queue is never dropped by COBALT, as in Linux.
 //! * An empty queue keeps its place in its list until its turn comes, and COBALT's state decays only while packets wait elsewhere, as in
 //!   Linux, whose watchdog for empty queues does nothing.
-//! * Times are whole nanoseconds and roots those of Linux, see [`law`](super::cobalt::law). A packet that BLUE selects is not marked before,
+//! * Times are whole nanoseconds and roots those of Linux, see `cobalt/law.rs`. A packet that BLUE selects is not marked before,
 //!   unless it is the last of its queue.
 //! * Kernels differ: `dialect` selects the roots of Linux 6.1 or those from 6.12 on; in 7.3 BLUE draws no number for a packet that the
 //!   control law drops, and `autorate_ingress` waits 250 ms between two changes.
