@@ -484,7 +484,7 @@ mod tests {
     fn answers_end_at_the_link_that_they_measure() {
         let mut plan = plan();
         let mut spec = Spec::new("cake").expect("a preset");
-        let mbps = |n| aqmlab_aqm::Value::Rate(Rate(n * 1_000_000));
+        let mbps = |n: u64| aqmlab_aqm::Value::Rate(Rate(n * 1_000_000));
         for (key, value) in [("rate", mbps(9)), ("autorate", aqmlab_aqm::Value::Flag(true))] {
             spec.set(key, value).expect("valid");
         }
