@@ -157,7 +157,7 @@ pub(crate) struct Params {
     pub(super) ingress: bool,
     pub(super) autorate: bool,
     /// Of the rate, where pings control it.
-    pub(super) controller: Option<controller::Settings>,
+    pub(super) controller: Option<Box<controller::Settings>>,
     pub(super) wash: bool,
     pub(super) ack_filter: AckFilter,
     pub(super) target: Span,
@@ -211,7 +211,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     let rtt = read_rtt(reader);
     let max_packet = reader.bytes("max_packet", 1514) as u32;
     let packet = framing.on_wire(max_packet.saturating_sub(ETHERNET));
-    let controller = controller::read(reader, rate * 8, packet);
+    let controller = controller::read(reader, rate * 8, packet).map(Box::new);
     if autorate && controller.is_some() {
         let message = "autorate and autorate_ingress both change the rate".to_owned();
         reader.error("autorate_ingress", message, "one of them");
