@@ -33,7 +33,7 @@ VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 
 def tap_files() -> dict[str, str]:
     """Return the files of the module: name and text."""
-    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "cake.h", "record.h", "log.h")}
+    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "cake.h", "child.h", "record.h", "log.h")}
     makefile = text_of("module/Makefile").partition("\n# The plug-in")[0] + "\n.PHONY: modules clean\n"
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
 

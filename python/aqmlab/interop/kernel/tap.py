@@ -24,7 +24,7 @@ FIRST_KIND = 16
 
 def tap_files() -> dict[str, str]:
     """Return the files of the module: name and text."""
-    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "tap.h", "record.h", "log.h")}
+    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h")}
     makefile = text_of("module/Makefile").partition("\n# The plug-in")[0] + "\n.PHONY: modules clean\n"
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
 

@@ -25,15 +25,14 @@
 #include <linux/tcp.h>
 #include <linux/types.h>
 #include <linux/vmalloc.h>
-#include <net/dsfield.h>
 #include <net/flow_dissector.h>
-#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/pkt_sched.h>
 
 #include "record.h"
 #include "cake.h"
 #include "log.h"
+#include "child.h"
 
 #define CAKE_KIND	"aqmlab_cake"
 #define CAKE_CHILD	"cake"
@@ -48,13 +47,6 @@ MODULE_PARM_DESC(headers, "log the headers of TCP, which an ACK filter compares"
 static_assert(sizeof(struct aqmlab_cake_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_cake_record, sequence) ==
 	      offsetof(struct aqmlab_record, sequence));
-
-struct cake_private {
-	struct Qdisc *child;
-	bool logs;	/* the child is cake */
-	u32 arrived;	/* packets since the reset */
-	u8 instance;
-};
 
 /* The private data of a packet. */
 struct cake_skb {
@@ -79,7 +71,6 @@ struct cake_call {
 	u64 before;
 };
 
-static atomic_t cake_instances = ATOMIC_INIT(0);
 static struct cake_call *cake_calls;	/* of each processor */
 
 static void cake_note(u8 type, u32 value)
@@ -142,26 +133,6 @@ static struct cake_skb *cake_skb(const struct sk_buff *skb)
 	return (struct cake_skb *)qdisc_skb_cb(skb)->data;
 }
 
-/* Return code point and ECN field as cake reads them. */
-static u8 cake_tos(struct sk_buff *skb)
-{
-	unsigned char *header = skb_network_header(skb);
-
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		if (header + sizeof(struct iphdr) <= skb_tail_pointer(skb))
-			return ipv4_get_dsfield(ip_hdr(skb));
-		break;
-	case htons(ETH_P_IPV6):
-		if (header + sizeof(struct ipv6hdr) <= skb_tail_pointer(skb))
-			return ipv6_get_dsfield(ipv6_hdr(skb));
-		break;
-	case htons(ETH_P_ARP):
-		return 0x38 << 2;
-	}
-	return 0;
-}
-
 /* Copy the TCP header of an IPv4 packet. Return its length; 0 of other packets. */
 static u32 cake_tcp(const struct sk_buff *skb, void *to, u32 most)
 {
@@ -194,7 +165,7 @@ static u32 cake_seq(const struct sk_buff *skb)
 
 static struct cake_call *cake_begin(struct Qdisc *sch)
 {
-	struct cake_private *private = qdisc_priv(sch);
+	struct tap_private *private = qdisc_priv(sch);
 	struct cake_call *call = &cake_calls[smp_processor_id()];
 
 	call->count = 0;
@@ -215,7 +186,7 @@ static __le32 cake_end(struct cake_call *call)
 static void cake_append_values(struct Qdisc *sch, u8 kind, const u8 *types, const void *values,
 			       u32 count, size_t size)
 {
-	const struct cake_private *private = qdisc_priv(sch);
+	const struct tap_private *private = qdisc_priv(sch);
 	union cake_entry entry = { };
 
 	if (types)
@@ -230,7 +201,7 @@ static void cake_append_values(struct Qdisc *sch, u8 kind, const u8 *types, cons
 /* Append the values of a call, then the record of the call. */
 static void cake_append(struct Qdisc *sch, union cake_entry *entry, u8 kind, struct cake_call *call)
 {
-	const struct cake_private *private = qdisc_priv(sch);
+	const struct tap_private *private = qdisc_priv(sch);
 	struct aqmlab_cake_record *cake = &entry->cake;
 	/* A packet at which the parent has peeked has left the child, and waits in the tap. */
 	const struct sk_buff *peeked = skb_peek(&sch->gso_skb);
@@ -255,9 +226,9 @@ static void cake_append(struct Qdisc *sch, union cake_entry *entry, u8 kind, str
 }
 
 /* Append a record of a start; packets are numbered anew. */
-static void cake_start(struct Qdisc *sch)
+static void tap_start(struct Qdisc *sch)
 {
-	struct cake_private *private = qdisc_priv(sch);
+	struct tap_private *private = qdisc_priv(sch);
 	union cake_entry entry = { };
 
 	private->arrived = 0;
@@ -285,7 +256,7 @@ static void cake_log_header(struct Qdisc *sch, const struct sk_buff *skb)
 
 static int cake_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
-	struct cake_private *private = qdisc_priv(sch);
+	struct tap_private *private = qdisc_priv(sch);
 	const struct skb_shared_info *shared = skb_shinfo(skb);
 	u32 bytes = qdisc_pkt_len(skb);
 	union cake_entry entry = { };
@@ -295,7 +266,7 @@ static int cake_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	cake_skb(skb)->number = private->arrived;
 	entry.cake.packet = cpu_to_le32(private->arrived++);
 	entry.cake.bytes = cpu_to_le32(shared->gso_size ? skb->len : bytes);
-	entry.cake.tos = cake_tos(skb);
+	entry.cake.tos = tap_tos(skb);
 	entry.cake.flow = cpu_to_le32(skb->hash);
 	entry.cake.is_hashed = skb->l4_hash;
 	entry.cake.memory = cpu_to_le32(skb->truesize);
@@ -327,7 +298,7 @@ static int cake_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 
 static struct sk_buff *cake_dequeue(struct Qdisc *sch)
 {
-	struct cake_private *private = qdisc_priv(sch);
+	struct tap_private *private = qdisc_priv(sch);
 	struct cake_call *call = cake_begin(sch);
 	struct sk_buff *skb = private->child->dequeue(private->child);
 	union cake_entry entry = { };
@@ -345,7 +316,7 @@ static struct sk_buff *cake_dequeue(struct Qdisc *sch)
 	if (private->logs) {
 		entry.cake.packet = cpu_to_le32(cake_skb(skb)->number);
 		entry.cake.bytes = cpu_to_le32(qdisc_pkt_len(skb));
-		entry.cake.tos = cake_tos(skb);
+		entry.cake.tos = tap_tos(skb);
 		entry.cake.flow = cpu_to_le32(cake_skb(skb)->adjusted);
 		entry.cake.memory = cpu_to_le32(skb->truesize);
 		entry.cake.seq = cpu_to_le32(cake_seq(skb));
@@ -354,99 +325,16 @@ static struct sk_buff *cake_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-static int cake_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	private->child = &noop_qdisc;
-	private->instance = atomic_inc_return(&cake_instances) - 1;
-	return 0;
-}
-
-static void cake_reset(struct Qdisc *sch)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	qdisc_reset(private->child);
-	cake_start(sch);
-}
-
-static void cake_destroy(struct Qdisc *sch)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	qdisc_put(private->child);
-}
-
-static int cake_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
-		      struct Qdisc **old, struct netlink_ext_ack *extack)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	*old = qdisc_replace(sch, new ?: &noop_qdisc, &private->child);
-	sch_tree_lock(sch);
-	cake_start(sch);
-	sch_tree_unlock(sch);
-	return 0;
-}
-
-static struct Qdisc *cake_leaf(struct Qdisc *sch, unsigned long class)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	return private->child;
-}
-
-/* There is one class. */
-static unsigned long cake_find(struct Qdisc *sch, u32 class)
-{
-	return 1;
-}
-
-static void cake_walk(struct Qdisc *sch, struct qdisc_walker *walker)
-{
-	if (walker->stop)
-		return;
-	if (walker->count >= walker->skip && walker->fn(sch, 1, walker) < 0)
-		walker->stop = 1;
-	else
-		walker->count++;
-}
-
-static int cake_dump_class(struct Qdisc *sch, unsigned long class, struct sk_buff *skb,
-			   struct tcmsg *message)
-{
-	struct cake_private *private = qdisc_priv(sch);
-
-	message->tcm_handle |= TC_H_MIN(1);
-	message->tcm_info = private->child->handle;
-	return 0;
-}
-
-/* The child's drops lower the counts of the parents by way of this. */
-static void cake_qlen_notify(struct Qdisc *sch, unsigned long class)
-{
-}
-
-static const struct Qdisc_class_ops cake_class_ops = {
-	.graft	= cake_graft,
-	.leaf	= cake_leaf,
-	.find	= cake_find,
-	.walk	= cake_walk,
-	.dump	= cake_dump_class,
-	.qlen_notify = cake_qlen_notify,
-};
-
 static struct Qdisc_ops cake_ops __read_mostly = {
 	.id		= CAKE_KIND,
-	.cl_ops		= &cake_class_ops,
-	.priv_size	= sizeof(struct cake_private),
+	.cl_ops		= &tap_class_ops,
+	.priv_size	= sizeof(struct tap_private),
 	.enqueue	= cake_enqueue,
 	.dequeue	= cake_dequeue,
 	.peek		= qdisc_peek_dequeued,
-	.init		= cake_init,
-	.reset		= cake_reset,
-	.destroy	= cake_destroy,
+	.init		= tap_init,
+	.reset		= tap_reset,
+	.destroy	= tap_destroy,
 	.owner		= THIS_MODULE,
 };
 

@@ -22,13 +22,12 @@
 #include <linux/string.h>
 #include <linux/types.h>
 #include <net/codel.h>
-#include <net/dsfield.h>
-#include <net/inet_ecn.h>
 #include <net/pkt_sched.h>
 
 #include "record.h"
 #include "tap.h"
 #include "log.h"
+#include "child.h"
 
 #define TAP_KIND	"aqmlab_tap"
 #define TAP_NOBODY	(~0U)
@@ -38,13 +37,6 @@
 static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
 	      offsetof(struct aqmlab_record, sequence));
-
-struct tap_private {
-	struct Qdisc *child;
-	bool logs;	/* the child is CoDel */
-	u32 arrived;	/* packets since the reset */
-	u8 instance;
-};
 
 /* The private data of sch_codel.c, as it begins. */
 struct tap_codel {
@@ -64,29 +56,10 @@ union tap_entry {
 	struct aqmlab_tap_record tap;
 };
 
-static atomic_t tap_instances = ATOMIC_INIT(0);
-
 static struct tap_skb *tap_skb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct tap_skb));
 	return (struct tap_skb *)qdisc_skb_cb(skb)->data;
-}
-
-/* Return code point and ECN field; 0 of what is not IP. */
-static u8 tap_tos(struct sk_buff *skb)
-{
-	unsigned char *header = skb_network_header(skb);
-
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		if (header + sizeof(struct iphdr) <= skb_tail_pointer(skb))
-			return ipv4_get_dsfield(ip_hdr(skb));
-		break;
-	case htons(ETH_P_IPV6):
-		if (header + sizeof(struct ipv6hdr) <= skb_tail_pointer(skb))
-			return ipv6_get_dsfield(ipv6_hdr(skb));
-	}
-	return 0;
 }
 
 /* Append a record of a call, with the state of the child after it. */
@@ -197,83 +170,6 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
-
-static int tap_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	private->child = &noop_qdisc;
-	private->instance = atomic_inc_return(&tap_instances) - 1;
-	return 0;
-}
-
-static void tap_reset(struct Qdisc *sch)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	qdisc_reset(private->child);
-	tap_start(sch);
-}
-
-static void tap_destroy(struct Qdisc *sch)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	qdisc_put(private->child);
-}
-
-static int tap_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
-		     struct Qdisc **old, struct netlink_ext_ack *extack)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	*old = qdisc_replace(sch, new ?: &noop_qdisc, &private->child);
-	sch_tree_lock(sch);
-	tap_start(sch);
-	sch_tree_unlock(sch);
-	return 0;
-}
-
-static struct Qdisc *tap_leaf(struct Qdisc *sch, unsigned long class)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	return private->child;
-}
-
-/* There is one class. */
-static unsigned long tap_find(struct Qdisc *sch, u32 class)
-{
-	return 1;
-}
-
-static void tap_walk(struct Qdisc *sch, struct qdisc_walker *walker)
-{
-	if (walker->stop)
-		return;
-	if (walker->count >= walker->skip && walker->fn(sch, 1, walker) < 0)
-		walker->stop = 1;
-	else
-		walker->count++;
-}
-
-static int tap_dump_class(struct Qdisc *sch, unsigned long class, struct sk_buff *skb,
-			  struct tcmsg *message)
-{
-	struct tap_private *private = qdisc_priv(sch);
-
-	message->tcm_handle |= TC_H_MIN(1);
-	message->tcm_info = private->child->handle;
-	return 0;
-}
-
-static const struct Qdisc_class_ops tap_class_ops = {
-	.graft	= tap_graft,
-	.leaf	= tap_leaf,
-	.find	= tap_find,
-	.walk	= tap_walk,
-	.dump	= tap_dump_class,
-};
 
 static struct Qdisc_ops tap_ops __read_mostly = {
 	.id		= TAP_KIND,

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A discipline with one class, whose child is the discipline to observe: all but the
+ * calls that a tap logs. The file that includes it defines tap_start().
+ */
+#ifndef AQMLAB_CHILD_H
+#define AQMLAB_CHILD_H
+
+#include <linux/atomic.h>
+#include <linux/skbuff.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_sched.h>
+
+struct tap_private {
+	struct Qdisc *child;
+	bool logs;	/* the tap logs the calls of this child */
+	u32 arrived;	/* packets since the reset */
+	u8 instance;
+};
+
+static atomic_t tap_instances = ATOMIC_INIT(0);
+
+/* Begin the log of a child, or of one that was reset; packets are numbered anew. */
+static void tap_start(struct Qdisc *sch);
+
+/* Return code point and ECN field as cake reads them; 0 of what is neither IP nor ARP. */
+static u8 tap_tos(struct sk_buff *skb)
+{
+	unsigned char *header = skb_network_header(skb);
+
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (header + sizeof(struct iphdr) <= skb_tail_pointer(skb))
+			return ipv4_get_dsfield(ip_hdr(skb));
+		break;
+	case htons(ETH_P_IPV6):
+		if (header + sizeof(struct ipv6hdr) <= skb_tail_pointer(skb))
+			return ipv6_get_dsfield(ipv6_hdr(skb));
+		break;
+	case htons(ETH_P_ARP):
+		return 0x38 << 2;
+	}
+	return 0;
+}
+
+static int tap_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	private->child = &noop_qdisc;
+	private->instance = atomic_inc_return(&tap_instances) - 1;
+	return 0;
+}
+
+static void tap_reset(struct Qdisc *sch)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	qdisc_reset(private->child);
+	tap_start(sch);
+}
+
+static void tap_destroy(struct Qdisc *sch)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	qdisc_put(private->child);
+}
+
+static int tap_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
+		     struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	*old = qdisc_replace(sch, new ?: &noop_qdisc, &private->child);
+	sch_tree_lock(sch);
+	tap_start(sch);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static struct Qdisc *tap_leaf(struct Qdisc *sch, unsigned long class)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	return private->child;
+}
+
+/* There is one class. */
+static unsigned long tap_find(struct Qdisc *sch, u32 class)
+{
+	return 1;
+}
+
+static void tap_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	if (walker->stop)
+		return;
+	if (walker->count >= walker->skip && walker->fn(sch, 1, walker) < 0)
+		walker->stop = 1;
+	else
+		walker->count++;
+}
+
+static int tap_dump_class(struct Qdisc *sch, unsigned long class, struct sk_buff *skb,
+			  struct tcmsg *message)
+{
+	struct tap_private *private = qdisc_priv(sch);
+
+	message->tcm_handle |= TC_H_MIN(1);
+	message->tcm_info = private->child->handle;
+	return 0;
+}
+
+/* The child's drops lower the counts of the parents by way of this. */
+static void tap_qlen_notify(struct Qdisc *sch, unsigned long class)
+{
+}
+
+static const struct Qdisc_class_ops tap_class_ops = {
+	.graft	= tap_graft,
+	.leaf	= tap_leaf,
+	.find	= tap_find,
+	.walk	= tap_walk,
+	.dump	= tap_dump_class,
+	.qlen_notify = tap_qlen_notify,
+};
+
+#endif
