@@ -207,6 +207,7 @@ FAULTS = {
     "without the ACK filter": ("ack-filter", {"queue.bottleneck.ack_filter": '"off"'}),
     "64 bytes of memory less": ("memlimit 64 KiB", {"queue.bottleneck.memlimit": '"65472B"'}),
     "ingress as egress": ("ingress", {"queue.bottleneck.ingress": "false"}),
+    "the dialect of another kernel": ("besteffort", {"queue.bottleneck.dialect": "another"}),
 }
 """Faults put in on purpose: a run, and a setting of the core that is not the kernel's."""
 DEPARTURE, CALLS = 33, (32, 33)
@@ -292,7 +293,10 @@ def _with_child(text: str, case: Case) -> str:
 
 def replayed(case: Scenario, release: str, log: bytes, overrides: dict[str, str] | None = None) -> ReplayedLog:
     """Replay a log in the core."""
-    changed = {"queue.bottleneck.dialect": f'"{dialect(release)}"', **(overrides or {})}
+    own = dialect(release)
+    changed = {"queue.bottleneck.dialect": own, **(overrides or {})}
+    if changed["queue.bottleneck.dialect"] == "another":
+        changed["queue.bottleneck.dialect"] = "linux-6.12" if own == "linux-6.1" else "linux-6.1"
     return replay_log(cake.cake_queue(*plan_and_link(Scenario.from_text(case.text, overrides=changed))), log)
 
 
