@@ -202,7 +202,7 @@ CASES = {
 FAULTS = {
     "a byte more of overhead": ("besteffort", {"queue.bottleneck.overhead": "15"}),
     "rtt 101 ms": ("besteffort", {"queue.bottleneck.rtt": '"101ms"'}),
-    "isolation of sources alone": ("hosts with 1 and 32 flows", {"queue.bottleneck.isolation": '"dual-srchost"'}),
+    "equal shares of flows": ("hosts with 1 and 32 flows", {"queue.bottleneck.isolation": '"flows"'}),
     "diffserv3 for diffserv4": ("diffserv4", {"queue.bottleneck.diffserv": '"diffserv3"'}),
     "without the ACK filter": ("ack-filter", {"queue.bottleneck.ack_filter": '"off"'}),
     "64 bytes of memory less": ("memlimit 64 KiB", {"queue.bottleneck.memlimit": '"65472B"'}),
@@ -432,7 +432,8 @@ The core follows them:
 
 The kernel's hashes are taken from the log. Firewall marks and filters of tc are not replayed. With `nat` cake looks in
 the table of connections, which is empty here: no address is translated."""
-FAULTS_TEXT = """The core has a setting that is not the kernel's; the log is unchanged.
+FAULTS_TEXT = """The core has a setting that is not the kernel's; the log is unchanged. A setting without an effect on
+the traffic is not found: where each source has one destination, `dual-srchost` decides as `triple-isolate`.
 """
 
 
