@@ -50,10 +50,10 @@ struct List {
     tail: u32,
 }
 
-/// The flows of a tin, and their order of service.
+/// The flows of a tin, and their order of service. Numbers of queues count modulo [`QUEUES`], so that no access has to be checked.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
-    flows: Vec<Flow>,
+    flows: Box<[Flow; QUEUES]>,
     lists: [List; 3],
     /// Flows in the sets sparse and sparse-waiting, bulk, decaying.
     pub sparse: u32,
@@ -65,14 +65,14 @@ impl core::ops::Index<usize> for Flows {
     type Output = Flow;
     #[inline]
     fn index(&self, queue: usize) -> &Flow {
-        &self.flows[queue]
+        &self.flows[queue % QUEUES]
     }
 }
 
 impl core::ops::IndexMut<usize> for Flows {
     #[inline]
     fn index_mut(&mut self, queue: usize) -> &mut Flow {
-        &mut self.flows[queue]
+        &mut self.flows[queue % QUEUES]
     }
 }
 
@@ -88,7 +88,13 @@ impl Flows {
             before: NONE,
         };
         let lists = [List { head: NONE, tail: NONE }; 3];
-        Self { flows: vec![flow; QUEUES], lists, sparse: 0, bulk: 0, decaying: 0 }
+        Self {
+            flows: Box::new(core::array::from_fn(|_| flow.clone())),
+            lists,
+            sparse: 0,
+            bulk: 0,
+            decaying: 0,
+        }
     }
 
     /// Return the number of flows that may have packets.
@@ -100,7 +106,7 @@ impl Flows {
     /// Move a flow to another set; the counts follow. Return its former set.
     #[inline]
     pub fn set(&mut self, queue: usize, set: Set) -> Set {
-        let before = core::mem::replace(&mut self.flows[queue].set, set);
+        let before = core::mem::replace(&mut self[queue].set, set);
         if let Some(count) = self.count(before) {
             *count -= 1;
         }
@@ -147,11 +153,11 @@ impl Flows {
     #[inline]
     pub fn push(&mut self, list: ListName, queue: usize) {
         let List { head, tail } = &mut self.lists[list as usize];
-        let flow = &mut self.flows[queue];
+        let flow = &mut self.flows[queue % QUEUES];
         (flow.next, flow.before) = (NONE, *tail);
         match *tail {
             NONE => *head = queue as u32,
-            last => self.flows[last as usize].next = queue as u32,
+            last => self.flows[last as usize % QUEUES].next = queue as u32,
         }
         *tail = queue as u32;
     }
@@ -169,15 +175,15 @@ impl Flows {
     /// Remove a flow from its list.
     #[inline]
     pub fn remove(&mut self, list: ListName, queue: usize) {
-        let Flow { next, before, .. } = self.flows[queue];
+        let Flow { next, before, .. } = self.flows[queue % QUEUES];
         let List { head, tail } = &mut self.lists[list as usize];
         match before {
             NONE => *head = next,
-            before => self.flows[before as usize].next = next,
+            before => self.flows[before as usize % QUEUES].next = next,
         }
         match next {
             NONE => *tail = before,
-            next => self.flows[next as usize].before = before,
+            next => self.flows[next as usize % QUEUES].before = before,
         }
     }
 }

@@ -343,7 +343,7 @@ impl<P: Copy + Default> Cake<P> {
             if tin.flows[queue].deficit > 0 {
                 return Some((queue, list));
             }
-            let waits = queues.backlog(*current * QUEUES + queue).packets > 0;
+            let waits = || queues.backlog(*current * QUEUES + queue).packets > 0;
             tin.begin_round(queue, list, waits, host);
         }
     }

@@ -185,17 +185,24 @@ impl Tin {
         self.hosts.enter(self.flows[queue].hosts);
     }
 
-    /// Begin the next round of a flow of a list, which has used its quantum up; `waits` if it has packets.
+    /// Begin the next round of a flow of a list, which has used its quantum up; `waits` tells whether it has packets.
     #[inline]
-    pub fn begin_round<P>(&mut self, queue: usize, list: ListName, waits: bool, host: &mut impl Host<P>) {
+    pub fn begin_round<P>(
+        &mut self,
+        queue: usize,
+        list: ListName,
+        waits: impl FnOnce() -> bool,
+        host: &mut impl Host<P>,
+    ) {
         if self.flows[queue].set == Set::Sparse {
-            if waits {
+            if waits() {
                 self.become_bulk(queue);
             } else {
                 self.flows.set(queue, Set::SparseWaiting);
             }
         }
-        self.flows[queue].deficit += self.quantum_of(queue, host);
+        let flow = &mut self.flows[queue];
+        flow.deficit += self.hosts.quantum(flow.hosts, self.quantum, host);
         self.flows.requeue(list, queue);
     }
 
