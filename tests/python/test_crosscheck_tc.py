@@ -62,5 +62,5 @@ def test_limits_in_bytes_become_packets_of_the_traffic(size: str, limit: int, ad
 def test_disciplines_other_than_red_have_their_words(aqm: str) -> None:
     own = {"limit": 300, "target": 0.015, "ecn": True, "max_packet": 1400}
     assert phrase(OTHER_QUEUES[aqm].write(own)) == "limit 300 target 15000us ecn"
-    found = other_differences(Link("l", "a", "b", 1e6, 0.01, "q", aqm, own))
+    found = other_differences(Link("l", "a", "b", 1e6, 0.01, "q", aqm, own), OTHER_QUEUES[aqm])
     assert [one.name for one in found] == ["parameter max_packet"]

@@ -114,7 +114,7 @@ class TestTap:
 
     def test_its_sources_are_those_that_it_includes(self):
         files = tap_files()
-        assert set(files) == {f"{MODULE}.c", "tap.h", "record.h", "log.h", "Kbuild", "Makefile"}
+        assert set(files) == {f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h", "Kbuild", "Makefile"}
         assert "plugin" not in files["Makefile"]
 
     def test_every_case_was_run_in_two_kernels_and_is_equal(self):

@@ -114,6 +114,7 @@ fn plan(preset: &str, set: &[(&str, Value)], flows: &[String], change: impl Fn(&
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration,
         warmup,

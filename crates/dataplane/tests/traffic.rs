@@ -32,7 +32,6 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Udp { rate: Rate(1_000_000), packet, pattern }),
     };
     let plan = Plan {
@@ -43,6 +42,7 @@ fn simulated(packet: Length, pattern: Pattern, seed: u64) -> Vec<(u64, i64)> {
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(3.0),
         warmup: Span::ZERO,

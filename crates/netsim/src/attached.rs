@@ -104,18 +104,16 @@ fn host_pairs(plan: &Plan, is_translated: bool) -> HostPairs {
     let number =
         |(place, name)| plan.nodes.iter().position(|node| node == name).unwrap_or(plan.nodes.len() + place);
     let named: Vec<_> = plan.hosts.iter().enumerate().map(number).collect();
-    let pair = |flow: &Flow| {
+    let pair = |(flow_number, flow): (u32, &Flow)| {
         let (from, to) = match flow.ends {
             Ends::At(from, to) => (from, to),
             Ends::Drawn { from, to, .. } => (from.unwrap_or(0), to.unwrap_or(0)),
         };
         let host =
             |number: u16, node| named.get(usize::from(number).wrapping_sub(1)).map_or(node, |n| *n as u32);
-        let seen = |end: usize| match flow.translated[end] {
-            address if is_translated && address > 0 => address,
-            _ => flow.hosts[end],
-        };
+        let addresses = if is_translated { plan.translated(flow_number) } else { [0; 2] };
+        let seen = |end: usize| if addresses[end] > 0 { addresses[end] } else { flow.hosts[end] };
         [host(seen(0), from), host(seen(1), to)]
     };
-    plan.flows.iter().map(pair).collect()
+    (0..).zip(&*plan.flows).map(pair).collect()
 }

@@ -380,7 +380,6 @@ mod tests {
             ttl: if acks_share_label { 9 } else { TTL },
             acks_share_label,
             hosts: [0; 2],
-            translated: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Packets(20),
@@ -395,6 +394,7 @@ mod tests {
             pages: Vec::new(),
             markers: Vec::new(),
             pings: Vec::new(),
+            translations: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,

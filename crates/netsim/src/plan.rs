@@ -39,6 +39,8 @@ pub struct Plan {
     pub markers: Vec<Marker>,
     /// Flows whose packets are answered.
     pub pings: Vec<Ping>,
+    /// Flows whose addresses are translated, in the order of their numbers.
+    pub translations: Vec<Translation>,
     /// How packets find their way.
     pub routing: Routing,
     /// The run ends here.
@@ -241,7 +243,22 @@ pub struct Ping {
     pub link: LinkId,
 }
 
+/// A flow whose packets have addresses of other hosts than their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The flow.
+    pub flow: u32,
+    /// Hosts whose addresses replace those of [`Flow::hosts`], in the same form; 0 where the address is its own.
+    pub hosts: [u16; 2],
+}
+
 impl Plan {
+    /// Return the hosts whose addresses replace those of a flow's hosts; 0 without translation.
+    pub fn translated(&self, flow: u32) -> [u16; 2] {
+        let found = self.translations.binary_search_by_key(&flow, |translation| translation.flow);
+        found.map_or([0; 2], |place| self.translations[place].hosts)
+    }
+
     /// Whether nothing of a flow travels back.
     pub(crate) fn is_one_way(&self, flow: u32) -> bool {
         matches!(*self.flows[flow as usize].transport, Transport::Udp { .. })
@@ -285,8 +302,6 @@ pub struct Flow {
     pub acks_share_label: bool,
     /// Hosts at the source and the destination of data: numbers in [`Plan::hosts`] from 1, or 0 for the node there.
     pub hosts: [u16; 2],
-    /// Hosts whose addresses replace those of `hosts` by address translation, in the same form; 0 without translation.
-    pub translated: [u16; 2],
     /// How it sends; flows of a group share it, unless something in it is their own.
     pub transport: Arc<Transport>,
 }

@@ -381,6 +381,7 @@ mod tests {
             pages: Vec::new(),
             markers: Vec::new(),
             pings: Vec::new(),
+            translations: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(1),
             warmup: Span::ZERO,

@@ -45,7 +45,6 @@ fn flow(name: &str, size: Size, stop: Option<Time>) -> Flow {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Tcp { config, size, clock_offset: None }),
     }
 }
@@ -63,6 +62,7 @@ fn plan(flows: Vec<Flow>, pages: Vec<Page>) -> Plan {
         pages,
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span::from_millis(20_000),
         warmup: Span::ZERO,

@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use aqmlab_aqm::Value;
-use aqmlab_netsim::plan::{Ends, Length, Pattern, Ping, Plan, Transport};
+use aqmlab_netsim::plan::{Ends, Length, Pattern, Ping, Plan, Translation, Transport};
 use aqmlab_netsim::{EngineChoice, Options, Table};
 use aqmlab_transport::rfc::CongestionControl;
 use aqmlab_units::{Rate, Span};
@@ -149,9 +149,9 @@ fn hosts_behind_a_translator_are_one_without_nat() {
         let mut flows = plan.flows.to_vec();
         for (place, flow) in flows.iter_mut().enumerate() {
             flow.hosts = [[1, 1, 1, 1, 1, 1, 2, 3][place], 0];
-            flow.translated = [if place < 7 { 4 } else { 0 }, 0];
         }
         plan.flows = flows.into();
+        plan.translations = (0..7).map(|flow| Translation { flow, hosts: [4, 0] }).collect();
         let bytes = integers(&run(&plan, 1, Options::default()), "flows", "goodput_bytes");
         let total = bytes.iter().sum::<i64>() as f64;
         [&bytes[..6], &bytes[6..7], &bytes[7..]].map(|own| own.iter().sum::<i64>() as f64 / total)

@@ -41,7 +41,6 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(200_000),
             packet: Length::fixed(500),
@@ -56,6 +55,7 @@ fn chain(middle: Queue, qosa: Option<&str>) -> Plan {
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(30.0),
         warmup: Span::ZERO,

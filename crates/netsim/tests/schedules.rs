@@ -37,7 +37,6 @@ fn udp(name: &str, (from, to): (u32, u32), stop: f64) -> Flow {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(8_000_000),
             packet: Length::fixed(1000),
@@ -59,6 +58,7 @@ fn row(forward: Vec<Link>, flows: Vec<Flow>, duration_ms: u64) -> Plan {
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span::from_millis(duration_ms),
         warmup: Span::ZERO,

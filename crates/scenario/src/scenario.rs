@@ -239,7 +239,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
     {
         expand(network, &groups, &mut builder, &mut flows);
     }
-    let Flows { flows, pages, hosts, calls } = flows;
+    let Flows { flows, pages, hosts, translations, calls } = flows;
     let links = LinkNames::new(network.as_ref(), &builder, complete);
     let group_names = sections.iter().filter_map(|s| s.text("name")).collect();
     let context = marker::Context { links: &links, groups: group_names, flows: &flows };
@@ -261,6 +261,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
         pages,
         markers,
         pings,
+        translations,
         routing,
         duration,
         warmup,

@@ -225,12 +225,15 @@ fn hosts_are_nodes_or_names() {
     let text = "[[flow]]\nname = \"f\"\nsource_host = \"a\"\ndestination_host = \"b\"\n";
     let f = &checked(text)["flows"][0];
     assert_eq!((&f["source_host"], &f["destination_host"]), (&json!("a"), &json!("b")));
-    let nat = flow("source_host = \"a\"\nsource_nat = \"router\"\ndestination_nat = \"a\"");
-    assert_eq!((nat.hosts, nat.translated), ([1, 0], [2, 1]));
+    let nat =
+        "[[flow]]\nname = \"f\"\nsource_host = \"a\"\nsource_nat = \"router\"\ndestination_nat = \"a\"\n";
+    let nat = scenario(nat).plan;
+    assert_eq!((nat.flows[0].hosts, nat.translated(0)), ([1, 0], [2, 1]));
     // The other direction of a call has them turned round.
-    let call = checked(&format!("{text}voip = {{}}\n"));
+    let call = checked(&format!("{text}source_nat = \"c\"\nvoip = {{}}\n"));
     let back = &call["flows"][1];
     assert_eq!((&back["source_host"], &back["destination_host"]), (&json!("b"), &json!("a")));
+    assert_eq!((&back["destination_nat"], &call["flows"][0]["source_nat"]), (&json!("c"), &json!("c")));
 }
 
 #[test]

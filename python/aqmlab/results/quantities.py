@@ -139,7 +139,7 @@ def _found(key: str) -> Quantity | None:
 def is_quantity(key: str) -> bool:
     """Whether a key is that of a quantity, of a group or not.
 
-    >>> is_quantity("loss"), is_quantity("jain.web"), is_quantity("loss.web")
+    >>> is_quantity("loss"), is_quantity("jain.web"), is_quantity("utilization.web")
     (True, True, False)
     """
     return _found(key) is not None

@@ -118,6 +118,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let ecn = reader.flag("ecn", true);
     let ce_threshold = reader.time_or("ce_threshold", "off");
     let only_ect1 = reader.word("ce_threshold_selector", &SELECTOR_WORDS);
+    if only_ect1 && ce_threshold.is_none() {
+        reader.warn("ce_threshold_selector has no effect without ce_threshold".into());
+    }
     let by_queue = reader.word("occupancy", &OCCUPANCY_WORDS);
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
     let law =

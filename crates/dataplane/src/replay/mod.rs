@@ -56,7 +56,6 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Udp {
             rate: Rate(1),
             packet: Length::fixed(1),

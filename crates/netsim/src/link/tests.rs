@@ -43,7 +43,6 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         ttl: TTL,
         acks_share_label: false,
         hosts: [0; 2],
-        translated: [0; 2],
         transport: Arc::new(Transport::Tcp {
             config: TcpConfig::Ns2(Arc::new(Config::ns2(Variant::Reno))),
             size: Size::Greedy,
@@ -66,6 +65,7 @@ fn plan(aqm: &str, set: &[(&str, Value)], observed: bool, (warmup, duration): (u
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span(duration * TICK),
         warmup: Span(warmup * TICK),

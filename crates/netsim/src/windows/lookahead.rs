@@ -227,7 +227,6 @@ pub(super) mod tests {
             ttl: TTL,
             acks_share_label: false,
             hosts: [0; 2],
-            translated: [0; 2],
             transport: Arc::new(Transport::Tcp {
                 config: config.clone(),
                 size: Size::Greedy,
@@ -242,6 +241,7 @@ pub(super) mod tests {
             pages: Vec::new(),
             markers: Vec::new(),
             pings: Vec::new(),
+            translations: Vec::new(),
             routing: Default::default(),
             duration: Span::from_millis(5000),
             warmup: Span::ZERO,

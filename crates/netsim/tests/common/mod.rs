@@ -95,7 +95,6 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
             ttl: TTL,
             acks_share_label: false,
             hosts: [0; 2],
-            translated: [0; 2],
             transport: transport.into(),
         });
     }
@@ -117,6 +116,7 @@ pub fn dumbbell(variants: &[Option<Tcp>], mbps: f64, queue: Queue, seconds: f64)
         pages: Vec::new(),
         markers: Vec::new(),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration,
         warmup,

@@ -107,7 +107,6 @@ fn flow(i: usize, kind: Kind, mbps: f64, hosts: &Arc<[(NodeId, NodeId)]>) -> Flo
         ttl: TTL,
         acks_share_label: i.is_multiple_of(3),
         hosts: [0; 2],
-        translated: [0; 2],
         transport: transport.into(),
     }
 }
@@ -346,6 +345,7 @@ pub fn ring(kinds: &[Kind], mbps: f64, queue: Queue, seconds: f64) -> Plan {
         pages: pages(kinds),
         markers: markers(kinds.len() as u32, mbps),
         pings: Vec::new(),
+        translations: Vec::new(),
         routing: Default::default(),
         duration: Span::from_secs(seconds),
         warmup: Span::from_secs(seconds / 7.0),

@@ -47,7 +47,9 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    pub fn new(plan: &'a Plan, flow: &'a plan::Flow, routes: &mut Routes<'_>) -> Self {
+    pub fn new(plan: &'a Plan, flow_number: u32, routes: &mut Routes<'_>) -> Self {
+        let flow = &plan.flows[flow_number as usize];
+        let translated = plan.translated(flow_number);
         let host = |number: u16| plan.hosts.get(usize::from(number).wrapping_sub(1)).map(plan::Name::as_str);
         let (from, to) = match flow.ends {
             Ends::At(from, to) => (Some(from), Some(to)),
@@ -82,8 +84,8 @@ impl<'a> Flow<'a> {
             acks_share_label: flow.acks_share_label,
             source_host: host(flow.hosts[0]),
             destination_host: host(flow.hosts[1]),
-            source_nat: host(flow.translated[0]),
-            destination_nat: host(flow.translated[1]),
+            source_nat: host(translated[0]),
+            destination_nat: host(translated[1]),
         }
     }
 }

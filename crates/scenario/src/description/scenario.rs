@@ -156,7 +156,7 @@ impl Scenario {
     /// Describe each flow.
     pub fn flows(&self) -> impl Iterator<Item = impl Serialize> {
         let mut routes = Routes::new(&self.plan);
-        self.plan.flows.iter().map(move |flow| Flow::new(&self.plan, flow, &mut routes))
+        (0..self.plan.flows.len() as u32).map(move |flow| Flow::new(&self.plan, flow, &mut routes))
     }
 
     /// Describe the tables of the file, overrides applied, with sorted keys.

@@ -68,6 +68,7 @@ pub(crate) struct Flows {
     pub pages: Vec<plan::Page>,
     /// Names of hosts.
     pub hosts: Vec<plan::Name>,
+    pub translations: Vec<plan::Translation>,
     /// Numbers of the flows that are calls.
     pub calls: Vec<u32>,
 }
@@ -81,6 +82,11 @@ impl Flows {
             self.hosts.len() - 1
         });
         u16::try_from(place + 1).unwrap_or(u16::MAX)
+    }
+
+    /// Return the numbers of the hosts at the ends of flows; 0 where there is no name.
+    fn ends(&mut self, names: &[Option<plan::Name>; 2]) -> [u16; 2] {
+        names.each_ref().map(|name| name.as_ref().map_or(0, |name| self.host(name)))
     }
 }
 
@@ -414,10 +420,7 @@ impl Group<'_> {
 
     /// Adds the flows, and their hosts where they have hosts of their own.
     pub fn expand(&self, builder: &mut Builder<'_>, all: &mut Flows) {
-        let mut numbers = |names: &[Option<plan::Name>; 2]| {
-            names.each_ref().map(|name| name.as_ref().map_or(0, |name| all.host(name)))
-        };
-        let hosts = [numbers(&self.hosts), numbers(&self.translated)];
+        let (hosts, [source, destination]) = (all.ends(&self.hosts), all.ends(&self.translated));
         let shared = self.transport.is_shared().then(|| Arc::new(self.transport.of(0)));
         for index in 0..self.count {
             let transport = shared.clone().unwrap_or_else(|| Arc::new(self.transport.of(index)));
@@ -436,10 +439,18 @@ impl Group<'_> {
                     all.flows.push(flow(format!("{name}.there"), ends.clone()));
                     let mut back = flow(format!("{name}.back"), turned(ends));
                     back.hosts.reverse();
-                    back.translated.reverse();
                     all.flows.push(back);
                     all.calls.extend([first as u32, first as u32 + 1]);
                 }
+            }
+            if source.max(destination) > 0 {
+                let is_call = matches!(self.application, Some(Application::Call { .. }));
+                let last = all.flows.len() as u32 - 1;
+                all.translations.extend((first as u32..=last).map(|flow| {
+                    let is_back = is_call && flow == last;
+                    let hosts = if is_back { [destination, source] } else { [source, destination] };
+                    plan::Translation { flow, hosts }
+                }));
             }
         }
     }
@@ -454,7 +465,7 @@ impl Group<'_> {
         &self,
         name: String,
         index: usize,
-        (ends, [hosts, translated]): (plan::Ends, [[u16; 2]; 2]),
+        (ends, hosts): (plan::Ends, [u16; 2]),
         transport: Arc<plan::Transport>,
     ) -> plan::Flow {
         let (start, stop, again) = self.times.of(index);
@@ -470,7 +481,6 @@ impl Group<'_> {
             ttl: self.ttl,
             acks_share_label: self.acks_share_label,
             hosts,
-            translated,
             transport,
         }
     }

@@ -59,7 +59,7 @@ fn keys_of_a_table_inside_are_suggested() {
             .starts_with("net.toml:21:1: flow.tcp.congestion_control: unknown key (allowed: name, count, "),
         "{message}"
     );
-    assert!(message.ends_with("(31 in all); did you mean \"tcp.congestion_control\"?)"), "{message}");
+    assert!(message.ends_with("(34 in all); did you mean \"tcp.congestion_control\"?)"), "{message}");
 }
 
 #[test]

@@ -179,6 +179,8 @@ CAKE = Table(
         Row("memlimit", "memlimit", SIZE),
     ),
     (
+        Fixed("dialect", "linux-7.3", "decides as its own version does"),
+        Fixed("autorate", False, "has no controller of cake-autorate"),
         Fixed("ecn", True, "marks packets that are ECN-capable"),
         Fixed("memory", "truesize", "counts buffers (truesize)"),
         Fixed("limit", 10240, "bounds the memory that follows from the rate by 10240 packets"),

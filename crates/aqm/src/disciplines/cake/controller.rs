@@ -223,6 +223,8 @@ impl Settings {
                 self.max_up,
                 ["shaper_rate_min_adjust_up_load_high", "shaper_rate_max_adjust_up_load_high"],
             ),
+            (self.up_thr, self.delay_thr, ["avg_owd_delta_max_adjust_up_thr", "owd_delta_delay_thr"]),
+            (self.delay_thr, self.down_thr, ["owd_delta_delay_thr", "avg_owd_delta_max_adjust_down_thr"]),
         ] {
             if low > high {
                 let message = format!("{} is above {}", names[0], names[1]);

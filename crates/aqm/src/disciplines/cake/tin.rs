@@ -244,7 +244,7 @@ impl Tin {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
-        let (ecn_before, bulk) = (packet.meta.header.ecn(), self.flows.bulk);
+        let bulk = self.flows.bulk;
         let control = &mut self.flows[queue].control;
         let reason = if ingress {
             let of_bulk = self.packet_time * 2 * u64::from(bulk);
@@ -253,7 +253,7 @@ impl Tin {
         } else {
             control.should_drop(&self.law, now, is_last, packet, host)
         };
-        self.counts.marks += u64::from(packet.meta.header.ecn() != ecn_before);
+        self.counts.marks += u64::from(self.flows[queue].control.has_marked);
         reason
     }
 

@@ -20,6 +20,8 @@ pub(in crate::disciplines) struct Control {
     /// Time of the last step of the probability.
     moved: Time,
     delay: Span,
+    /// The last packet was marked, or was to be and had CE already.
+    pub has_marked: bool,
 }
 
 impl Control {
@@ -97,7 +99,8 @@ impl Control {
         let by_law = signals && !may_mark;
         let draws = self.p_drop > 0.0 && (!by_law || law.arithmetic.draws_for_drop());
         let by_blue = draws && host.uniform() < self.p_drop;
-        if signals && may_mark && (stays || !by_blue) {
+        self.has_marked = signals && may_mark && (stays || !by_blue);
+        if self.has_marked {
             marks(law.ecn, packet, CONTROL_LAW, host);
         }
         // While count is 0, drop_next records the time of the last packet: after an interval without packets, the first one
