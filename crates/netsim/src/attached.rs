@@ -54,9 +54,10 @@ impl<'a> Attached<'a> {
 
     /// The hosts of all flows, if the queue of the link asks for them.
     pub fn hosts(&self, link: LinkId) -> Option<HostPairs> {
+        let (own, translated) = self.hosts.as_ref().zip(self.translated_hosts.as_ref())?;
         let queue = &self.links[link as usize].queue;
-        let seen = if queue.looks_through_nat() { &self.hosts } else { &self.translated_hosts };
-        seen.clone().filter(|_| queue.reads_hosts())
+        let seen = if queue.looks_through_nat() { own } else { translated };
+        queue.reads_hosts().then(|| seen.clone())
     }
 
     /// Whether the link is observed.

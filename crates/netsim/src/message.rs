@@ -12,7 +12,7 @@ use crate::link_stats::Numbered;
 const FLAGS_AT: u32 = 24;
 const ACE: u32 = 7;
 /// In an acknowledgement: it answers a ping.
-const ANSWER: u32 = 1 << 27;
+const ANSWER: u32 = (Ack::OF_PING as u32) << FLAGS_AT;
 /// The sender has received a packet from the other end, so it knows the time to live there.
 const PEER_TTL_KNOWN: u32 = 1 << 30;
 /// An acknowledgement echoes a mark.
@@ -274,8 +274,7 @@ impl SackStore {
             },
             header: Header::default().with_kind(Kind::Ack).own()
                 | if peer_ttl_known { PEER_TTL_KNOWN } else { 0 }
-                | (u32::from(ack.ace) & ACE) << FLAGS_AT
-                | if ack.answers_ping { ANSWER } else { 0 }
+                | u32::from(ack.ace) << FLAGS_AT & (ACE << FLAGS_AT | ANSWER)
                 | if ack.ece { ECHO } else { 0 },
         }
     }

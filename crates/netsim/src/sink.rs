@@ -258,7 +258,7 @@ impl Sink {
 fn pong(ping: &Message) -> Ack {
     let delay = ping.time.since(ping.sent()).0 / MICROSECOND;
     let ack = i32::try_from(delay).unwrap_or(i32::MAX);
-    Ack { ts_echo: ping.sent(), ack, bytes: ping.bytes, answers_ping: true, ..Ack::default() }
+    Ack { ts_echo: ping.sent(), ack, bytes: ping.bytes, ace: Ack::OF_PING, ..Ack::default() }
 }
 
 #[cfg(test)]

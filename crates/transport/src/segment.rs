@@ -149,13 +149,16 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// ECN echo: a packet was marked (or, answering packet 0, the receiver takes part in ECN).
     pub ece: bool,
-    /// Marked packets modulo 8, where feedback is accurate (RFC 9768, section 3.2.2); otherwise 0.
+    /// Marked packets modulo 8, where feedback is accurate (RFC 9768, section 3.2.2); [`Ack::OF_PING`] in the answer of a ping; otherwise 0.
     pub ace: u8,
     /// When it was sent, where the sender asks for one-way delays; stands for the time stamp value of RFC 7323. With QUIC's loss
     /// detection, for how long it was held back. Otherwise 0.
     pub stamp: Time,
-    /// It answers a ping, so that no filter of acknowledgements drops it.
-    pub answers_ping: bool,
+}
+
+impl Ack {
+    /// In place of a number of marked packets: it answers a ping, so that no filter of acknowledgements drops it.
+    pub const OF_PING: u8 = 8;
 }
 
 /// The receiver's answer to a data packet that changes nothing of SACK and ECN.

@@ -166,7 +166,7 @@ impl Receiver {
         let bytes = self.config.ack_size + option;
         self.acks_sent += 1;
         let ack = self.last_acked as u32 as i32;
-        out(Ack { ts_echo: self.ts_echo, ack, bytes, sack, ece, ace, stamp, ..Ack::default() });
+        out(Ack { ts_echo: self.ts_echo, ack, bytes, sack, ece, ace, stamp });
     }
 
     /// The timer of a held acknowledgement, if one is held.
