@@ -1,8 +1,7 @@
 """Linux's own CAKE in the emulated machine: every decision, replayed by the core.
 
 `python validation/replay_cake.py` makes the runs (about 40 minutes of two cores; kernels and headers are fetched with
-apt) into ``tests/data/vm/cake-decisions.csv``; `report` counts them. The tap for Linux 7.3 compiles on Debian trixie
-only: with ``--modules FOLDER`` a compiled one is read from ``FOLDER/RELEASE.ko``.
+apt) into ``tests/data/vm/cake-decisions.csv``; `report` counts them. For Linux 7.3 see `replay_kernel`.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +30,11 @@ from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.build import Image, find
-from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.live.vm.machine import boot
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replay_modules import Replays
+from replays import Replays, Row, compiled_tap, counts_and_equality, make_runs, outcome, total
 
 TITLE = "Linux's own CAKE, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "cake-decisions.csv"
@@ -213,7 +211,6 @@ FAULTS = {
 DEPARTURE, CALLS = 33, (32, 33)
 RECORD = np.dtype({"names": ["count", "kind"], "formats": ["<u4", "u1"], "offsets": [12, 56], "itemsize": 64})
 FIELDS = ("scenario", "kernel", "image", "decisions", "marks", "drops", "values", "sha256", "fault", "difference")
-Row = dict[str, str]
 
 
 def dialect(release: str) -> str:
@@ -242,11 +239,7 @@ class Programs:
 
 def programs_for(image: Image, folder: Path | None) -> Programs:
     """Compile the tap for an image's kernel, or take the compiled one, and change the imports of the image's cake."""
-    compiled = None if folder is None else folder / f"{image.release}.ko"
-    if compiled is not None and compiled.is_file():
-        tap = compiled.read_bytes()
-    else:
-        tap = module.program_of(cake.tap_files(), cake.MODULE, headers(image.release))
+    tap = compiled_tap(image, folder, lambda build: module.program_of(cake.tap_files(), cake.MODULE, build))
     return Programs(tap, cake.with_logged_imports(_module_of(image, cake.CHILD)))
 
 
@@ -320,7 +313,7 @@ def rows_of(name: str, image: Image, programs: Programs, keep: Path | None) -> l
 
 
 def _kept(name: str, image: Image, programs: Programs, folder: Path | None) -> bytes:
-    """Return the log of a run; it is kept in the folder, and read where it is there already."""
+    """Return the log of a run; it is kept in the folder, and read again on later calls."""
     kept = None if folder is None else folder / f"{image.release} {name}.log"
     if kept is not None and kept.is_file():
         return kept.read_bytes()
@@ -328,13 +321,6 @@ def _kept(name: str, image: Image, programs: Programs, folder: Path | None) -> b
     if kept is not None:
         kept.write_bytes(log)
     return log
-
-
-def outcome(found: ReplayedLog) -> Row:
-    """Return the counts of a replay, and its difference."""
-    if found.difference is not None:
-        return {"difference": str(found.difference)}
-    return {"decisions": str(found.decisions), "marks": str(found.marks), "drops": str(found.drops)}
 
 
 def rows() -> list[Row]:
@@ -346,20 +332,17 @@ def report() -> tuple[str, bool]:
     """Write the page: its text, and whether every run is equal and every fault is found."""
     found = Replays.of(rows())
     runs, faults, differing, missed = found.runs, found.faults, found.differing, found.missed
-    kernels = dict.fromkeys((row["kernel"], row["image"]) for row in runs)
     lines = ["| scenario | words of tc | Linux | decisions | marks | drops | equal |", "|---|---|---|---|---|---|---|"]
     for row in runs:
-        counts = " | ".join(f"{int(row[name] or 0):,}" for name in ("decisions", "marks", "drops"))
-        equal = "**no**" if row["difference"] else "yes"
-        lines.append(f"| {row['scenario']} | `{CASES[row['scenario']].words}` | {row['kernel']} | {counts} | {equal} |")
+        words = CASES[row["scenario"]].words
+        lines.append(f"| {row['scenario']} | `{words}` | {row['kernel']} | {counts_and_equality(row)} |")
     scenarios = Counter(row["scenario"] for row in runs)
-    decisions = _total(runs, "decisions")
+    decisions = total(runs, "decisions")
     parts = [
         PAGE,
         f"**{len(runs) - len(differing)} of {len(runs)} runs of {len(scenarios)} scenarios are equal in every "
-        f"decision: {decisions:,} decisions, {_total(runs, 'marks'):,} marks, {_total(runs, 'drops'):,} drops, "
-        f"{_total(runs, 'values'):,} times, random numbers and hashes.** "
-        f"{len(faults) - len(missed)} of {len(faults)} faults that were put in on purpose are found.",
+        f"decision: {decisions:,} decisions, {total(runs, 'marks'):,} marks, {total(runs, 'drops'):,} drops, "
+        f"{total(runs, 'values'):,} times, random numbers and hashes.** {found.faults_found}",
         "\n".join(lines),
         GOODPUT,
         DIFFERENCES,
@@ -373,15 +356,11 @@ def report() -> tuple[str, bool]:
         ]),
         "\n".join([
             "## Kernels\n", "| kernel | SHA-256 of the kernel |", "|---|---|",
-            *(f"| {k} | `{i}` |" for k, i in kernels),
+            *(f"| {k} | `{i}` |" for k, i in found.kernels),
         ]),
     ]  # fmt: skip
     parts += [f"* {row['scenario']}, {row['kernel']}: {row['difference']}" for row in differing]
     return "\n\n".join(parts), decisions >= DECISIONS and len(scenarios) >= 12 and not differing and not missed
-
-
-def _total(some: Sequence[Row], name: str) -> int:
-    return sum(int(row[name] or 0) for row in some)
 
 
 PAGE = """A tap (`sch_aqmlab_cake.c`, a kernel module) is a qdisc with one class, whose child is the kernel's
@@ -415,14 +394,14 @@ The core has them as `dialect`:
 
 * **Roots.** The table of `1/sqrt(count)` in Linux 6.1 differs from the table of later kernels at counts 2, 3 and 6.
 * **BLUE.** In Linux 7.3 BLUE draws no number for a packet that the control law drops.
-* **autorate-ingress.** In Linux 6.1 and 6.12 every window of arrivals changes the rate, since nothing notes the time of
-  a change; Linux 7.3 waits 250 ms.
+* **autorate-ingress.** In Linux 6.1 and 6.12 every window of arrivals changes the rate, because these kernels do not
+  record the time of a change; Linux 7.3 waits 250 ms.
 
 ## Peculiarities of all kernels
 
 The core follows them:
 
-* `1/sqrt(count)` is 0 in a queue that has not had a signal, so that its first interval has no length.
+* `1/sqrt(count)` is 0 before a queue's first signal, so its first interval is empty.
 * The interval has 32 bits in the control law: of a longer one only the remainder modulo 4.29 s counts
   (`rtt interplanetary`, tins of a few kbit/s).
 * The heap of the longest queues moves a queue down by one level at a time. After several drops the queue on top need
@@ -445,23 +424,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", action="store_true", help="the kernels of --kernels alone, without the current image")
     parser.add_argument("--scenarios", nargs="+", choices=CASES, default=list(CASES), help="which; others stay")
     parser.add_argument("--modules", type=Path, help="folder with compiled taps, RELEASE.ko")
-    parser.add_argument("--keep", type=Path, help="folder for logs, which are read again where they are there")
+    parser.add_argument("--keep", type=Path, help="folder for logs; existing logs are reused")
     chosen = parser.parse_args(arguments)
     kernels = [*(() if chosen.only else (find(),)), *(images(chosen.kernels) if chosen.kernels else ())]
     programs = [programs_for(image, chosen.modules) for image in kernels]
     again = {image.release for image in kernels}
     found = [row for row in rows() if row["kernel"] not in again or row["scenario"] not in chosen.scenarios]
-    with ThreadPoolExecutor(chosen.workers) as pool:
-        tasks = [
-            pool.submit(rows_of, name, image, program, chosen.keep)
-            for name in chosen.scenarios
-            for image, program in zip(kernels, programs, strict=True)
-        ]
-        for done in as_completed(tasks):
-            found += done.result()
-            told = {name: value for name, value in done.result()[0].items() if name not in ("image", "sha256")}
-            print(told, flush=True)
-            write(found)
+    tasks = [
+        partial(rows_of, name, image, program, chosen.keep)
+        for name in chosen.scenarios
+        for image, program in zip(kernels, programs, strict=True)
+    ]
+    make_runs(tasks, found, write, chosen.workers)
     return 0
 
 

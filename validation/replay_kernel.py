@@ -12,8 +12,8 @@ import hashlib
 import struct
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +26,11 @@ from aqmlab.live.tc import module
 from aqmlab.live.tc.tap import Tap, tap_program
 from aqmlab.live.vm import backend
 from aqmlab.live.vm.build import Image, find
-from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replay_modules import CUBIC, SCENARIO, UDP, Replays
+from replay_modules import CUBIC, SCENARIO, UDP
+from replays import Replays, Row, compiled_tap, counts_and_equality, make_runs, outcome, total
 
 TITLE = "Linux's own CoDel, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
@@ -84,7 +84,6 @@ FIELDS = (
     *("settings", "traffic", "kernel", "image", "decisions", "marks", "drops", "empty", "longest_call_ns", "crossing"),
     *("sha256", "fault", "difference"),
 )
-Row = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -172,13 +171,6 @@ def rows_of(settings: str, traffic: str, seconds: int, image: Image, program: by
     return rows
 
 
-def outcome(found: ReplayedLog) -> Row:
-    """Return the counts of a replay, and its difference."""
-    if found.difference is not None:
-        return {"difference": str(found.difference)}
-    return {"decisions": str(found.decisions), "marks": str(found.marks), "drops": str(found.drops)}
-
-
 def rows() -> list[Row]:
     """Read the runs that were made."""
     return read_rows(TABLE)
@@ -188,19 +180,17 @@ def report() -> tuple[str, bool]:
     """Write the page: its text, and whether every run is equal and every fault is found."""
     found = Replays.of(rows())
     runs, faults, differing, missed = found.runs, found.faults, found.differing, found.missed
-    kernels = dict.fromkeys((row["kernel"], row["image"]) for row in runs)
-    totals = [_total([row for row in runs if row["kernel"] == kernel], "decisions") for kernel, _ in kernels]
-    crossing, empty = _total(runs, "crossing"), _total(runs, "empty")
+    kernels = found.kernels
+    totals = [total([row for row in runs if row["kernel"] == kernel], "decisions") for kernel, _ in kernels]
+    crossing, empty = total(runs, "crossing"), total(runs, "empty")
     lines = ["| settings | traffic | Linux | decisions | marks | drops | equal |", "|---|---|---|---|---|---|---|"]
     for row in runs:
-        counts = " | ".join(f"{int(row[name] or 0):,}" for name in ("decisions", "marks", "drops"))
-        equal = "**no**" if row["difference"] else "yes"
-        lines.append(f"| {row['settings']} | {row['traffic']} | {row['kernel']} | {counts} | {equal} |")
+        lines.append(f"| {row['settings']} | {row['traffic']} | {row['kernel']} | {counts_and_equality(row)} |")
     parts = [
         PAGE,
         f"**{len(runs) - len(differing)} of {len(runs)} runs are equal in every decision and state: "
-        f"{_total(runs, 'decisions'):,} decisions, {_total(runs, 'marks'):,} marks, {_total(runs, 'drops'):,} "
-        f"drops.** {len(faults) - len(missed)} of {len(faults)} faults that were put in on purpose are found.",
+        f"{total(runs, 'decisions'):,} decisions, {total(runs, 'marks'):,} marks, {total(runs, 'drops'):,} "
+        f"drops.** {found.faults_found}",
         "\n".join(lines),
         TIMES.format(
             crossing=crossing, empty=empty, longest=max((int(row["longest_call_ns"]) for row in runs), default=0)
@@ -218,10 +208,6 @@ def report() -> tuple[str, bool]:
     parts += [f"* {row['settings']}, {row['traffic']}, {row['kernel']}: {row['difference']}" for row in differing]
     enough = len(totals) > 0 and min(totals) >= DECISIONS
     return "\n\n".join(parts), enough and not differing and not missed
-
-
-def _total(some: Sequence[Row], name: str) -> int:
-    return sum(int(row[name] or 0) for row in some)
 
 
 PAGE = """A tap (`sch_aqmlab_tap.c`, a kernel module) is a qdisc with one class, whose child is the kernel's unchanged
@@ -264,14 +250,6 @@ decides anything lies between the two targets. The settings themselves are compa
 """
 
 
-def program_for(image: Image, folder: Path | None) -> bytes:
-    """Return the compiled tap for an image's kernel."""
-    compiled = None if folder is None else folder / f"{image.release}.ko"
-    if compiled is not None and compiled.is_file():
-        return compiled.read_bytes()
-    return tap_program(headers(image.release))
-
-
 def main(arguments: Sequence[str]) -> int:
     """Make the runs."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -281,21 +259,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--modules", type=Path, help="folder with compiled taps, RELEASE.ko")
     chosen = parser.parse_args(arguments)
     kernels = [find(), *(images(chosen.kernels) if chosen.kernels else ())]
-    programs = [program_for(image, chosen.modules) for image in kernels]
+    programs = [compiled_tap(image, chosen.modules, tap_program) for image in kernels]
     again = {image.release for image in kernels}
     found = [row for row in rows() if row["kernel"] not in again or row["traffic"] not in chosen.traffic]
-    with ThreadPoolExecutor(chosen.workers) as pool:
-        tasks = [
-            pool.submit(rows_of, *case, image, program)
-            for case in CASES
-            if case[1] in chosen.traffic
-            for image, program in zip(kernels, programs, strict=True)
-        ]
-        for done in as_completed(tasks):
-            found += done.result()
-            told = {name: value for name, value in done.result()[0].items() if name not in ("image", "sha256")}
-            print(told, flush=True)
-            write(found)
+    tasks = [
+        partial(rows_of, *case, image, program)
+        for case in CASES
+        if case[1] in chosen.traffic
+        for image, program in zip(kernels, programs, strict=True)
+    ]
+    make_runs(tasks, found, write, chosen.workers)
     return 0
 
 

@@ -10,9 +10,7 @@ import argparse
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from unittest import mock
@@ -26,6 +24,7 @@ from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
+from replays import COUNTS, Replays, Row, make_runs, outcome, total
 
 TITLE = "Disciplines inside the kernel, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "modules.csv"
@@ -85,7 +84,6 @@ FAULTS = {
 }
 """Faults put in on purpose: the queue, the file, the right words and the wrong ones."""
 FIELDS = ("queue", "traffic", "kernel", "image", "decisions", "marks", "drops", "sha256", "fault", "difference")
-Row = dict[str, str]
 
 
 def scenario(queue: str, traffic: str) -> Scenario:
@@ -97,8 +95,8 @@ def scenario(queue: str, traffic: str) -> Scenario:
     return Scenario.from_text(SCENARIO.format(seconds=seconds, queue=table, flows=flows))
 
 
-def row_of(queue: str, traffic: str, image: Image, made: module.KernelModule, fault: str = "") -> Row:
-    """Make a run and replay it."""
+def rows_of(queue: str, traffic: str, image: Image, made: module.KernelModule, fault: str = "") -> list[Row]:
+    """Make a run and replay it. Return its row."""
     plan = live_plan(scenario(queue, traffic), seed=1)
     log = module.log_of(backend.run(plan, image=image, module=made))
     row = {"queue": queue, "traffic": traffic, "kernel": image.release, "image": image.manifest["sha256"]["kernel"]}
@@ -106,8 +104,8 @@ def row_of(queue: str, traffic: str, image: Image, made: module.KernelModule, fa
     try:
         found = module.replayed(made.queue, log)
     except InputError as error:
-        return row | {"difference": str(error)}
-    return row | {"decisions": str(found.decisions), "marks": str(found.marks), "drops": str(found.drops)}
+        return [row | {"difference": str(error)}]
+    return [row | outcome(found)]
 
 
 @contextmanager
@@ -123,51 +121,26 @@ def wrong(file: str, right: str, instead: str) -> Iterator[None]:
         yield
 
 
-def tasks(kernels: Sequence[Image], queues: Sequence[str]) -> list[Callable[[], Row]]:
+def tasks(kernels: Sequence[Image], queues: Sequence[str]) -> list[Callable[[], list[Row]]]:
     """Return the runs of queues, each to be called; modules are compiled here, one after the other."""
-    found: list[Callable[[], Row]] = []
+    found: list[Callable[[], list[Row]]] = []
     for at, queue in enumerate(queues):
         for other, traffic in enumerate(TRAFFIC):
             image = kernels[(at + other) % len(kernels)]
             made = backend.compiled(export.kernel_queue(scenario(queue, traffic)), image)
-            found.append(partial(row_of, queue, traffic, image, made))
+            found.append(partial(rows_of, queue, traffic, image, made))
     for fault, (queue, file, *change) in FAULTS.items():
         if queue not in queues:
             continue
         with wrong(f"module/{file}", *change):
             made = backend.compiled(export.kernel_queue(scenario(queue, "TCP")), kernels[0])
-        found.append(partial(row_of, queue, "TCP", kernels[0], made, fault))
+        found.append(partial(rows_of, queue, "TCP", kernels[0], made, fault))
     return found
 
 
 def rows() -> list[Row]:
     """Read the runs that were made."""
     return read_rows(TABLE)
-
-
-@dataclass(frozen=True)
-class Replays:
-    """Rows of replays, by their outcome.
-
-    Attributes
-    ----------
-    runs, faults
-        Runs as they are, and runs with a fault that was put in on purpose.
-    differing, missed
-        Runs that differ from the core, and faults that the replay did not find.
-    """
-
-    runs: list[Row]
-    faults: list[Row]
-    differing: list[Row]
-    missed: list[Row]
-
-    @classmethod
-    def of(cls, found: Sequence[Row]) -> Replays:
-        """Sort rows by their columns ``fault`` and ``difference``."""
-        runs, faults = [row for row in found if not row["fault"]], [row for row in found if row["fault"]]
-        differing = [row for row in runs if row["difference"]]
-        return cls(runs, faults, differing, [row for row in faults if not row["difference"]])
 
 
 def report() -> tuple[str, bool]:
@@ -178,18 +151,17 @@ def report() -> tuple[str, bool]:
     enough = True
     for queue in QUEUES:
         own = [row for row in runs if row["queue"] == queue]
-        count = [sum(int(row[name] or 0) for row in own) for name in ("decisions", "marks", "drops")]
+        count = [total(own, name) for name in COUNTS]
         enough &= count[0] >= DECISIONS
         equal = sum(not row["difference"] for row in own)
         lines.append(f"| {queue} | {' | '.join(f'{n:,}' for n in count)} | {len(own)} | {equal} |")
-    kernels = dict.fromkeys((row["kernel"], row["image"]) for row in runs)
+    kernels = found.kernels
     parts = [
         "A module is generated from each queue, compiled for the kernel of the emulated machine and loaded below a "
         "token bucket of 20 Mbit/s. The core replays its log of decisions with the log's random numbers: averages, "
         "p_b, verdicts, victims, marks and order of departure. At the end the queue is removed, with packets in it, "
         f"and the module unloaded. Each queue meets {', '.join(TRAFFIC)}, by turns in {len(kernels)} kernels.",
-        f"**{len(runs) - len(differing)} of {len(runs)} runs are equal bit by bit.** "
-        f"{len(faults) - len(missed)} of {len(faults)} faults that were put in on purpose are found.",
+        f"**{len(runs) - len(differing)} of {len(runs)} runs are equal bit by bit.** {found.faults_found}",
         "\n".join(lines),
         "\n".join(["| kernel | SHA-256 of the kernel |", "|---|---|", *(f"| {k} | `{i}` |" for k, i in kernels)]),
         "\n".join([
@@ -211,11 +183,7 @@ def main(arguments: Sequence[str]) -> int:
     kernels = images(chosen.kernels)
     again = {image.release for image in kernels}
     found = [row for row in rows() if row["queue"] not in chosen.queues or row["kernel"] not in again]
-    with ThreadPoolExecutor(chosen.workers) as pool:
-        for done in as_completed([pool.submit(task) for task in tasks(kernels, chosen.queues)]):
-            found.append(done.result())
-            print({name: value for name, value in found[-1].items() if name not in ("image", "sha256")}, flush=True)
-            write(found)
+    make_runs(tasks(kernels, chosen.queues), found, write, chosen.workers)
     return 0
 
 

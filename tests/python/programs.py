@@ -1,6 +1,8 @@
 """Programs that tests need: a test names all of them, and is skipped with their names where one is missing."""
 
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,23 @@ from aqmlab.live.vm.machine import QEMU
 
 EMULATOR = (QEMU, *PROGRAMS)
 """Programs for a run in the emulated machine: the emulator, and those of this machine that are put into its image."""
+
+
+HEADERS = sorted(Path("/lib/modules").glob("*/build/Makefile"))
+"""Makefiles of the headers of installed kernels."""
+COMPILER = re.compile(r'^CONFIG_CC_VERSION_TEXT="?(\S+)', re.MULTILINE)
+"""In a kernel's configuration: the compiler that it was built with, and with which its headers compile."""
+# A module is compiled against the headers of the kernel that would load it, which not every machine has.
+needs_headers = pytest.mark.skipif(
+    not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)"
+)
+
+
+def compiler_of(headers: Path) -> str:
+    """Return the name of the compiler that a kernel's headers need."""
+    configuration = headers / "include/config/auto.conf"
+    found = COMPILER.search(configuration.read_text()) if configuration.is_file() else None
+    return "gcc" if found is None else found[1]
 
 
 def missing(*names: str) -> str:

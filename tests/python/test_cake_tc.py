@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 
 import pytest
@@ -13,6 +12,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.importing.tc_words import read_tc
 from aqmlab.interop.tc.cake import ALONE, FRAMINGS
 from aqmlab.interop.tc.queues import qdisc_of, queue_differences
+from programs import require
 
 UNUSUAL = {"ecn": True, "overhead": 14}
 """Parameters of every line that differ from the defaults of a scenario: tc counts Ethernet's header."""
@@ -77,8 +77,7 @@ def read(words, kind="cake"):
 
 def tc_accepts(lines):
     """Return which lines the tc of this machine parses: a kernel without the discipline rejects it only then."""
-    if shutil.which("tc") is None:
-        pytest.skip("there is no tc")
+    require("tc", "ip", "unshare")
     calls = "".join(f"tc qdisc replace dev lo root cake {line} 2>&1 | head -n 1; echo @\n" for line in lines)
     script = f"ip link set lo up\n{calls}"
     done = subprocess.run(
@@ -89,7 +88,8 @@ def tc_accepts(lines):
         check=False,
     )
     if done.returncode or done.stderr:
-        pytest.skip(f"there is no network namespace: {done.stderr.splitlines()[:1]}")
+        # Not every machine lets a user make network namespaces.
+        pytest.skip(f"needs a network namespace ({' '.join(done.stderr.splitlines()[:1])})")
     answers = done.stdout.split("@\n")[:-1]
     assert len(answers) == len(lines)
     return [not said.strip() or "qdisc kind is unknown" in said for said in answers]

@@ -11,9 +11,8 @@ from aqmlab.interop.kernel.cake import IMPORTS, MODULE, cake_queue, tap_files, w
 from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live.tc.module import program_of
-from aqmlab.live.vm.headers import INSTALLED
 from aqmlab.scenario.file import Scenario
-from programs import needs
+from programs import HEADERS, compiler_of, needs, needs_headers, require
 from replay_cake import CASES, DECISIONS, FAULTS, dialect, rows, scenario
 
 RECORDED = Path(__file__).parents[1] / "data" / "vm" / "cake-decisions.bin.gz"
@@ -70,11 +69,10 @@ class TestModule:
         with pytest.raises(InputError, match=r"objcopy cannot change sch_cake\.ko"):
             with_logged_imports(b"text")
 
+    @needs_headers
     def test_it_compiles(self):
-        builds = [build for build in sorted(INSTALLED.glob("*/build")) if (build / "Makefile").is_file()]
-        if not builds:
-            pytest.skip("headers of the kernel are not installed")
-        assert program_of(tap_files(), MODULE, builds[-1])
+        require("make", compiler_of(HEADERS[-1].parent))
+        assert program_of(tap_files(), MODULE, HEADERS[-1].parent)
 
 
 class TestRuns:

@@ -19,7 +19,7 @@ from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live.plan import live_plan
 from aqmlab.scenario.file import Scenario
 from conftest import DUMBBELL
-from programs import require
+from programs import HEADERS, compiler_of, needs_headers, require
 
 pytestmark = pytest.mark.slow
 
@@ -180,16 +180,6 @@ def test_a_fault_in_the_c_is_found(what, tmp_path):
 
 
 COMPILED = ("red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-tail", "adaptive-red", "adaptive-rio", "pc-red-ecn")
-HEADERS = sorted(Path("/lib/modules").glob("*/build/Makefile"))
-COMPILER = re.compile(r'^CONFIG_CC_VERSION_TEXT="?(\S+)', re.MULTILINE)
-"""In a kernel's configuration: the compiler that it was built with, and with which its headers compile."""
-
-
-def compiler_of(headers: Path) -> str:
-    """Return the name of the compiler that a kernel's headers need."""
-    configuration = headers / "include/config/auto.conf"
-    found = COMPILER.search(configuration.read_text()) if configuration.is_file() else None
-    return "gcc" if found is None else found[1]
 
 
 def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_path):
@@ -200,8 +190,7 @@ def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_p
         assert compiler_of(tmp_path) == "gcc-12"
 
 
-# A module is compiled against the headers of the kernel that would load it, which not every machine has.
-@pytest.mark.skipif(not HEADERS, reason="there are no kernel headers in /lib/modules (linux-headers-amd64)")
+@needs_headers
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_module_compiles_without_a_warning(name, tmp_path):
     require("make", compiler_of(HEADERS[-1].parent))
