@@ -37,7 +37,7 @@ pub struct Plan {
     pub pages: Vec<Page>,
     /// Meters and markers before the queues of links.
     pub markers: Vec<Marker>,
-    /// Flows whose packets are answered.
+    /// Flows that measure delays, in the order of their numbers.
     pub pings: Vec<Ping>,
     /// Flows whose addresses are translated, in the order of their numbers.
     pub translations: Vec<Translation>,
@@ -233,7 +233,7 @@ pub enum Meter {
     },
 }
 
-/// A flow of UDP of which each packet is answered. The answers bring one-way delays to the queue of a link, if its discipline reads them: those
+/// A UDP flow whose receiver answers each packet. The answers bring one-way delays to the queue of a link, if its discipline reads them: those
 /// of the packets if these cross the link, else their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
@@ -248,7 +248,7 @@ pub struct Ping {
 pub struct Translation {
     /// The flow.
     pub flow: u32,
-    /// Hosts whose addresses replace those of [`Flow::hosts`], in the same form; 0 where the address is its own.
+    /// Hosts whose addresses replace those of [`Flow::hosts`], in the same form; 0 without translation.
     pub hosts: [u16; 2],
 }
 
@@ -267,7 +267,8 @@ impl Plan {
 
     /// Return the link that a flow measures.
     pub(crate) fn measured_by(&self, flow: u32) -> Option<LinkId> {
-        self.pings.iter().find(|ping| ping.flow == flow).map(|ping| ping.link)
+        let found = self.pings.binary_search_by_key(&flow, |ping| ping.flow);
+        found.ok().map(|place| self.pings[place].link)
     }
 
     /// Whether answers of pings come to a link.
