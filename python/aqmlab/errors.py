@@ -51,7 +51,7 @@ def printable(text: str) -> str:
 
 
 def to_stderr(line: str) -> None:
-    """Print a line about work under way to stderr, as a `printable` one; a closed stderr is no error."""
+    """Print a line of progress to stderr, made `printable`; errors of a closed stderr are ignored."""
     with contextlib.suppress(OSError):
         print(printable(f"aqmlab: {line}"), file=sys.stderr)
 

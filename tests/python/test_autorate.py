@@ -1,4 +1,4 @@
-"""cake-autorate: the shaper follows a link that varies, alike on all engines, and exports reject what they lack."""
+"""cake-autorate: the shaper follows a link that varies, alike on all engines, and exports reject it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ pub struct AckFields {
     pub number: i32,
     /// The flags of the ECN echo.
     pub ecn: u8,
-    /// It carries nothing but the acknowledgement: no data, and flags and options that a filter knows.
+    /// A pure acknowledgement: without data, and only with flags and options that a filter knows.
     pub is_pure: bool,
     /// SACK blocks and time stamp.
     pub options: AckOptions,
@@ -16,10 +16,10 @@ pub struct AckFields {
 /// The options of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckOptions {
-    /// There are none.
+    /// Without options.
     #[default]
     None,
-    /// There are some, whose values are not known.
+    /// Options with unknown values.
     Unknown,
     /// These.
     Known(KnownOptions),

@@ -87,7 +87,7 @@ pub trait Host<P> {
     fn ack_fields(&mut self, _packet: &Packet<P>) -> Option<AckFields> {
         None
     }
-    /// Return what a kernel computed of a packet, which the replay of its log uses in place of the discipline's own values.
+    /// Return the kernel's values for a packet of a replayed log; they replace the values that the discipline computes itself.
     fn logged(&mut self, _packet: &Packet<P>) -> Option<Logged> {
         None
     }

@@ -329,7 +329,7 @@ pub trait Numbered: Copy + Default {
     /// The number that an event log shows: sequence number, or number acknowledged.
     fn number(&self) -> i32;
 
-    /// When the packet was sent, or that which it answers; 0 if that is not known.
+    /// Sending time of the packet, or of the packet that it answers; 0 if unknown.
     #[inline]
     fn sent(&self) -> Time {
         Time::ZERO

@@ -254,7 +254,7 @@ impl Sink {
     }
 }
 
-/// Return the answer of a ping: as long as it, and its number is the one-way delay in microseconds.
+/// Return the answer of a ping: it has the ping's length, and its number is the one-way delay in microseconds.
 fn pong(ping: &Message) -> Ack {
     let delay = ping.time.since(ping.sent()).0 / MICROSECOND;
     let ack = i32::try_from(delay).unwrap_or(i32::MAX);

@@ -119,7 +119,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .hidden(&[Rfc7928]),
 ];
 
-/// The quantity for each tin of CAKE that packets came to. Other disciplines have none, so differences are not tested.
+/// The quantity for each tin of CAKE with arrivals. `compare` tests no differences, because other disciplines lack tins.
 const fn by_tin(values: fn(&Run<'_>) -> Vec<(String, f64)>) -> Groups {
     Groups { title: "", head: "", doc: "", compared: Described, values }
 }

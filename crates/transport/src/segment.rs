@@ -157,7 +157,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// In place of a number of marked packets: it answers a ping, so that no filter of acknowledgements drops it.
+    /// Value of `ace` in the answer of a ping; filters of acknowledgements never drop such an answer.
     pub const OF_PING: u8 = 8;
 }
 

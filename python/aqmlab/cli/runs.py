@@ -113,7 +113,7 @@ def _show_tins(result: Result) -> None:
         title = f"Tins of {link} after the warm-up{f', means of {n} seeds' if n > 1 else ''}"
         print_table(table, title=title, to_right=True)
     if not found:
-        print_wrapped("No link has tins, of which --details prints statistics (allowed: aqm = cake).")
+        print_wrapped("--details prints the statistics of tins; only a queue with aqm = cake has tins.")
 
 
 def _without_method(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str, str]:

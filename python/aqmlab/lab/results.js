@@ -48,7 +48,7 @@ const WRITERS = {
   },
 };
 
-// Returns a table of the tins of each run whose queue has some: what tc -s prints.
+// Returns a table of the tins of each run with CAKE, as tc -s prints them.
 export function tinTables(runs) {
   return runs.flatMap(({ name, link, tables: { tins } }) => {
     const rows = tins ? tins.link.flatMap((one, row) => (one === link.name ? [row] : [])) : [];

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 TITLES = {"bulk": "Bulk", "best-effort": "Best Effort", "video": "Video", "voice": "Voice"}
-"""tc's names of tins; it numbers those of modes with one or eight."""
+"""tc's names of tins; tc numbers the tins of modes with one or eight."""
 
 
 def time(seconds: float) -> str:
@@ -37,24 +37,7 @@ def rate(bits: float) -> str:
     return f"{bits / scale:.0f}{unit}"
 
 
-def count(value: float) -> str:
-    """Write a count, or the mean of several.
-
-    >>> count(1234.5), count(0.0)
-    ('1234', '0')
-    """
-    return f"{value:.0f}"
-
-
-def size(value: float) -> str:
-    """Write a number of bytes.
-
-    >>> size(4500)
-    '4500b'
-    """
-    return f"{value:.0f}b"
-
-
+count, size = "{:.0f}".format, "{:.0f}b".format
 ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("thresh", "threshold_bps", rate),
     ("target", "target_s", time),

@@ -25,7 +25,7 @@ pub(super) fn ack_fields(header: &[u8], bytes: u32) -> Option<AckFields> {
     Some(AckFields { number: number as i32, ecn: flags & ECE_AND_CWR, is_pure, options })
 }
 
-/// Return SACK blocks and time stamp, and whether there are no others.
+/// Return SACK blocks and time stamp, and whether the header has only these options.
 fn options(mut rest: &[u8]) -> (KnownOptions, bool) {
     let (mut known, mut are_known) = (KnownOptions::default(), true);
     while let [kind, after @ ..] = rest {

@@ -36,7 +36,7 @@ pub(crate) trait Counting {
     fn markers(&self) -> Option<&Markers>;
     /// Return the waiting packets and bytes.
     fn backlog(&self) -> Backlog;
-    /// Return the statistics of the discipline's tins, none where it has no tins.
+    /// Return the statistics of the discipline's tins; empty without tins.
     fn tins(&self) -> Vec<TinStats> {
         Vec::new()
     }

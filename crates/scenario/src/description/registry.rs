@@ -147,7 +147,7 @@ impl Discipline {
 impl Parameter {
     fn of_queue(p: &'static units::Parameter, resolved: Option<&Resolved>) -> Self {
         let effective = resolved.and_then(|r| r.effective.iter().find(|(key, _)| *key == p.key));
-        // A setting of what is off by default has no effective value.
+        // Settings of a mechanism that is off have no effective value.
         let described = || if p.default.is_empty() { Json::Null } else { p.default.into() };
         Self {
             allowed: p.allowed(),

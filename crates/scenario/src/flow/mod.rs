@@ -84,7 +84,7 @@ impl Flows {
         u16::try_from(place + 1).unwrap_or(u16::MAX)
     }
 
-    /// Return the numbers of the hosts at the ends of flows; 0 where there is no name.
+    /// Return the numbers of the hosts at the ends of flows; 0 without a name.
     fn ends(&mut self, names: &[Option<plan::Name>; 2]) -> [u16; 2] {
         names.each_ref().map(|name| name.as_ref().map_or(0, |name| self.host(name)))
     }

@@ -1,4 +1,4 @@
-//! `measures`: a flow of UDP whose packets are answered, so that the queue of a link learns their delays.
+//! `measures`: a UDP flow whose answers bring one-way delays to the queue of a link.
 
 use std::collections::BTreeSet;
 

@@ -258,7 +258,7 @@ TINS = {
     "longest_packet": ("max_pkt_len", 1),
     "quantum": ("flow_quantum", 1),
 }
-"""Column of the table ``tins``: what tc calls it in JSON, and the factor to our unit."""
+"""Column of the table ``tins``: its name in tc's JSON, and the factor to our unit."""
 COUNTED = ("packets", "bytes", "indirect_hits", "way_misses", "way_collisions", "drops", "marks", "ack_drops")
 """Columns that count from the warm-up on."""
 NAMES = {1: ("best-effort",), 3: ("bulk", "best-effort", "voice"), 4: ("bulk", "best-effort", "video", "voice")}

@@ -2,7 +2,7 @@
 //!
 //! An arrival after a gap longer than the average gap ends a window, whose bytes over its time are a measured rate. The peak follows
 //! measured rates that are higher with weight 1/4, and lower ones with weight 1/256; the shaper gets 15/16 of it, at most once in 250 ms.
-//! In Linux 6.1 and 6.12 each window changes the rate, since nothing notes the time of a change.
+//! In Linux 6.1 and 6.12 each window changes the rate, because these kernels do not record the time of a change.
 
 use super::tin::ewma;
 use crate::disciplines::cobalt::Kernel;

@@ -249,7 +249,7 @@ impl<P: Copy + Default> Cake<P> {
         self.queues.push(queue, packet);
     }
 
-    /// Drop an acknowledgement that the last packet of a queue makes superfluous. Return its length; 0 if there is none.
+    /// Drop an acknowledgement that the last packet of a queue makes superfluous. Return its length, or 0.
     #[inline]
     fn filter_acks(&mut self, queue: usize, now: u64, packet: &Packet<P>, host: &mut impl Host<P>) -> u32 {
         let Some(slot) = self.params.ack_filter.superfluous(&self.queues, queue, packet, host) else {

@@ -20,7 +20,7 @@ pub(in crate::disciplines) struct Control {
     /// Time of the last step of the probability.
     moved: Time,
     delay: Span,
-    /// The last packet was marked, or was to be and had CE already.
+    /// The last packet carries CE because of a signal; it may have arrived with CE.
     pub has_marked: bool,
 }
 
@@ -66,7 +66,7 @@ impl Control {
     }
 
     /// Decide about the packet at the head, and mark it in place of a drop where that is allowed. Return the reason if it is to be dropped.
-    /// A packet that `stays` whatever the reason is marked also if BLUE selects it.
+    /// `stays`: the caller keeps the packet in any case, so it is marked even if BLUE selects it.
     #[inline]
     pub fn should_drop<P: Copy>(
         &mut self,
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_fresh_queue_of_linux_signals_at_once() {
-        // There is no root yet, so that the first interval has no length.
+        // The root is still 0, so the first interval is empty.
         assert_eq!(first_signal(Arithmetic::Linux(Kernel::V6_1)), Some(1001));
         assert_eq!(first_signal(Arithmetic::Real), Some(1100));
     }

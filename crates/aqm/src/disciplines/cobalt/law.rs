@@ -7,9 +7,9 @@
 //! drop_next = t + ⌊interval r⌋              r' = r (3 - count r^2)/2
 //! ```
 //!
-//! In Linux 6.1 the table is computed by such steps too, four from each entry to the next, so that counts 2, 3 and 6 differ from the values of
-//! later kernels, which are exact to one unit. In a queue that has not had a signal yet `r` is 0: the first packet with too long a delay is followed at once by a
-//! signal. `interval` has 32 bits in the product, so that 4.3 s are subtracted from one that is longer.
+//! Linux 6.1 computes the table by four such steps from each entry to the next; its values for counts 2, 3 and 6 differ from the table of
+//! later kernels, which is exact to one unit. `r` is 0 before a queue's first signal, so a signal follows the first packet with too long a
+//! delay at once. The product has `interval` modulo 2^32 ns (4.3 s).
 
 use aqmlab_units::{Span, Time};
 

@@ -24,7 +24,7 @@ static atomic_t tap_instances = ATOMIC_INIT(0);
 /* Begin the log of a child, or of one that was reset; packets are numbered anew. */
 static void tap_start(struct Qdisc *sch);
 
-/* Return code point and ECN field as cake reads them; 0 of what is neither IP nor ARP. */
+/* Return code point and ECN field as cake reads them; 0 of other packets. */
 static u8 tap_tos(struct sk_buff *skb)
 {
 	unsigned char *header = skb_network_header(skb);
