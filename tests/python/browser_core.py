@@ -83,10 +83,12 @@ def answers_of(script: str, asked: Any) -> Any:
     return found["answers"]
 
 
-def page_answers(file: str, settings: Sequence[dict], *, link: str | None = None) -> list:
-    """Return the answers of the page for settings of a scenario; errors as text."""
+def page_answers(file: str, settings: Sequence[dict], *, link: str | None = None, may_fail: bool = False) -> list:
+    """Return the answers of the page for settings of a scenario; errors as text, if they may occur."""
     asked = {"text": read_text(Path(file)), "file": file, "link": link, "settings": settings}
-    return answers_of(ANSWERS, asked)
+    answers = answers_of(ANSWERS, asked)
+    assert may_fail or not (errors := [answer for answer in answers if isinstance(answer, str)]), errors
+    return answers
 
 
 def page_values(answer: dict, run: int = 0) -> dict[str, float]:

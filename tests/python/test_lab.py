@@ -157,7 +157,7 @@ UNUSABLE = {
 
 
 def test_invalid_settings_are_one_line(tmp_path):
-    found = page_answers(BUILT_IN, [settings for settings, _ in UNUSABLE.values()])
+    found = page_answers(BUILT_IN, [settings for settings, _ in UNUSABLE.values()], may_fail=True)
     for name, (_, line), text in zip(UNUSABLE, UNUSABLE.values(), found, strict=True):
         assert re.search(line if name == "too large" else re.escape(line), text), name
         assert "\n" not in text

@@ -139,7 +139,7 @@ def _facts() -> str:
         "palette": PALETTE,
         "grey": GREY,
         "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
-        "tins": [(word, column, write.__name__) for word, column, write in ROWS],
+        "tins": ROWS,
         "tin_titles": TITLES,
     }
     return f"export const FACTS = {_json(known)};\n"

@@ -37,30 +37,36 @@ def rate(bits: float) -> str:
     return f"{bits / scale:.0f}{unit}"
 
 
-count, size = "{:.0f}".format, "{:.0f}b".format
-ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("thresh", "threshold_bps", rate),
-    ("target", "target_s", time),
-    ("interval", "interval_s", time),
-    ("pk_delay", "peak_delay_s", time),
-    ("av_delay", "average_delay_s", time),
-    ("sp_delay", "sparse_delay_s", time),
-    ("backlog", "backlog_bytes", size),
-    ("pkts", "packets", count),
-    ("bytes", "bytes", count),
-    ("way_inds", "indirect_hits", count),
-    ("way_miss", "way_misses", count),
-    ("way_cols", "way_collisions", count),
-    ("drops", "drops", count),
-    ("marks", "marks", count),
-    ("ack_drop", "ack_drops", count),
-    ("sp_flows", "sparse_flows", count),
-    ("bk_flows", "bulk_flows", count),
-    ("un_flows", "unresponsive_flows", count),
-    ("max_len", "longest_packet", count),
-    ("quantum", "quantum", count),
+WRITERS: dict[str, Callable[[float], str]] = {
+    "count": "{:.0f}".format,
+    "size": "{:.0f}b".format,
+    "rate": rate,
+    "time": time,
+}
+"""How statistics are written; the laboratory has functions of the same names."""
+ROWS = (
+    ("thresh", "threshold_bps", "rate"),
+    ("target", "target_s", "time"),
+    ("interval", "interval_s", "time"),
+    ("pk_delay", "peak_delay_s", "time"),
+    ("av_delay", "average_delay_s", "time"),
+    ("sp_delay", "sparse_delay_s", "time"),
+    ("backlog", "backlog_bytes", "size"),
+    ("pkts", "packets", "count"),
+    ("bytes", "bytes", "count"),
+    ("way_inds", "indirect_hits", "count"),
+    ("way_miss", "way_misses", "count"),
+    ("way_cols", "way_collisions", "count"),
+    ("drops", "drops", "count"),
+    ("marks", "marks", "count"),
+    ("ack_drop", "ack_drops", "count"),
+    ("sp_flows", "sparse_flows", "count"),
+    ("bk_flows", "bulk_flows", "count"),
+    ("un_flows", "unresponsive_flows", "count"),
+    ("max_len", "longest_packet", "count"),
+    ("quantum", "quantum", "count"),
 )
-"""tc's name of a statistic, the column of the table ``tins``, and how it is written."""
+"""tc's name of a statistic, the column of the table ``tins``, and its writer in `WRITERS`."""
 
 
 def tins_of(result: Result) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -79,5 +85,5 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     means = rows.drop(columns=["seed", "link"], errors="ignore").groupby("tin", sort=False).mean()
     names = ["Tin 0"] if list(means.index) == ["best-effort"] else [TITLES.get(str(tin), "") for tin in means.index]
     titles = [name or f"Tin {place}" for place, name in enumerate(names)]
-    values = [[word, *(write(float(value)) for value in means[column])] for word, column, write in ROWS]
+    values = [[word, *(WRITERS[writer](float(value)) for value in means[column])] for word, column, writer in ROWS]
     return pd.DataFrame(values, columns=["tin", *titles])
