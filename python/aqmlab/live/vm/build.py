@@ -44,6 +44,7 @@ QUEUES = (
     "htb",
     "gred",
     "choke",
+    "sfb",
     "cake",
     "prio",
 )
