@@ -112,9 +112,9 @@ def report() -> tuple[str, bool]:
     runs = found.runs
     by_discipline = {name: Replays.of([row for row in all_rows if row["discipline"] == name]) for name in DISCIPLINES}
     enough = all(
-        total([row for row in one.runs if row["kernel"] == kernel], "decisions") >= DECISIONS
+        total([row for row in one.runs if linux(row["kernel"]) == kernel], "decisions") >= DECISIONS
         for one in by_discipline.values()
-        for kernel, _ in one.kernels
+        for kernel in {linux(kernel) for kernel, _ in one.kernels}
     )
     parts = [
         PAGE,
@@ -133,12 +133,13 @@ def report() -> tuple[str, bool]:
 
 def matrix(by_discipline: dict[str, Replays], kernels: Sequence[str]) -> str:
     """Write the table of disciplines and kernels: decisions that are equal, or runs that differ."""
-    ordered = sorted(dict.fromkeys(kernels), key=age)
-    lines = [f"| discipline | {' | '.join(ordered)} |", "|---|" + "---|" * len(ordered)]
+    ordered = list(dict.fromkeys(linux(kernel) for kernel in sorted(kernels, key=age)))
+    heads = " | ".join(name.replace("linux-", "Linux ") for name in ordered)
+    lines = [f"| discipline | {heads} |", "|---|" + "---|" * len(ordered)]
     for name, one in by_discipline.items():
         cells = []
         for kernel in ordered:
-            own = [row for row in one.runs if row["kernel"] == kernel]
+            own = [row for row in one.runs if linux(row["kernel"]) == kernel]
             differing = [row for row in own if row["difference"]]
             equal = f"equal ({total(own, 'decisions'):,} decisions)" if own else "not run"
             cells.append(f"**{len(differing)} of {len(own)} runs differ**" if differing else equal)
