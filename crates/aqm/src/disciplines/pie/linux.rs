@@ -279,10 +279,10 @@ impl Control {
         is_quiet && (has_no_rate || self.measured == Measured::new(law))
     }
 
-    /// Report the gauges.
+    /// Report the gauges; a probability above 1 is reported as 1.
     pub fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
         let seconds = |ticks: u64| ticks as f64 / TICKS_PER_SECOND as f64;
-        out(Gauge::State("p"), self.p as f64 / ONE as f64);
+        out(Gauge::State("p"), self.p.min(ONE) as f64 / ONE as f64);
         out(Gauge::State("delay"), seconds(self.delay));
         out(Gauge::State("burst_allowance"), seconds(self.measured.burst));
     }
