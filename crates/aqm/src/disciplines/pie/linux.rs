@@ -80,18 +80,9 @@ impl Law {
         let (alpha, beta) = (sixteenths("alpha", 0.125), sixteenths("beta", 1.25));
         let t_update = reader.time("t_update", Span::from_millis(15));
         let percent = libm::rint(reader.number("mark_up_to", 0.1) * 100.0) as u64;
-        let word = |word: &str| Value::Word(word.to_owned());
-        let fixed = [
-            ("cap_adjustment", Value::Flag(true)),
-            ("derandomize", Value::Flag(true)),
-            ("decay", word("empty")),
-        ];
-        for (key, value) in fixed {
-            if reader.is_set(key) {
-                reader.warn(format!("{key} has no effect in the dialect of Linux"));
-            }
-            reader.known(key, value);
-        }
+        reader.fixed_in_linux("cap_adjustment", Value::Flag(true));
+        reader.fixed_in_linux("derandomize", Value::Flag(true));
+        reader.fixed_in_linux("decay", Value::Word("empty".to_owned()));
         Self {
             target: reader.time("target", Span::from_millis(15)).0 / TICK_PS,
             max_burst: reader.time("max_burst", Span::from_millis(150)).0 / TICK_PS,
