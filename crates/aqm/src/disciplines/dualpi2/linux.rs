@@ -135,7 +135,7 @@ impl Settings {
 /// Convert a gain per second to units of the kernel.
 fn scaled(gain: f64) -> u32 {
     let in_256ths = libm::rint(gain * 256.0) as u64;
-    ((in_256ths * u64::from(ONE) >> GAIN_SCALING) / 1_000_000_000) as u32
+    (((in_256ths * u64::from(ONE)) >> GAIN_SCALING) / 1_000_000_000) as u32
 }
 
 /// The discipline in Linux's integers; see the module text.
@@ -181,6 +181,17 @@ impl<P: Copy> Linux<P> {
         let delay = head_delay(&self.c).max(head_delay(&self.l));
         self.p = self.settings.step(self.p, delay, self.delay);
         self.delay = delay;
+    }
+
+    /// Let no step run by itself.
+    pub fn stop_timer(&mut self) {
+        self.next_update = None;
+    }
+
+    /// Compute a step at `now`, as the kernel's timer does, which reads the clock again to set its next expiry.
+    pub fn timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        self.step(now);
+        host.clock(now);
     }
 
     /// Return whether steps change nothing while nothing arrives.

@@ -85,6 +85,20 @@ impl<P: Copy> DualPi2<P> {
             Params::Linux(settings) => Self::Linux(linux::Linux::new(settings)),
         }
     }
+
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`DualPi2::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        if let Self::Linux(linux) = self {
+            linux.stop_timer();
+        }
+    }
+
+    /// Compute a step of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        if let Self::Linux(linux) = self {
+            linux.timer(now, host);
+        }
+    }
 }
 
 /// Call the same method in either arithmetic.

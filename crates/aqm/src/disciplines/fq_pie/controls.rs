@@ -99,8 +99,15 @@ impl Controls {
         }
     }
 
-    /// Compute a batch of steps.
-    fn step<P: Copy + Default>(&mut self, queues: &FlowQueues<P>) {
+    /// Let no batch run by itself.
+    pub fn stop_timer(&mut self) {
+        if let Self::Linux { batches, .. } = self {
+            batches.timer.stop();
+        }
+    }
+
+    /// Compute a batch of steps in the dialect of Linux.
+    pub fn step<P: Copy + Default>(&mut self, queues: &FlowQueues<P>) {
         let Self::Linux { law, controls, batches } = self else { return };
         let end = controls.len().min(batches.cursor + Batches::SIZE);
         for (queue, control) in (batches.cursor..end).zip(&mut controls[batches.cursor..end]) {

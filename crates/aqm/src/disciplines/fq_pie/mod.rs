@@ -85,6 +85,18 @@ impl<P: Copy + Default> FqPie<P> {
     }
 }
 
+impl<P: Copy + Default> FqPie<P> {
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`FqPie::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        self.controls.stop_timer();
+    }
+
+    /// Compute a batch of steps of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self) {
+        self.controls.step(&self.queues);
+    }
+}
+
 impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.hash.queue_of(&packet, host);

@@ -47,8 +47,8 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict, names,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Qdisc, Room,
+    ValueKind, Verdict, names,
 };
 
 /// Presets.
@@ -249,6 +249,21 @@ impl<P: Copy> Pie<P> {
             }
         };
         Self::of(Controller { room: params.room, state })
+    }
+
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`Pie::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        if let State::Linux { timer, .. } = &mut self.rule.state {
+            timer.stop();
+        }
+    }
+
+    /// Compute a step of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self) {
+        let waiting = Qdisc::<P>::backlog(self);
+        if let State::Linux { law, control, .. } = &mut self.rule.state {
+            control.step(law, waiting);
+        }
     }
 }
 
