@@ -91,7 +91,7 @@ pub trait Host<P> {
     fn logged(&mut self, _packet: &Packet<P>) -> Option<Logged> {
         None
     }
-    /// Return the time when a discipline reads the clock again, in a call that began at `now`, as a kernel does.
+    /// Return the time when the discipline reads the clock again in a call that began at `now`: a kernel's clock has gone on.
     fn clock(&mut self, now: Time) -> Time {
         now
     }
