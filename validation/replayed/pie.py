@@ -1,0 +1,77 @@
+"""PIE: its settings, the traffic, and faults put in on purpose."""
+
+from __future__ import annotations
+
+from replayed import Case, Discipline, Fault, tcp, udp
+
+TRAFFIC = {
+    "TCP": tcp("one", 3) + tcp("other", 3),
+    "TCP with ECN": tcp("one", 3, ecn=True) + tcp("other", 3, ecn=True),
+    "UDP, 110 % load": udp("one", 700, 12) + udp("other", 1000, 10),
+    "UDP, 200 % load": udp("one", 700, 20) + udp("other", 1000, 20),
+    "TCP and UDP with ECN": udp("one", 500, 6) + tcp("other", 3, ecn=True),
+    "TCP and small UDP": udp("one", 200, 6) + tcp("other", 6),
+}
+"""At a link of 20 Mbit/s."""
+SETTINGS = {
+    "default": "",
+    "bytemode": "byte_mode = true\n",
+    "dq_rate_estimator": 'delay = "departure-rate"\n',
+    "dq_rate_estimator, bytemode": 'delay = "departure-rate"\nbyte_mode = true\n',
+    "target 2 ms, tupdate 4 ms": 'target = "2ms"\nt_update = "4ms"\n',
+    "alpha 8, beta 32": "alpha = 0.5\nbeta = 2.0\n",
+    "limit 30": 'limit = "30p"\n',
+}
+RUNS = (
+    ("default", "TCP", 6),
+    ("default", "TCP with ECN", 6),
+    ("default", "UDP, 110 % load", 6),
+    ("default", "UDP, 200 % load", 6),
+    ("bytemode", "TCP and small UDP", 6),
+    ("dq_rate_estimator", "TCP with ECN", 6),
+    ("dq_rate_estimator, bytemode", "UDP, 110 % load", 6),
+    ("target 2 ms, tupdate 4 ms", "TCP and UDP with ECN", 6),
+    ("alpha 8, beta 32", "TCP with ECN", 6),
+    ("limit 30", "TCP", 4),
+)
+"""Settings, traffic and length in s; the queue marks where the traffic has ECN."""
+CASES = {
+    f"{settings}; {traffic}": Case(
+        queue=SETTINGS[settings] + ("ecn = true\n" if "ECN" in traffic else ""),
+        flows=TRAFFIC[traffic],
+        seconds=seconds,
+        link="20Mbps",
+    )
+    for settings, traffic, seconds in RUNS
+}
+FAULTS = {
+    "target one tick of 64 ns longer": Fault(
+        "default; TCP with ECN", {"queue.bottleneck.target": '"15.000064ms"'}
+    ),
+    "beta a sixteenth larger": Fault("alpha 8, beta 32; TCP with ECN", {"queue.bottleneck.beta": "2.0625"}),
+    "burst allowance 1 ms shorter": Fault("default; TCP", {"queue.bottleneck.max_burst": '"149ms"'}),
+    "marks up to 9 %": Fault("target 2 ms, tupdate 4 ms; TCP and UDP with ECN", {"queue.bottleneck.mark_up_to": "0.09"}),
+    "largest packet one byte less": Fault(
+        "bytemode; TCP and small UDP", {"queue.bottleneck.mean_packet": '"1513B"'}
+    ),
+    "delay by timestamps": Fault("dq_rate_estimator; TCP with ECN", {"queue.bottleneck.delay": '"timestamp"'}),
+}
+TEXT = """The timer of the controller (`tupdate`) is a call of the log: the core computes a step when the kernel did, not
+on a grid. In a simulation with `dialect = "linux"` the timer runs by itself, first after 500 ms, then every `t_update`
+in whole jiffies of 4 ms. The decisions of Linux 6.1, 6.12 and 7.3 do not differ.
+
+Peculiarities of all kernels, which the core follows:
+
+* **Probabilities above 1.** A probability has 64 bits, of which 1 is 2^56 - 1. A step stops it at 2^64, not at 1: while
+  an overload lasts it rises by 0.02 or 0.04 in each step, and has to come down again afterwards.
+* **Marks by the sum.** Where the sum of probabilities since the last drop reaches 8.5, a packet is hit without a random
+  number. A mark leaves the sum, so that every ECN-capable packet after it is marked, until a packet is dropped or the
+  queue gets its burst allowance back.
+* **The delay of the present step** spares packets below half of the target, where RFC 8033 has that of the step before.
+* **The first measurement** of `dq_rate_estimator` reads the clock again after the time of the departure. A packet that
+  begins and ends a measurement (16,384 bytes or more, which only segments joined by the sender have) would have taken a
+  negative time.
+
+A host's random number has 53 of the 56 bits that the kernel compares; both are on the same side of a probability but
+once in 2^53 draws."""
+PIE = Discipline("pie", ("sch_pie",), CASES, FAULTS, TEXT)
