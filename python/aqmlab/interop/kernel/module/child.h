@@ -17,6 +17,7 @@
 
 struct tap_private {
 	struct list_head place;
+	struct Qdisc *sch;	/* the tap */
 	struct Qdisc *child;
 	bool logs;	/* the tap logs the calls of this child */
 	bool is_cake;
@@ -57,6 +58,7 @@ static int tap_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ex
 {
 	struct tap_private *private = qdisc_priv(sch);
 
+	private->sch = sch;
 	private->child = &noop_qdisc;
 	private->instance = atomic_inc_return(&tap_instances) - 1;
 	spin_lock_bh(&tap_all_lock);
@@ -91,11 +93,11 @@ static struct Qdisc *tap_of(const struct timer_list *timer)
 
 	spin_lock_bh(&tap_all_lock);
 	list_for_each_entry(private, &tap_all, place) {
-		const struct Qdisc *child = private->child;
-		const void *data = qdisc_priv((struct Qdisc *)child);
+		struct Qdisc *child = private->child;
+		const void *data = qdisc_priv(child);
 
 		if ((const void *)timer >= data && (const void *)timer < data + child->ops->priv_size)
-			found = qdisc_from_priv(private);
+			found = private->sch;
 	}
 	spin_unlock_bh(&tap_all_lock);
 	return found;
