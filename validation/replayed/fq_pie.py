@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from replayed import Case, Discipline, Fault, tcp, udp
+from replayed.pie import MODULES
 
 TRAFFIC = {
     "TCP": tcp("many", 12) + udp("small", 200, 2),
@@ -51,4 +52,4 @@ more; later versions raise a smaller one to 256.
 
 `memory_limit` has no effect on packets in any kernel: a packet beyond it is counted (`overmemory`) and accepted. The
 core has no such parameter for FQ-PIE."""
-FQ_PIE = Discipline("fq-pie", ("sch_pie", "sch_fq_pie"), CASES, FAULTS, TEXT)
+FQ_PIE = Discipline("fq-pie", MODULES, CASES, FAULTS, TEXT)

@@ -74,4 +74,6 @@ Peculiarities of all kernels, which the core follows:
 
 A host's random number has 53 of the 56 bits that the kernel compares; both are on the same side of a probability but
 once in 2^53 draws."""
-PIE = Discipline("pie", ("sch_pie",), CASES, FAULTS, TEXT)
+MODULES = ("sch_pie", "sch_fq_pie")
+"""The second imports functions of the first, so that both are loaded."""
+PIE = Discipline("pie", MODULES, CASES, FAULTS, TEXT)

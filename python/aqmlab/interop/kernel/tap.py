@@ -32,7 +32,7 @@ IMPORTS = (
     *("flow_hash_from_keys", "skb_get_hash_perturb", "init_timer_key", "timer_init_key"),
 )
 """Functions of the kernel whose values or calls are logged."""
-FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",), "sch_dualpi2": ("hrtimer_setup",)}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 """Sections with the checksums of imported names, which the tap's names do not have."""

@@ -1,0 +1,37 @@
+"""DualPI2: the traffic, and faults put in on purpose. Its settings are the module's defaults: tc of Debian has no words for it."""
+
+from __future__ import annotations
+
+from replayed import ECT0, ECT1, Case, Discipline, Fault, tcp, udp
+
+TRAFFIC = {
+    "TCP and UDP of L4S": tcp("plain", 3) + tcp("marked", 3, ecn=True) + udp("low", 500, 4, 1, ECT1),
+    "TCP with ECN": tcp("one", 3, ecn=True) + tcp("other", 3, ecn=True),
+    "UDP in both queues, 110 % load": udp("low", 500, 6, 1, ECT1) + udp("one", 700, 10) + udp("marked", 1000, 6, 1, ECT0),
+    "UDP of L4S, 120 % load": udp("low", 500, 12, 2, ECT1) + tcp("plain", 2),
+    "UDP in both queues, 200 % load": udp("low", 400, 20, 1, ECT1) + udp("one", 700, 10) + udp("marked", 800, 10, 1, ECT0),
+    "TCP and sparse L4S": tcp("plain", 8) + udp("low", 200, 1, 2, ECT1),
+}
+"""At a link of 20 Mbit/s."""
+CASES = {
+    name: Case(queue="", flows=flows, seconds=6, link="20Mbps", words="dualpi2") for name, flows in TRAFFIC.items()
+}
+FAULTS = {
+    "step 1 us longer": Fault("TCP and UDP of L4S", {"queue.bottleneck.l4s_min_th": '"1.001ms"'}),
+    "weight of C 11 %": Fault("UDP in both queues, 110 % load", {"queue.bottleneck.classic_share": "0.11"}),
+    "coupling 3": Fault("UDP of L4S, 120 % load", {"queue.bottleneck.coupling": "3"}),
+    "alpha 42/256": Fault("TCP with ECN", {"queue.bottleneck.alpha": f"{42 / 256}"}),
+}
+TEXT = """Linux has DualPI2 since 6.17; Debian's kernel 7.3 does not build it. Its module is compiled from the source of
+that kernel's package, unchanged. It has the module's default settings. The timer of high resolution is a call of the
+log. UDP flows carry ECT(1) into the low-latency queue.
+
+Peculiarities, which the core follows:
+
+* **Numbers at any probability.** A packet is hit where a random number of 32 bits is at most the probability: at a
+  probability of 0 too, once in 2^32 draws.
+* **Sums wrap around.** Where the delay rises by 313 ms or more between two steps (by default), the probability grows by
+  1 or more, and the sum of 32 bits wraps around, often to a small value.
+* **Overload** is where `k p'` is above 1, in both queues: from there on packets of the classic queue are dropped though
+  they are ECN-capable, and packets of the low-latency queue too."""
+DUALPI2 = Discipline("dualpi2", ("sch_dualpi2",), CASES, FAULTS, TEXT, least_kernel="7.3")
