@@ -16,11 +16,13 @@ TRAFFIC = {
 CASES = {
     name: Case(queue="", flows=flows, seconds=6, link="20Mbps", words="dualpi2") for name, flows in TRAFFIC.items()
 }
+MIXED = "TCP and UDP of L4S"
 FAULTS = {
-    "step 1 us longer": Fault("TCP and UDP of L4S", {"queue.bottleneck.l4s_min_th": '"1.001ms"'}),
-    "weight of C 11 %": Fault("UDP in both queues, 110 % load", {"queue.bottleneck.classic_share": "0.11"}),
-    "coupling 3": Fault("UDP of L4S, 120 % load", {"queue.bottleneck.coupling": "3"}),
-    "alpha 42/256": Fault("TCP with ECN", {"queue.bottleneck.alpha": f"{42 / 256}"}),
+    "step 10 us longer": Fault(MIXED, {"queue.bottleneck.l4s_min_th": '"1.01ms"'}),
+    "step from one packet on": Fault(MIXED, {"queue.bottleneck.l4s_min_packets": "1"}),
+    "beta 820/256": Fault(MIXED, {"queue.bottleneck.beta": f"{820 / 256}"}),
+    "coupling 3": Fault(MIXED, {"queue.bottleneck.coupling": "3"}),
+    "weight of C 11 %": Fault(MIXED, {"queue.bottleneck.classic_share": "0.11"}),
 }
 TEXT = """Linux has DualPI2 since 6.17; Debian's kernel 7.3 does not build it. Its module is compiled from the source of
 that kernel's package, unchanged. It has the module's default settings. The timer of high resolution is a call of the

@@ -40,14 +40,16 @@ CASES = {
     for settings, traffic, seconds in RUNS
 }
 FAULTS = {
-    "quantum one byte more": Fault("flows 5000, quantum 300; UDP and TCP", {"queue.bottleneck.quantum": '"301B"'}),
-    "one queue more": Fault("default; TCP with ECN", {"queue.bottleneck.queues": "1025"}),
-    "target 1 us longer": Fault("flows 2, bytemode; TCP", {"queue.bottleneck.target": '"15.001ms"'}),
-    "marks up to 10 %": Fault("target 2 ms, ecn_prob 50; TCP with ECN", {"queue.bottleneck.mark_up_to": "0.1"}),
+    "quantum one byte more": Fault("default; TCP with ECN", {"queue.bottleneck.quantum": '"1515B"'}),
+    "target 10 us longer": Fault("default; TCP with ECN", {"queue.bottleneck.target": '"15.01ms"'}),
+    "marks up to 5 %": Fault("default; TCP with ECN", {"queue.bottleneck.mark_up_to": "0.05"}),
+    "quantum one byte more, 5000 queues": Fault(
+        "flows 5000, quantum 300; UDP and TCP", {"queue.bottleneck.quantum": '"301B"'}
+    ),
 }
 TEXT = """FQ-PIE calls the functions of `sch_pie`, whose [peculiarities](#pie) it has. Its timer computes the steps of
-2048 queues at a time, one jiffy after another, and begins again `tupdate` after the last; each is a call of the log. A
-packet's queue follows from the kernel's hash. The decisions of the kernels do not differ where `quantum` is 256 bytes or
+2048 queues at a time, one jiffy after another, and begins again `tupdate` after the last; each expiry is a call of the
+log. A packet's queue follows from the kernel's hash. The decisions of the kernels do not differ where `quantum` is 256 bytes or
 more; later versions raise a smaller one to 256.
 
 `memory_limit` has no effect on packets in any kernel: a packet beyond it is counted (`overmemory`) and accepted. The

@@ -45,15 +45,11 @@ CASES = {
     for settings, traffic, seconds in RUNS
 }
 FAULTS = {
-    "target one tick of 64 ns longer": Fault(
-        "default; TCP with ECN", {"queue.bottleneck.target": '"15.000064ms"'}
-    ),
-    "beta a sixteenth larger": Fault("alpha 8, beta 32; TCP with ECN", {"queue.bottleneck.beta": "2.0625"}),
-    "burst allowance 1 ms shorter": Fault("default; TCP", {"queue.bottleneck.max_burst": '"149ms"'}),
-    "marks up to 9 %": Fault("target 2 ms, tupdate 4 ms; TCP and UDP with ECN", {"queue.bottleneck.mark_up_to": "0.09"}),
-    "largest packet one byte less": Fault(
-        "bytemode; TCP and small UDP", {"queue.bottleneck.mean_packet": '"1513B"'}
-    ),
+    "target 10 us longer": Fault("default; TCP with ECN", {"queue.bottleneck.target": '"15.01ms"'}),
+    "beta a sixteenth larger": Fault("default; TCP", {"queue.bottleneck.beta": "1.3125"}),
+    "burst allowance 140 ms": Fault("default; UDP, 200 % load", {"queue.bottleneck.max_burst": '"140ms"'}),
+    "marks up to 1 %": Fault("default; TCP with ECN", {"queue.bottleneck.mark_up_to": "0.01"}),
+    "largest packet 1400 bytes": Fault("default; UDP, 110 % load", {"queue.bottleneck.mean_packet": '"1400B"'}),
     "delay by timestamps": Fault("dq_rate_estimator; TCP with ECN", {"queue.bottleneck.delay": '"timestamp"'}),
 }
 TEXT = """The timer of the controller (`tupdate`) is a call of the log: the core computes a step when the kernel did, not
