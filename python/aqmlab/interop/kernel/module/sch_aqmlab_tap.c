@@ -36,6 +36,7 @@
 #include <net/ip.h>
 #include <net/pkt_sched.h>
 
+#include "builtin.h"
 #include "record.h"
 #include "tap.h"
 #include "log.h"
@@ -56,6 +57,10 @@
 static bool aqmlab_headers;
 module_param_named(headers, aqmlab_headers, bool, 0444);
 MODULE_PARM_DESC(headers, "log the headers of TCP, which an ACK filter compares");
+
+static bool aqmlab_peeks;
+module_param_named(peeks, aqmlab_peeks, bool, 0444);
+MODULE_PARM_DESC(peeks, "peek at the child's packet where the parent peeks");
 
 static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
@@ -153,7 +158,6 @@ EXPORT_SYMBOL(aqmlab_jiffies);
 void aqmlab_get_random_bytes(void *to, size_t length);
 u32 aqmlab_get_random_u32_below(u32 bound);
 u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *key);
-int aqmlab_register_qdisc(struct Qdisc_ops *ops);
 
 void aqmlab_get_random_bytes(void *to, size_t length)
 {
@@ -185,15 +189,6 @@ u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *
 	return value;
 }
 EXPORT_SYMBOL(aqmlab_skb_get_hash_perturb);
-
-/* Register a discipline in place of the kernel's default one of this name, which is part of the kernel. */
-int aqmlab_register_qdisc(struct Qdisc_ops *ops)
-{
-	if (default_qdisc_ops != ops && !strcmp(default_qdisc_ops->id, ops->id))
-		unregister_qdisc((struct Qdisc_ops *)default_qdisc_ops);
-	return register_qdisc(ops);
-}
-EXPORT_SYMBOL(aqmlab_register_qdisc);
 
 static struct tap_skb *tap_skb(const struct sk_buff *skb)
 {
@@ -237,6 +232,7 @@ static struct tap_call *tap_begin(struct Qdisc *sch)
 	struct tap_call *call = &tap_calls[smp_processor_id()];
 
 	call->count = 0;
+	private->is_told_empty = false;
 	call->before = ktime_get_ns();
 	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	if (private->logs)
@@ -324,6 +320,7 @@ static void tap_append(struct Qdisc *sch, union tap_entry *entry, u8 kind, struc
 		tap_append_codel(sch);
 	tap->time_ns = cpu_to_le64(call->before);
 	tap->packets_apart = clamp_t(s64, packets - !!peeked, -128, 127);
+	tap->told_empty = private->is_told_empty && private->child->q.qlen;
 	tap->bytes_apart = bytes != (peeked ? qdisc_pkt_len(peeked) : 0);
 	tap->count = cpu_to_le32(call->count);
 	tap->waiting = cpu_to_le32(private->child->q.qlen);
@@ -416,7 +413,8 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 {
 	struct tap_private *private = qdisc_priv(sch);
 	struct tap_call *call = tap_begin(sch);
-	struct sk_buff *skb = private->child->dequeue(private->child);
+	struct sk_buff *skb = aqmlab_peeks ? qdisc_dequeue_peeked(private->child) :
+		private->child->dequeue(private->child);
 	union tap_entry entry = { };
 
 	entry.tap.span_ns = tap_end(call);
@@ -438,6 +436,25 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 		entry.tap.seq = cpu_to_le32(tap_seq(skb));
 		tap_append(sch, &entry, AQMLAB_TAP_DEPARTURE, call);
 	}
+	return skb;
+}
+
+/* Return the child's next packet, which stays in the child; log it if the child is asked. */
+static struct sk_buff *tap_peek(struct Qdisc *sch)
+{
+	struct tap_private *private = qdisc_priv(sch);
+	union tap_entry entry = { };
+	struct tap_call *call;
+	struct sk_buff *skb;
+
+	if (!aqmlab_peeks)
+		return qdisc_peek_dequeued(sch);
+	call = tap_begin(sch);
+	skb = private->child->ops->peek(private->child);
+	entry.tap.span_ns = tap_end(call);
+	entry.tap.packet = cpu_to_le32(skb ? tap_skb(skb)->number : TAP_NOBODY);
+	if (private->logs)
+		tap_append(sch, &entry, AQMLAB_TAP_PEEK, call);
 	return skb;
 }
 
@@ -547,7 +564,7 @@ static struct Qdisc_ops tap_ops __read_mostly = {
 	.priv_size	= sizeof(struct tap_private),
 	.enqueue	= tap_enqueue,
 	.dequeue	= tap_dequeue,
-	.peek		= qdisc_peek_dequeued,
+	.peek		= tap_peek,
 	.init		= tap_init,
 	.reset		= tap_reset,
 	.destroy	= tap_destroy,
