@@ -80,8 +80,9 @@ def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
     Parameters
     ----------
     folder
-        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled. So is a module that is part of the
-        kernel itself, or that the distribution does not build: from ``FOLDER/RELEASE-NAME.ko``, or from the kernel's source.
+        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled. So is a module that is part of
+        the kernel itself, or that the distribution does not build: from ``FOLDER/RELEASE-NAME.ko``, or from the
+        kernel's source.
     children
         Names of the modules, e.g. ``sch_cake``.
     """
@@ -96,7 +97,7 @@ def _compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> byt
 
 
 def _module_of(image: Image, name: str, folder: Path | None) -> bytes:
-    """Read a module out of an image, or compile one that is part of the kernel itself, or that the distribution does not build."""
+    """Read a module out of an image; compile one that is part of the kernel, or that the distribution lacks."""
     if name not in image.manifest["modules"]:
         return _compiled(folder, f"{image.release}-{name}", lambda: compiled_source(f"{QDISCS}/{name}.c", image))
     with tempfile.TemporaryDirectory(prefix="aqmlab-image-") as unpacked, image.initramfs.open("rb") as packed:

@@ -141,7 +141,7 @@ class TestRuns:
         found = [row for row in rows() if row["discipline"] == aqm]
         runs = [row for row in found if not row["fault"]]
         kernels = {row["kernel"] for row in runs}
-        assert len(kernels) >= 2
+        assert len(kernels) >= (2 if DISCIPLINES[aqm].is_in("6.12") else 1)
         assert {(row["case"], row["kernel"]) for row in runs} == {
             (name, kernel) for name in DISCIPLINES[aqm].cases for kernel in kernels
         }

@@ -151,7 +151,6 @@ class Discipline:
         """Return the core's setting for a kernel."""
         return {"queue.bottleneck.dialect": linux(release) if self.by_kernel else "linux"}
 
-
     def is_in(self, release: str) -> bool:
         """Return whether a kernel has the discipline."""
         return _numbers(release) >= _numbers(self.least_kernel)

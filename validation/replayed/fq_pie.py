@@ -49,8 +49,8 @@ FAULTS = {
 }
 TEXT = """FQ-PIE calls the functions of `sch_pie`, whose [peculiarities](#pie) it has. Its timer computes the steps of
 2048 queues at a time, one jiffy after another, and begins again `tupdate` after the last; each expiry is a call of the
-log. A packet's queue follows from the kernel's hash. The decisions of the kernels do not differ where `quantum` is 256 bytes or
-more; later versions raise a smaller one to 256.
+log. A packet's queue follows from the kernel's hash. The decisions of the kernels do not differ where `quantum` is 256
+bytes or more; later versions raise a smaller one to 256.
 
 `memory_limit` has no effect on packets in any kernel: a packet beyond it is counted (`overmemory`) and accepted. The
 core has no such parameter for FQ-PIE."""

@@ -52,14 +52,14 @@ FAULTS = {
     "largest packet 1400 bytes": Fault("default; UDP, 110 % load", {"queue.bottleneck.mean_packet": '"1400B"'}),
     "delay by timestamps": Fault("dq_rate_estimator; TCP with ECN", {"queue.bottleneck.delay": '"timestamp"'}),
 }
-TEXT = """The timer of the controller (`tupdate`) is a call of the log: the core computes a step when the kernel did, not
-on a grid. In a simulation with `dialect = "linux"` the timer runs by itself, first after 500 ms, then every `t_update`
+TEXT = """The timer of the controller (`tupdate`) is a call of the log: the core computes a step when the kernel did,
+not on a grid. In a simulation with `dialect = "linux"` the timer runs by itself, first after 500 ms, then every `t_update`
 in whole jiffies of 4 ms. The decisions of Linux 6.1, 6.12 and 7.3 do not differ.
 
 Peculiarities of all kernels, which the core follows:
 
-* **Probabilities above 1.** A probability has 64 bits, of which 1 is 2^56 - 1. A step stops it at 2^64, not at 1: while
-  an overload lasts it rises by 0.02 or 0.04 in each step, and has to come down again afterwards.
+* **Probabilities above 1.** A probability has 64 bits, and 1 is 2^56 - 1. A step stops it at 2^64, not at 1: while an
+  overload lasts it rises by 0.02 or 0.04 in each step, and has to come down again afterwards.
 * **Marks by the sum.** Where the sum of probabilities since the last drop reaches 8.5, a packet is hit without a random
   number. A mark leaves the sum, so that every ECN-capable packet after it is marked, until a packet is dropped or the
   queue gets its burst allowance back.

@@ -24,6 +24,9 @@
 //! | tshift | `time_shift` | s | 50 ms | 0 and more | appendix A.2 |
 //! | MTU | `max_packet` | bytes | 1514 | 0 and more | Linux `sch_dualpi2.c` |
 //! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | line 5 |
+//! | | `overload` | | `drop` | `drop`, `overflow`; `linux` alone | Linux `sch_dualpi2.c` |
+//! | | `decide` | | `leaving` | `leaving`, `arriving`; `linux` alone | the same |
+//! | memory limit | `memlimit` | bytes | `auto` | at least 1; `linux` alone | the same |
 //!
 //! The controller uses the longer delay of both queues (figure 8). From p_CL = 1 on there is overload: L's packets are
 //! dropped with p_C, or else all marked, and from p_C = min(1/k^2, 1) on C's are no longer marked but dropped (figure 7).
