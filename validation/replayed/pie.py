@@ -53,8 +53,8 @@ FAULTS = {
     "delay by timestamps": Fault("dq_rate_estimator; TCP with ECN", {"queue.bottleneck.delay": '"timestamp"'}),
 }
 TEXT = """The timer of the controller (`tupdate`) is a call of the log: the core computes a step when the kernel did,
-not on a grid. In a simulation with `dialect = "linux"` the timer runs by itself, first after 500 ms, then every `t_update`
-in whole jiffies of 4 ms. The decisions of Linux 6.1, 6.12 and 7.3 do not differ.
+not on a grid. In a simulation with `dialect = "linux"` the timer runs by itself, first after 500 ms, then every
+`t_update` in whole jiffies of 4 ms. The decisions of Linux 6.1, 6.12 and 7.3 do not differ.
 
 Peculiarities of all kernels, which the core follows:
 
