@@ -91,11 +91,7 @@ impl Settings {
         }
         reader.fixed_in_linux("decision", Value::Word("random".to_owned()));
         reader.fixed_in_linux("ecn", Value::Flag(true));
-        for key in
-            ["rtt_max", "time_shift"].map(|key| reader.is_set(key).then_some(key)).into_iter().flatten()
-        {
-            reader.warn(format!("{key} has no effect in the dialect of Linux"));
-        }
+        reader.warn_without_effect(&["rtt_max", "time_shift"], "in the dialect of Linux");
         Self {
             room,
             memlimit,

@@ -197,11 +197,7 @@ pub(in crate::disciplines) fn read(
         return Ok(super::Params::Linux(Settings::read(reader)));
     }
     let params = super::Params::Rfc(Params::read(reader));
-    for key in
-        ["overload", "decide", "memlimit"].map(|key| reader.is_set(key).then_some(key)).into_iter().flatten()
-    {
-        reader.warn(format!("{key} has no effect without the dialect of Linux"));
-    }
+    reader.warn_without_effect(&["overload", "decide", "memlimit"], "without the dialect of Linux");
     Ok(params)
 }
 
