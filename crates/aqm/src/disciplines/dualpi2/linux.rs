@@ -84,11 +84,8 @@ impl Settings {
             let message = format!("{coupling} is out of range in the dialect of Linux");
             reader.error("coupling", message, "whole numbers from 1 to 255");
         }
-        for (key, value) in
-            [("l4s_range", Value::Seconds(0.0)), ("scheduler", Value::Word("weighted".to_owned()))]
-        {
-            reader.fixed_in_linux(key, value);
-        }
+        reader.fixed_in_linux("l4s_range", Value::Seconds(0.0));
+        reader.fixed_in_linux("scheduler", Value::Word("weighted".to_owned()));
         reader.fixed_in_linux("decision", Value::Word("random".to_owned()));
         reader.fixed_in_linux("ecn", Value::Flag(true));
         reader.warn_without_effect(&["rtt_max", "time_shift"], "in the dialect of Linux");
