@@ -6,15 +6,10 @@ from replayed import ECT0, ECT1, Case, Discipline, Fault, tcp, udp
 
 TRAFFIC = {
     "TCP and UDP of L4S": tcp("plain", 3) + tcp("marked", 3, ecn=True) + udp("low", 500, 4, 1, ECT1),
-    "TCP with ECN": tcp("one", 3, ecn=True) + tcp("other", 3, ecn=True),
     "UDP in both queues, 110 % load": udp("low", 500, 6, 1, ECT1)
     + udp("one", 700, 10)
     + udp("marked", 1000, 6, 1, ECT0),
     "UDP of L4S, 120 % load": udp("low", 500, 12, 2, ECT1) + tcp("plain", 2),
-    "UDP in both queues, 200 % load": udp("low", 400, 20, 1, ECT1)
-    + udp("one", 700, 10)
-    + udp("marked", 800, 10, 1, ECT0),
-    "TCP and sparse L4S": tcp("plain", 8) + udp("low", 200, 1, 2, ECT1),
 }
 """At a link of 20 Mbit/s."""
 CASES = {

@@ -14,20 +14,14 @@ TRAFFIC = {
 """At a link of 20 Mbit/s."""
 SETTINGS = {
     "default": "",
-    "target 2 ms, ecn_prob 50": 'target = "2ms"\nt_update = "4ms"\nmark_up_to = 0.5\n',
     "flows 5000, quantum 300": 'queues = 5000\nquantum = "300B"\n',
     "flows 2, bytemode": "queues = 2\nbyte_mode = true\n",
-    "flows 4, dq_rate_estimator": 'queues = 4\ndelay = "departure-rate"\n',
-    "limit 50": 'limit = "50p"\n',
 }
 RUNS = (
     ("default", "TCP with ECN", 6),
     ("default", "UDP, 200 % load", 6),
-    ("target 2 ms, ecn_prob 50", "TCP with ECN", 6),
     ("flows 5000, quantum 300", "UDP and TCP", 6),
     ("flows 2, bytemode", "TCP", 6),
-    ("flows 4, dq_rate_estimator", "UDP and TCP", 6),
-    ("limit 50", "UDP and TCP", 6),
 )
 """Settings, traffic and length in s; the queue marks where the traffic has ECN."""
 CASES = {
