@@ -26,16 +26,19 @@ from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replayed import ANOTHER, Discipline, linux
+from replayed import ANOTHER, Discipline, linux, with_ecn_fields
 from replayed.cake import CAKE
 from replayed.codel import CODEL
+from replayed.dualpi2 import DUALPI2
+from replayed.fq_pie import FQ_PIE
+from replayed.pie import PIE
 from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
 
 TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE)}
+DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE, PIE, FQ_PIE, DUALPI2)}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"
@@ -52,11 +55,9 @@ FIELDS = (
 def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int = 1) -> bytes:
     """Make a run with the kernel's discipline below the tap, and return the log."""
     case = discipline.cases[name]
-    plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else str
+    plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else with_ecn_fields
     words = discipline.words(name)
-    return tapped_log(
-        plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change
-    )
+    return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change)
 
 
 def on_the_way_back(text: str) -> str:
@@ -201,7 +202,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in chosen.disciplines:
         discipline = DISCIPLINES[name]
         cases = [case for case in discipline.cases if chosen.cases is None or case in chosen.cases]
-        for image in kernels:
+        for image in (image for image in kernels if discipline.is_in(image.release)):
             tap = tap_for(image, chosen.modules, discipline.modules)
             tasks += [partial(rows_of, discipline, case, image, tap, chosen.keep) for case in cases]
             again |= {(name, case, image.release) for case in cases}

@@ -79,12 +79,13 @@ proptest! {
 }
 
 /// Ways in which a queue of a flow of its own may be asked for: a discipline with its parameters.
-fn fair_queues() -> [(&'static str, Vec<(&'static str, Value)>); 3] {
+fn fair_queues() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
     let one_batch = [("drop_batch", Value::Number(1.0))];
     [
         ("fq-codel", one_batch.to_vec()),
         ("fq-codel", vec![("dialect", word("linux"))]),
         ("fq-pie", vec![("ecn", Value::Flag(true))]),
+        ("fq-pie", vec![("dialect", word("linux"))]),
     ]
 }
 

@@ -60,7 +60,7 @@ impl TappedQueue {
         settings: Option<[u32; 8]>,
         at: At,
     ) -> Result<Self, Difference> {
-        let new = Self {
+        let mut new = Self {
             discipline: queue.build(),
             arrived: 0,
             facts: Vec::new(),
@@ -71,6 +71,9 @@ impl TappedQueue {
             dequeues_to_peek: DEQUEUE_TO_PEEK.contains(&reset.name()),
             before: LinuxState::default(),
         };
+        if let Discipline::NonRed(found) = &mut new.discipline {
+            found.stop_timer();
+        }
         at.compare("discipline", reset.name(), &linux_name(queue.preset))?;
         if let (Some(codel), Some(settings)) = (new.codel(), settings) {
             compare_settings(codel, &settings, at)?;
@@ -276,7 +279,9 @@ impl TappedQueue {
 
     fn timer(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
         let mut host = Kernel::new(&self.facts, std::mem::take(&mut self.values), call);
-        self.discipline.on_timer(now, &mut host);
+        if let Discipline::NonRed(found) = &mut self.discipline {
+            found.timer(now, &mut host);
+        }
         host.end(at)
     }
 }
@@ -551,6 +556,8 @@ mod tests {
             assert_eq!((found.what, &*found.logged, &*found.replayed), ("discipline", "codel", "cake"));
         }
     }
+
+    mod timers;
 
     mod codel {
         use super::*;

@@ -195,11 +195,9 @@ def _dualpi2(words: dict[str, str], aqm: str) -> list[str]:
         words.update({word: f"{1e6 * value:.0f}us" for word, value in times.items()})
         words["alpha"] = f"{int(256 * 0.1 * update / longest**2) / 256}"
         words["beta"] = f"{int(256 * 0.3 / longest) / 256}"
-    for word, usual in {"overload": "drop_on_overload", "drop": "drop_dequeue", "ect": "l4s_ect"}.items():
+    for word, usual in {"ect": "l4s_ect", "gso": "split_gso"}.items():
         if words.get(word) == usual:
             del words[word]
-    if words.get("gso") == "split_gso":
-        del words["gso"]
     if words.get("step_thresh", "").endswith("p"):
         notes.append(f"dualpi2 step_thresh {words.pop('step_thresh')} (the threshold is a time; 1 ms is assumed)")
     if "classic_protection" in words and not 0 < number_of(words["classic_protection"].removesuffix("%")) < 100:

@@ -25,7 +25,7 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = ("codel", CAKE)
+TAPPED = ("codel", CAKE, "pie", "fq-pie", "dualpi2")
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
@@ -33,7 +33,7 @@ IMPORTS = (
     *("register_qdisc", "unregister_qdisc"),
 )
 """Functions of the kernel whose values or calls are logged, or that keep out the kernel's built-in discipline."""
-FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",), "sch_dualpi2": ("hrtimer_setup",)}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 """Sections with the checksums of imported names, which the tap's names do not have."""

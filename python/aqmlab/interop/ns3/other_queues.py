@@ -67,6 +67,7 @@ MARKS = (
 )
 EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
+REAL = Fixed("dialect", "rfc8033", "computes in real numbers")
 DECAY = Fixed("decay", "empty", "lets the probability decay while there is no delay at all")
 QUANTUM = Fixed("quantum", 1500, "takes the device's MTU, 1500 bytes")
 HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
@@ -95,11 +96,12 @@ OTHER_QUEUES: dict[str, Table] = {
         (Fixed("max_packet", 0, "may drop also while the delay is less than the time of four packets"),),
         {"BlueThreshold": NEVER},
     ),
-    "pie": Table("ns3::PieQueueDisc", PIE, (BYTES, DECAY), notes=SPARING),
+    "pie": Table("ns3::PieQueueDisc", PIE, (REAL, BYTES, DECAY), notes=SPARING),
     "fq-pie": Table(
         "ns3::FqPieQueueDisc",
         (*(row for row in PIE if row.key != "mark_up_to"), *FAIR),
         (
+            REAL,
             BYTES,
             DECAY,
             QUANTUM,

@@ -55,6 +55,15 @@ def present(word: str, yes: object, no: object) -> Format:
     return Format(lambda value: word if value == yes else "", lambda text: yes if text == word else no)
 
 
+def chosen(words: Mapping[str, str]) -> Format:
+    """Return the format of words that stand alone, by our values.
+
+    >>> chosen({"drop": "drop_on_overload", "overflow": "overflow"}).read("overflow")
+    'overflow'
+    """
+    return Format(lambda value: words[str(value)], {word: value for value, word in words.items()}.__getitem__)
+
+
 def scaled(per_unit: float, most: float = float("inf")) -> Format:
     """Return the format of a number that tc counts in parts: ``per_unit`` of them are 1.
 
@@ -143,6 +152,7 @@ PIE = (
     Row("delay", DEQUEUE_RATE, present(DEQUEUE_RATE, "departure-rate", "timestamp")),
 )
 CONTROLLER = (
+    Fixed("dialect", "linux", "has its own arithmetic of the controller"),
     Fixed("max_burst", 0.15, "spares bursts of 150 ms"),
     Fixed("derandomize", True, "spaces drops (RFC 8033, section 5.4)"),
     Fixed("cap_adjustment", True, "bounds the steps of the probability"),
@@ -232,8 +242,11 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("l4s_min_packets", "min_qlen_step", COUNT),
             Row("coupling", "coupling_factor", COUNT),
             Row("classic_share", "classic_protection", PERCENT),
+            Row("overload", "overload", chosen({"drop": "drop_on_overload", "overflow": "overflow"})),
+            Row("decide", "drop", chosen({"leaving": "drop_dequeue", "arriving": "drop_enqueue"})),
         ),
         (
+            Fixed("dialect", "linux", "has its own arithmetic of the controller"),
             Fixed("l4s_range", 0.0, "marks the low-latency queue in one step"),
             Fixed("scheduler", "weighted", "weights the queues"),
             Fixed("decision", "random", "draws which packet is hit"),
@@ -243,6 +256,7 @@ OTHER_QUEUES: dict[str, Table] = {
         usual={
             **{"limit": 10000, "target": 0.015, "t_update": 0.016, "alpha": 41 / 256, "beta": 819 / 256},
             **{"l4s_min_th": 0.001, "l4s_min_packets": 0, "coupling": 2, "classic_share": 0.1},
+            **{"overload": "drop", "decide": "leaving"},
         },
     ),
 }
