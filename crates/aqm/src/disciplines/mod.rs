@@ -22,6 +22,7 @@ mod avq;
 mod blue;
 mod drr;
 mod flow_queues;
+mod memory;
 mod rem;
 mod scheduler;
 mod sfb;

@@ -356,7 +356,7 @@ impl Host<u32> for Kernel<'_> {
         self.facts.get(packet.payload as usize).map(|facts| facts.logged)
     }
 
-    fn dropped_at(&mut self, now: Time) -> Time {
+    fn clock(&mut self, now: Time) -> Time {
         match self.values.pop_front() {
             Some(Value::Time(after)) => Time((self.before_ns + u64::from(after)) * 1000),
             other => {

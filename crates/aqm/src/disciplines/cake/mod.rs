@@ -3,7 +3,7 @@
 //!
 //! Packets go by code point to a tin (`diffserv.rs`), and in it by the hash of their flow (`hash.rs`) to a queue under
 //! [COBALT](super::cobalt). Queues are served in turn, new ones first (`flows.rs`), with quanta that divide the share of a host by its flows
-//! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, `memory.rs`).
+//! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, `disciplines/memory.rs`).
 //!
 //! A shaper lets packets leave at a rate of its own (`shaper.rs`), which a controller may change (`controller.rs`).
 //!
@@ -54,7 +54,6 @@ mod fairness_tests;
 mod flows;
 mod hash;
 mod hosts;
-mod memory;
 mod overflow;
 mod parameters;
 mod shaper;
@@ -191,7 +190,7 @@ impl<P: Copy + Default> Cake<P> {
 
     /// Drop at the head of the longest queue.
     fn drop_from_longest(&mut self, now: u64, host: &mut impl Host<P>) {
-        let now = nanoseconds(host.dropped_at(time(now)));
+        let now = nanoseconds(host.clock(time(now)));
         let Self { queues, overflow, .. } = self;
         let longest = overflow.longest(|queue| bytes_of(queues, queue));
         let (tin, queue) = (longest / QUEUES, longest % QUEUES);
