@@ -8,7 +8,7 @@ use super::log::{At, Difference, Replayed};
 use super::record::Record;
 use super::tap::{Call, CallKind, Reset, Value, codel_state};
 use super::tcp::ack_fields;
-use crate::disciplines::{Cake, CoDel, LinuxState};
+use crate::disciplines::{Cake, CoDel, JIFFY_PS, LinuxState};
 use crate::{
     AckFields, Dequeue, Discipline, DropReason, Ecn, Header, Host, Kind, Logged, Meta, NonRed, Packet, Qdisc,
     Resolved,
@@ -18,6 +18,8 @@ use crate::{
 const BEFORE_TCP: u32 = 14 + 20;
 /// The return code of an arrival that was dropped (`NET_XMIT_DROP`).
 const DROPPED: u8 = 1;
+/// The return code of SFB where an arrival was dropped, of FQ-CoDel where packets of its queue were (`NET_XMIT_CN`).
+const CONGESTED: u8 = 2;
 
 /// A packet, or a segment of one.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ struct Facts {
 /// A queue whose packets and segments are numbered in the order of arrival.
 pub(super) struct TappedQueue {
     discipline: Discipline<u32>,
+    /// Time in jiffies at which a discipline that reads them began.
+    jiffies: u32,
     arrived: u32,
     facts: Vec<Facts>,
     values: VecDeque<Value>,
@@ -52,6 +56,7 @@ impl TappedQueue {
     ) -> Result<Self, Difference> {
         let new = Self {
             discipline: queue.build(),
+            jiffies: reset.jiffies,
             arrived: 0,
             facts: Vec::new(),
             values: VecDeque::new(),
@@ -132,8 +137,14 @@ impl TappedQueue {
         Ok(())
     }
 
-    /// Return the time that the discipline read first in a call; where it reads none, the time before the call.
+    /// Return the time that the discipline read first in a call; where it reads none, the time before the call. Jiffies count from
+    /// the reset.
     fn time_of(&mut self, call: &Call, at: At) -> Result<Time, Difference> {
+        if let Some(Value::Jiffies(jiffies)) = self.values.front() {
+            let since = jiffies.wrapping_sub(self.jiffies);
+            self.values.pop_front();
+            return Ok(Time(u64::from(since) * JIFFY_PS));
+        }
         let read = self.values.iter().position(|value| matches!(value, Value::Time(_)));
         let after = match read.and_then(|place| self.values.remove(place)) {
             Some(Value::Time(after)) => after,
@@ -151,8 +162,9 @@ impl TappedQueue {
     fn arrival(&mut self, now: Time, call: &Call, at: At) -> Result<(u64, u64), Difference> {
         at.compare("packet", call.packet, self.arrived)?;
         self.arrived = self.arrived.wrapping_add(1);
+        let is_cake = self.cake().is_some();
         let hashes: Vec<u32> = std::iter::from_fn(|| match self.values.front() {
-            Some(Value::Hash(hash)) => {
+            Some(Value::Hash(hash)) if is_cake => {
                 let hash = *hash;
                 self.values.pop_front();
                 Some(hash)
@@ -196,7 +208,21 @@ impl TappedQueue {
             let logged = call.outcome != 0;
             at.compare("dropped at the arrival", logged, is_dropped)?;
         }
-        host.end(at)
+        let counts = host.end(at)?;
+        if let Some(is_congested) = self.is_congested(is_dropped) {
+            at.compare("return code is NET_XMIT_CN", call.outcome == CONGESTED, is_congested)?;
+        }
+        Ok(counts)
+    }
+
+    /// Return whether an arrival ends with `NET_XMIT_CN`, of a discipline that returns it.
+    fn is_congested(&self, is_dropped: bool) -> Option<bool> {
+        let Discipline::NonRed(found) = &self.discipline else { return None };
+        match found.as_ref() {
+            NonRed::FqCoDel(fq_codel) => Some(fq_codel.has_cut_own()),
+            NonRed::Sfb(_) => Some(is_dropped),
+            _ => None,
+        }
     }
 
     fn departure(&mut self, now: Time, call: &Call, at: At) -> Result<(u64, u64), Difference> {
@@ -356,6 +382,26 @@ impl Host<u32> for Kernel<'_> {
         self.facts.get(packet.payload as usize).map(|facts| facts.logged)
     }
 
+    fn keyed_hash(&mut self, _flow: u32, _key: &mut Option<u64>) -> u32 {
+        match self.values.pop_front() {
+            Some(Value::Hash(hash)) => hash,
+            other => {
+                self.lacks("a hash", other);
+                0
+            }
+        }
+    }
+
+    fn new_key(&mut self, _key: &mut Option<u64>) {
+        // Of 16 bytes.
+        for _ in 0..4 {
+            match self.values.pop_front() {
+                Some(Value::Bytes(_)) => {}
+                other => self.lacks("the key of a hash", other),
+            }
+        }
+    }
+
     fn clock(&mut self, now: Time) -> Time {
         match self.values.pop_front() {
             Some(Value::Time(after)) => Time((self.before_ns + u64::from(after)) * 1000),
@@ -503,6 +549,62 @@ mod tests {
             log[0] = reset(0, "codel");
             let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err("another discipline");
             assert_eq!((found.what, &*found.logged, &*found.replayed), ("discipline", "codel", "cake"));
+        }
+    }
+
+    mod sfb {
+        use super::*;
+
+        /// Two packets arrive in jiffies 1000 and 1001: the second finds the limit, which a log of Linux returns as `NET_XMIT_CN`.
+        fn log(jiffies: u32, outcome: u8) -> Vec<Bytes> {
+            let mut second = call(4, 32, 1, &[(20, 1), (48, 1), (52, 1000)]);
+            second[57] = outcome;
+            vec![
+                with(reset(0, "sfb"), &[(12, 1000)]),
+                values(1, &[8, 7, 2], &[jiffies, 0x1234_5678, 0]),
+                call(2, 32, 3, &[(48, 1), (52, 1000)]),
+                values(3, &[8], &[1001]),
+                second,
+            ]
+        }
+
+        fn sfb(rehash: f64) -> Resolved {
+            let set = [("rehash", Setting::Seconds(rehash)), ("warmup", Setting::Seconds(0.0))];
+            queue(
+                "sfb",
+                &[&set[..], &[("dialect", word("linux")), ("limit", Setting::Packets(1.0))]].concat(),
+            )
+        }
+
+        #[test]
+        fn jiffies_hashes_and_return_codes() {
+            let equal = Replayed { records: 5, decisions: 2, marks: 0, drops: 1 };
+            assert_eq!(replay_log(&sfb(600.0), &[0; 64], &log(1000, 2).concat()), Ok(equal));
+            let found = replay_log(&sfb(600.0), &[0; 64], &log(1000, 0).concat()).expect_err("a code");
+            assert_eq!((found.record, found.what), (4, "dropped at the arrival"));
+            // Two jiffies after the reset the hash of one jiffy changes, for which the log lacks a key.
+            let found = replay_log(&sfb(0.004), &[0; 64], &log(1002, 2).concat()).expect_err("a key");
+            assert_eq!((found.record, found.what, &*found.replayed), (2, "value", "the key of a hash"));
+        }
+    }
+
+    #[test]
+    fn a_cut_of_the_own_queue_of_fq_codel_is_net_xmit_cn() {
+        let fq_codel = queue("fq-codel", &[("dialect", word("linux")), ("limit", Setting::Packets(1.0))]);
+        let arrival = |sequence, number, flow, outcome: u8| {
+            let mut call = call(sequence, 32, 1, &[(20, number), (28, flow), (48, 1), (52, 1000)]);
+            call[57] = outcome;
+            [values(sequence - 1, &[1], &[3]), call].concat()
+        };
+        // The first of the longest queues is that of the first packet, which is dropped.
+        for (flow, outcome) in [(5, 2), (u32::MAX, 0)] {
+            let log = |outcome| {
+                [reset(0, "fq_codel").to_vec(), arrival(2, 0, 5, 0), arrival(4, 1, flow, outcome)].concat()
+            };
+            let equal = Replayed { records: 5, decisions: 2, marks: 0, drops: 1 };
+            assert_eq!(replay_log(&fq_codel, &[0; 64], &log(outcome)), Ok(equal));
+            let found = replay_log(&fq_codel, &[0; 64], &log(2 - outcome)).expect_err("a return code");
+            assert_eq!((found.record, found.what), (4, "return code is NET_XMIT_CN"));
         }
     }
 

@@ -25,14 +25,14 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = ("codel", CAKE)
+TAPPED = ("codel", "fq-codel", "sfb", CAKE)
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
     *("flow_hash_from_keys", "skb_get_hash_perturb", "init_timer_key", "timer_init_key"),
 )
 """Functions of the kernel whose values or calls are logged."""
-FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",), "sch_fq_codel": ("register_qdisc", "unregister_qdisc")}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 """Sections with the checksums of imported names, which the tap's names do not have."""
@@ -40,7 +40,8 @@ VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 
 def tap_files() -> dict[str, str]:
     """Return the files of the module: name and text."""
-    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h")}
+    headers = ("tap.h", "child.h", "builtin.h", "record.h", "log.h")
+    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", *headers)}
     makefile = text_of("module/Makefile").partition("\n# The plug-in")[0] + "\n.PHONY: modules clean\n"
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
 
@@ -79,7 +80,8 @@ def with_logged_imports(program: bytes, name: str) -> bytes:
 def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     """Return the queue before a link, as its discipline in Linux decides.
 
-    CoDel has the dialect ``linux``. Lengths of CAKE are those of Linux, with Ethernet's header.
+    Disciplines other than CAKE have the scenario's dialect of Linux, or ``linux``. Lengths of CAKE are those of Linux, with
+    Ethernet's header.
 
     Raises
     ------
@@ -91,9 +93,12 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
         raise InputError(
             f'{scenario.filename}: queue.{link.queue}: no tap logs aqm = "{link.aqm}" (allowed: {allowed})'
         )
-    table = scenario.queue_table(link.queue)
-    own = {"overhead": int(table.get("overhead", 0)) - ETHERNET_HEADER} if link.aqm == CAKE else {"dialect": "linux"}
-    return KernelQueue(scenario, link, json.dumps({**table, **own}), {}, chosen_name="tap")
+    table = dict(scenario.queue_table(link.queue))
+    if link.aqm == CAKE:
+        table["overhead"] = int(table.get("overhead", 0)) - ETHERNET_HEADER
+    elif not str(table.get("dialect")).startswith("linux"):
+        table["dialect"] = "linux"
+    return KernelQueue(scenario, link, json.dumps(table), {}, chosen_name="tap")
 
 
 def below_tap(words: str) -> Qdisc:

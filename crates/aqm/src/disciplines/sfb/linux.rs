@@ -25,7 +25,8 @@ pub(super) const BINS: usize = 16;
 pub(super) const MAX_PROB: u32 = 65_535;
 /// Jiffies in a second.
 const HZ: u64 = 250;
-const JIFFY_PS: u64 = 1_000_000_000_000 / HZ;
+/// Picoseconds in a jiffy.
+pub(crate) const JIFFY_PS: u64 = 1_000_000_000_000 / HZ;
 
 /// Validated parameters.
 #[derive(Clone, Debug)]

@@ -61,6 +61,8 @@ use crate::{
     ValueKind, Verdict, names,
 };
 
+pub(crate) use linux::JIFFY_PS;
+
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
 use linux::{BINS, LEVELS, LinuxSfb, MAX_PROB, Settings, jiffies, units};
 

@@ -39,6 +39,7 @@
 #include "tap.h"
 #include "log.h"
 #include "child.h"
+#include "builtin.h"
 
 #define TAP_KIND	"aqmlab_tap"
 #define TAP_NOBODY	(~0U)
@@ -152,7 +153,6 @@ EXPORT_SYMBOL(aqmlab_jiffies);
 void aqmlab_get_random_bytes(void *to, size_t length);
 u32 aqmlab_get_random_u32_below(u32 bound);
 u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *key);
-int aqmlab_register_qdisc(struct Qdisc_ops *ops);
 
 void aqmlab_get_random_bytes(void *to, size_t length)
 {
@@ -184,15 +184,6 @@ u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *
 	return value;
 }
 EXPORT_SYMBOL(aqmlab_skb_get_hash_perturb);
-
-/* Register a discipline in place of the kernel's default one of this name, which is part of the kernel. */
-int aqmlab_register_qdisc(struct Qdisc_ops *ops)
-{
-	if (default_qdisc_ops != ops && !strcmp(default_qdisc_ops->id, ops->id))
-		unregister_qdisc((struct Qdisc_ops *)default_qdisc_ops);
-	return register_qdisc(ops);
-}
-EXPORT_SYMBOL(aqmlab_register_qdisc);
 
 static struct tap_skb *tap_skb(const struct sk_buff *skb)
 {
@@ -504,6 +495,7 @@ static int __init tap_module_init(void)
 {
 	int error;
 
+	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	tap_calls = vzalloc(array_size(nr_cpu_ids, sizeof(*tap_calls)));
 	if (!tap_calls)
 		return -ENOMEM;
