@@ -80,8 +80,8 @@ def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
     Parameters
     ----------
     folder
-        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled. So is a module that is part of the
-        kernel itself: from ``FOLDER/RELEASE-NAME.ko``, or from the kernel's source.
+        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled. So is a module that is part of
+        the kernel itself: from ``FOLDER/RELEASE-NAME.ko``, or from the kernel's source.
     children
         Names of the modules, e.g. ``sch_cake``.
     """
