@@ -11,16 +11,16 @@ STEPS = f"increment = {1311 * UNIT:.9f}\ndecrement = {131 * UNIT:.9f}"
 LINUX = 'dialect = "linux"\n'
 MIXED = tcp("plain", 4) + tcp("marked", 4, ecn=True) + udp("small", 200, 14)
 CASES = {
-    "default; TCP and UDP": Case(words="sfb", queue=LINUX, flows=MIXED, seconds=5, link=LINK),
+    "default; TCP and UDP": Case(words="sfb limit 1000", queue=LINUX, flows=MIXED, seconds=5, link=LINK),
     "target 5, max 10, quick steps; TCP with ECN, UDP": Case(
-        words=f"sfb target 5 max 10 {QUICK}",
+        words=f"sfb limit 1000 target 5 max 10 {QUICK}",
         queue=LINUX + f"bin_size = 5\nmax_bin = 10\n{STEPS}",
         flows=tcp("marked", 8, ecn=True) + udp("small", 200, 6, 2),
         seconds=5,
         link=LINK,
     ),
     "rehash 1 s, warm-up 0.4 s, quick steps; overload": Case(
-        words=f"sfb rehash 1000 db 400 target 5 max 100 {QUICK} penalty_rate 300 penalty_burst 10",
+        words=f"sfb limit 1000 rehash 1000 db 400 target 5 max 100 {QUICK} penalty_rate 300 penalty_burst 10",
         queue=LINUX + f'rehash = "1s"\nwarmup = "400ms"\nbin_size = 5\nmax_bin = 100\n{STEPS}\n'
         "penalty_rate = 300\npenalty_burst = 10",
         flows=udp("small", 200, 14) + udp("long", 1000, 12) + tcp("marked", 4, ecn=True),

@@ -30,9 +30,10 @@ TAPPED = ("codel", "fq-codel", "sfb", CAKE)
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
     *("flow_hash_from_keys", "skb_get_hash_perturb", "init_timer_key", "timer_init_key"),
+    *("register_qdisc", "unregister_qdisc"),
 )
-"""Functions of the kernel whose values or calls are logged."""
-FURTHER_IMPORTS = {"sch_sfb": ("jiffies",), "sch_fq_codel": ("register_qdisc", "unregister_qdisc")}
+"""Functions of the kernel whose values or calls are logged, or that keep out the kernel's built-in discipline."""
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 """Sections with the checksums of imported names, which the tap's names do not have."""
@@ -40,7 +41,7 @@ VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 
 def tap_files() -> dict[str, str]:
     """Return the files of the module: name and text."""
-    headers = ("tap.h", "child.h", "builtin.h", "record.h", "log.h")
+    headers = ("tap.h", "builtin.h", "child.h", "record.h", "log.h")
     sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", *headers)}
     makefile = text_of("module/Makefile").partition("\n# The plug-in")[0] + "\n.PHONY: modules clean\n"
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
@@ -80,8 +81,8 @@ def with_logged_imports(program: bytes, name: str) -> bytes:
 def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     """Return the queue before a link, as its discipline in Linux decides.
 
-    Disciplines other than CAKE have the scenario's dialect of Linux, or ``linux``. Lengths of CAKE are those of Linux, with
-    Ethernet's header.
+    Disciplines other than CAKE have the scenario's dialect of Linux, or ``linux``. Lengths of CAKE are those of Linux,
+    with Ethernet's header.
 
     Raises
     ------
@@ -102,9 +103,11 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
 
 
 def below_tap(words: str) -> Qdisc:
-    """Return a tap with a discipline in tc's words as its child.
+    """Return a tap with a discipline in tc's words as its child; a second line is the child of that.
 
     >>> below_tap("codel target 5ms").below
     ('qdisc add dev DEV parent 10:1 handle 20: codel target 5ms',)
     """
-    return Qdisc(KIND, "", below=(f"qdisc add dev DEV parent {HANDLE}1 handle 20: {words}".rstrip(),))
+    parents = (f"{HANDLE}1 handle 20:", "20:1 handle 30:")
+    lines = zip(parents, words.splitlines(), strict=False)
+    return Qdisc(KIND, "", below=tuple(f"qdisc add dev DEV parent {parent} {line}".rstrip() for parent, line in lines))

@@ -35,11 +35,11 @@
 #include <net/ip.h>
 #include <net/pkt_sched.h>
 
+#include "builtin.h"
 #include "record.h"
 #include "tap.h"
 #include "log.h"
 #include "child.h"
-#include "builtin.h"
 
 #define TAP_KIND	"aqmlab_tap"
 #define TAP_NOBODY	(~0U)
@@ -56,6 +56,10 @@
 static bool aqmlab_headers;
 module_param_named(headers, aqmlab_headers, bool, 0444);
 MODULE_PARM_DESC(headers, "log the headers of TCP, which an ACK filter compares");
+
+static bool aqmlab_peeks;
+module_param_named(peeks, aqmlab_peeks, bool, 0444);
+MODULE_PARM_DESC(peeks, "peek at the child's packet where the parent peeks");
 
 static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
@@ -227,6 +231,7 @@ static struct tap_call *tap_begin(struct Qdisc *sch)
 	struct tap_call *call = &tap_calls[smp_processor_id()];
 
 	call->count = 0;
+	private->is_told_empty = false;
 	call->before = ktime_get_ns();
 	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	if (private->logs)
@@ -314,6 +319,7 @@ static void tap_append(struct Qdisc *sch, union tap_entry *entry, u8 kind, struc
 		tap_append_codel(sch);
 	tap->time_ns = cpu_to_le64(call->before);
 	tap->packets_apart = clamp_t(s64, packets - !!peeked, -128, 127);
+	tap->told_empty = private->is_told_empty && private->child->q.qlen;
 	tap->bytes_apart = bytes != (peeked ? qdisc_pkt_len(peeked) : 0);
 	tap->count = cpu_to_le32(call->count);
 	tap->waiting = cpu_to_le32(private->child->q.qlen);
@@ -406,7 +412,8 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 {
 	struct tap_private *private = qdisc_priv(sch);
 	struct tap_call *call = tap_begin(sch);
-	struct sk_buff *skb = private->child->dequeue(private->child);
+	struct sk_buff *skb = aqmlab_peeks ? qdisc_dequeue_peeked(private->child) :
+		private->child->dequeue(private->child);
 	union tap_entry entry = { };
 
 	entry.tap.span_ns = tap_end(call);
@@ -428,6 +435,25 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 		entry.tap.seq = cpu_to_le32(tap_seq(skb));
 		tap_append(sch, &entry, AQMLAB_TAP_DEPARTURE, call);
 	}
+	return skb;
+}
+
+/* Return the child's next packet, which stays in the child; log it if the child is asked. */
+static struct sk_buff *tap_peek(struct Qdisc *sch)
+{
+	struct tap_private *private = qdisc_priv(sch);
+	union tap_entry entry = { };
+	struct tap_call *call;
+	struct sk_buff *skb;
+
+	if (!aqmlab_peeks)
+		return qdisc_peek_dequeued(sch);
+	call = tap_begin(sch);
+	skb = private->child->ops->peek(private->child);
+	entry.tap.span_ns = tap_end(call);
+	entry.tap.packet = cpu_to_le32(skb ? tap_skb(skb)->number : TAP_NOBODY);
+	if (private->logs)
+		tap_append(sch, &entry, AQMLAB_TAP_PEEK, call);
 	return skb;
 }
 
@@ -484,7 +510,7 @@ static struct Qdisc_ops tap_ops __read_mostly = {
 	.priv_size	= sizeof(struct tap_private),
 	.enqueue	= tap_enqueue,
 	.dequeue	= tap_dequeue,
-	.peek		= qdisc_peek_dequeued,
+	.peek		= tap_peek,
 	.init		= tap_init,
 	.reset		= tap_reset,
 	.destroy	= tap_destroy,
