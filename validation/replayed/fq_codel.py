@@ -55,5 +55,20 @@ FAULTS = {
     ),
     "the dialect of another kernel": Fault("16 flows, quantum 300; TCP and UDP", {"queue.bottleneck.dialect": ANOTHER}),
 }
-TEXT = ""
+TEXT = """The discipline is part of Debian's kernels. The module is compiled from the unchanged file
+`net/sched/sch_fq_codel.c` of the same version's source package, and takes the name of the built-in discipline while it
+is loaded. The kernel's hash and its memory of each packet (`truesize`) are in the log: they choose the queue and fill
+`memory_limit`. CoDel reads the clock once for each queue that it serves in a call; all readings are in the log.
+
+The return code of an arrival is compared too: `NET_XMIT_CN` means that a full buffer dropped packets of the arrival's
+own queue.
+
+Differences between kernels, which the core has as `dialect`:
+
+* **Empty queues.** When CoDel finds a queue empty, Linux 6.12.95 keeps the end of the interval above the target. The
+  next packet of the queue may then be dropped at once. Linux 6.1.192, 6.12.117 and 7.3 clear it. In `sch_codel` this
+  has no effect, because the last packet that leaves clears it.
+* **Drops per call.** Linux 7.3 drops at most 256 packets in one call of CoDel, at least one tick apart.
+
+Differences by design: ticks of 64 bits, as in CoDel; packets have the queue of their hash, without filters of tc."""
 FQ_CODEL = Discipline("fq-codel", ("sch_fq_codel",), CASES, FAULTS, TEXT, by_kernel=True)

@@ -52,5 +52,18 @@ FAULTS = {
         "rehash 1 s, warm-up 0.4 s, quick steps; overload", {"queue.bottleneck.penalty_burst": "9"}
     ),
 }
-TEXT = ""
+TEXT = """The log has the jiffies before each call, the hashes of packets (`skb_get_hash_perturb`), the random numbers
+and the keys (`get_random_bytes`). The core's clock is the jiffies since the reset.
+
+Linux 6.1, 6.12 and 7.3 decide alike. Their peculiarities, which the core follows:
+
+* **Change of the hash.** The arrival that changes the hash still takes the bins that were in use, with their new key.
+  No bin is cleared: probabilities of the other slot stay from its last use.
+* **Double buffering.** In the warm-up only arrivals of flows in the penalty box are counted in the other slot.
+* **Marks.** Above a probability of 1/2 a mark becomes a drop, with a chance that grows to 1.
+* **Penalty box.** It gets tokens only when it has none, by the jiffies since it last looked; a look at an empty box
+  begins the count again, so that a flow that sends often gets fewer packets through than `penalty_rate`.
+* **Limit.** An arrival at the limit moves no probability and no hash.
+
+Outside of the replay: filters of tc that choose the flow."""
 SFB = Discipline("sfb", ("sch_sfb",), CASES, FAULTS, TEXT)
