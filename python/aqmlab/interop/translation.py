@@ -85,7 +85,7 @@ class Fixed:
     value: object
     meaning: str
     difference: str = ""
-    others: tuple[str, ...] = ()
+    others: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)

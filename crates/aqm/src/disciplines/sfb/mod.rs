@@ -124,7 +124,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     )
     .whole()
     .from(1.0)
-    .to(65_535.0)
+    .to(1_250_000.0)
     .source(LINUX),
     Parameter::new("penalty_rate", "", ValueKind::Number, "packets a second that pass the penalty box")
         .from(0.0)
