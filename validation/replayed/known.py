@@ -47,8 +47,8 @@ KNOWN: Mapping[str, KnownFault] = {
         "sch_codel",
         (Edit("codel_peek,", "qdisc_peek_dequeued,"),),
         Case(queue=SHORT, flows=JOINED, link="20Mbps", joins=True, peeks=True),
-        "A peek drops packets and lowers the counts of the parents before the packet to return counts again as waiting: "
-        "the parent is told that the queue is empty.",
+        "A peek drops packets, and lowers the counts of the parents before the packet to return counts again as "
+        "waiting: the parent is told that the queue is empty.",
     ),
     "FQ-CoDel, drops at a peek": KnownFault(
         "fq-codel",
@@ -67,7 +67,7 @@ KNOWN: Mapping[str, KnownFault] = {
             link="20Mbps",
             peeks=True,
         ),
-        "The packet at which the parent peeked stays in the child's own discipline, and the next one leaves in its place.",
+        "The packet at which the parent peeked stays in RED's own discipline, and the next one leaves in its place.",
     ),
     "CAKE, count after a drop": KnownFault(
         "cake",

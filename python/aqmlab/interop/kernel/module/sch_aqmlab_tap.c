@@ -369,6 +369,7 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 {
 	struct tap_private *private = qdisc_priv(sch);
 	const struct skb_shared_info *shared = skb_shinfo(skb);
+	bool is_split = private->is_cake && shared->gso_size;
 	u32 bytes = qdisc_pkt_len(skb);
 	union tap_entry entry = { };
 	struct tap_call *call;
@@ -376,14 +377,14 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 
 	tap_skb(skb)->number = private->arrived;
 	entry.tap.packet = cpu_to_le32(private->arrived++);
-	entry.tap.bytes = cpu_to_le32(shared->gso_size ? skb->len : bytes);
+	entry.tap.bytes = cpu_to_le32(is_split ? skb->len : bytes);
 	entry.tap.tos = tap_tos(skb);
 	/* Cake computes a hash of its own, from addresses that it may have translated. */
 	entry.tap.flow = cpu_to_le32(private->is_cake ? skb->hash : skb_get_hash(skb));
 	entry.tap.is_hashed = !private->is_cake || skb->l4_hash;
 	entry.tap.memory = cpu_to_le32(skb->truesize);
 	entry.tap.seq = cpu_to_le32(tap_seq(skb));
-	if (shared->gso_size) {
+	if (is_split) {
 		u8 space[64];
 
 		entry.tap.segment = cpu_to_le16(shared->gso_size);
