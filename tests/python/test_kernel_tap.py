@@ -23,11 +23,15 @@ DATA = Path(__file__).parents[1] / "data" / "vm"
 CODEL, CAKE = DISCIPLINES["codel"], DISCIPLINES["cake"]
 RECORDED = {
     "codel": ("target 0.1 ms, interval 1 ms; TCP with ECN", "linux"),
+    "fq-codel": ("limit 200, drop_batch 8; overload", "linux-6.1"),
+    "sfb": ("target 5, max 10, quick steps; TCP with ECN, UDP", "linux"),
     "cake": ("memlimit 64 KiB", "linux-6.1"),
 }
 """Recorded logs of Linux 6.1: the run of each, and the core's dialect."""
 KEYS = {
     "codel": [],
+    "fq-codel": [("drop_batch", "9"), ("queues", "4"), ("quantum", '"1513B"'), ("memory_limit", '"300000B"')],
+    "sfb": [("increment", "0.0200195"), ("max_bin", "11"), ("bin_size", "6"), ("decrement", "0.0021")],
     "cake": [("memlimit", '"65472B"'), ("isolation", '"flowblind"'), ("rate", '"12.01Mbps"'), ("overhead", "15")],
 }
 """Settings of the core that are not the kernel's."""
