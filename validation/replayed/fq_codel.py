@@ -44,6 +44,13 @@ CASES = {
         seconds=5,
         link=LINK,
     ),
+    "target 0.1 ms, interval 5 ms, noecn; sparse flows": Case(
+        words="fq_codel target 100us interval 5ms noecn",
+        queue='target = "100us"\ninterval = "5ms"\necn = false',
+        flows=tcp("plain", 4) + udp("small", 200, 10) + udp("sparse", 300, 0.1, 16),
+        seconds=4,
+        link=LINK,
+    ),
 }
 FAULTS = {
     "quantum one byte more": Fault("16 flows, quantum 300; TCP and UDP", {"queue.bottleneck.quantum": '"301B"'}),
@@ -53,7 +60,9 @@ FAULTS = {
     "interval one tick longer": Fault(
         "default; TCP with and without ECN, UDP", {"queue.bottleneck.interval": '"0.100001s"'}
     ),
-    "the dialect of another kernel": Fault("16 flows, quantum 300; TCP and UDP", {"queue.bottleneck.dialect": ANOTHER}),
+    "the dialect of another kernel": Fault(
+        "target 0.1 ms, interval 5 ms, noecn; sparse flows", {"queue.bottleneck.dialect": ANOTHER}
+    ),
 }
 TEXT = """The discipline is part of Debian's kernels. The module is compiled from the unchanged file
 `net/sched/sch_fq_codel.c` of the same version's source package, and takes the name of the built-in discipline while it
