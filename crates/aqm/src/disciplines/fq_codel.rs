@@ -432,6 +432,24 @@ mod tests {
     }
 
     #[test]
+    fn linux_7_3_drops_at_most_256_packets_in_a_call() {
+        // The law ends at packet 998, behind which a largest packet waits at most.
+        for (dialect, dropped, departs) in [("linux", 1 + 995, 998), ("linux-7.3", 1 + 256, 3 + 256)] {
+            let mut queue = queue(&[("dialect", Value::Word(dialect.into()))]);
+            let mut host = TestHost::default();
+            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            (0..1000).for_each(|n| queue.enqueue(at(0), packet(n, 1, 1500), &mut host));
+            // An interval begins; packet 1 is dropped; a long time later the law is far behind.
+            queue.dequeue(at(20), &mut host);
+            queue.dequeue(at(150), &mut host);
+            let Dequeue::Packet(next) = queue.dequeue(at(100_000), &mut host) else {
+                panic!("a packet waits")
+            };
+            assert_eq!((host.dropped.len(), next.payload), (dropped, departs), "{dialect}");
+        }
+    }
+
+    #[test]
     fn the_clock_is_read_again_for_another_queue() {
         let mut queue = queue(&[("dialect", Value::Word("linux".into()))]);
         let mut host = Kernel { clock_ns: vec![150_000_900], ..Kernel::default() };
