@@ -150,7 +150,7 @@ u32 aqmlab_flow_hash_from_keys(struct flow_keys *keys)
 }
 EXPORT_SYMBOL(aqmlab_flow_hash_from_keys);
 
-/* Time in jiffies at the beginning of the call, or of the last one. */
+/* Time in jiffies at the beginning of the call, or of the last one; at first, when the tap was loaded. */
 unsigned long aqmlab_jiffies;
 EXPORT_SYMBOL(aqmlab_jiffies);
 
