@@ -30,15 +30,17 @@ from replayed import ANOTHER, Discipline, linux, with_ecn_fields
 from replayed.cake import CAKE
 from replayed.codel import CODEL
 from replayed.dualpi2 import DUALPI2
+from replayed.fq_codel import FQ_CODEL
 from replayed.fq_pie import FQ_PIE
 from replayed.pie import PIE
+from replayed.sfb import SFB
 from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
 
 TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE, PIE, FQ_PIE, DUALPI2)}
+DISCIPLINES = {one.aqm: one for one in (CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE)}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"

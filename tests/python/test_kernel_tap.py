@@ -24,6 +24,8 @@ DATA = Path(__file__).parents[1] / "data" / "vm"
 CODEL, CAKE = DISCIPLINES["codel"], DISCIPLINES["cake"]
 RECORDED = {
     "codel": ("target 0.1 ms, interval 1 ms; TCP with ECN", "linux"),
+    "fq-codel": ("limit 200, drop_batch 8; overload", "linux-6.1"),
+    "sfb": ("target 5, max 10, quick steps; TCP with ECN, UDP", "linux"),
     "cake": ("memlimit 64 KiB", "linux-6.1"),
     "pie": ("default; UDP, 200 % load", "linux"),
     "fq-pie": ("default; TCP with ECN", "linux"),
@@ -32,6 +34,8 @@ RECORDED = {
 """Recorded logs of Linux 6.1, of DualPI2 in Linux 7.3: the run of each, and the core's dialect."""
 KEYS = {
     "codel": [],
+    "fq-codel": [("drop_batch", "9"), ("queues", "4"), ("quantum", '"1513B"'), ("memory_limit", '"300000B"')],
+    "sfb": [("increment", "0.0200195"), ("max_bin", "11"), ("bin_size", "6"), ("decrement", "0.0021")],
     "cake": [("memlimit", '"65472B"'), ("isolation", '"flowblind"'), ("rate", '"12.01Mbps"'), ("overhead", "15")],
     "pie": [("alpha", "0.1875"), ("beta", "1.3125"), ("max_burst", '"140ms"')],
     "fq-pie": [("quantum", '"1515B"'), ("mark_up_to", "0.05"), ("target", '"15.1ms"')],

@@ -1,4 +1,4 @@
-//! The memory of waiting packets, which `memlimit` bounds in CAKE and in Linux's DualPI2.
+//! The memory of waiting packets, which `memlimit` bounds in CAKE and in Linux's DualPI2, and `memory_limit` in FQ-CoDel.
 //!
 //! Linux counts a packet by its buffer (`truesize`): the frame with its 14 bytes of Ethernet, 64 bytes of headroom and 320 bytes that
 //! describe fragments take a power of two, and the description of the packet 256 bytes more. A packet of 1500 bytes takes 2304 bytes, an

@@ -34,7 +34,9 @@ mod testing;
 pub(crate) use crate::spec::ParameterReader;
 pub(crate) use cake::Cake;
 pub(crate) use codel::{CoDel, LinuxState};
+pub(crate) use flow_queues::keyed_hash;
 pub(crate) use scheduler::{class_parameters, has_class_queues};
+pub(crate) use sfb::JIFFY_PS;
 
 use aqmlab_units::{Span, Time};
 

@@ -145,15 +145,14 @@ def _nothing(words: dict[str, str], aqm: str) -> list[str]:
 
 
 def _sfb(words: dict[str, str], aqm: str) -> list[str]:
-    """Derive the target from max, or max from the target, as tc does; ours is at the target for both."""
+    """Derive the target from max, or max from the target, as tc does."""
     target, most = (number_of(words.get(word, "0")) for word in ("target", "max"))
     if "limit" in words and number_of(words["limit"]) == 0:
         del words["limit"]
     most = most or ((target * 5 + 1) // 4 if target >= 1 else 25)
     target = target or (most * 4 + 3) // 5
-    words.pop("max", None)
-    words["target"] = str(int(target))
-    return [f"sfb max {most:.0f} (an arrival is dropped when all of its bins have {target:.0f} packets, the target)"]
+    words |= {"max": str(int(most)), "target": str(int(target))}
+    return []
 
 
 def _fq_codel(words: dict[str, str], aqm: str) -> list[str]:

@@ -65,6 +65,8 @@ MARKS = (
     Fixed("ce_threshold", "off", "is exported without its CE threshold"),
     Fixed("ce_threshold_selector", "all", "is exported without its CE threshold"),
 )
+MEMORY = Fixed("memory_limit", "off", "has no limit of memory", others=(32 << 20,))
+"""Linux's own limit is above the memory of its 10240 packets."""
 EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
 REAL = Fixed("dialect", "rfc8033", "computes in real numbers")
@@ -84,6 +86,7 @@ OTHER_QUEUES: dict[str, Table] = {
         (
             LAW,
             *MARKS,
+            MEMORY,
             QUANTUM,
             Fixed("max_packet", 1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)"),
             Fixed("occupancy", "queue", "looks at what is left in the flow's queue, not in all"),

@@ -111,6 +111,12 @@ THRESHOLD = Format(
     absolute=0.51e-6,
 )
 """A time, or "off" without the word."""
+MEMORY = Format(
+    lambda value: "" if value == "off" else whole(value),
+    lambda text: bytes_of(text) if text else "off",
+    absolute=0.5,
+)
+"""A size, or "off" without the word."""
 ECT1 = "0x1/0x3"
 SIXTEENTHS = scaled(16, most=32)
 SHARE = Format(
@@ -137,8 +143,10 @@ SELECTOR = Row(
     "ce_threshold_selector",
     Format(lambda value: ECT1 if value == "ect1" else "", lambda text: "ect1" if text == ECT1 else "all"),
 )
+VERSIONS = ("linux-6.1", "linux-6.12", "linux-7.3")
+"""Dialects of versions of Linux."""
 LAW = (
-    Fixed("dialect", "linux", "has its own arithmetic of the control law"),
+    Fixed("dialect", "linux", "has its own arithmetic of the control law", others=VERSIONS),
     Fixed("max_packet", 1514, "takes the device's largest packet"),
 )
 PIE = (
@@ -173,9 +181,12 @@ OTHER_QUEUES: dict[str, Table] = {
     "codel": Table("codel", (*CODEL, ECN, CE_THRESHOLD), LAW, usual={"limit": 1000, **SIGNALS, "ecn": False}),
     "fq-codel": Table(
         "fq_codel",
-        (*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN, CE_THRESHOLD, SELECTOR),
+        (
+            *(*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN, CE_THRESHOLD, SELECTOR),
+            Row("memory_limit", "memory_limit", MEMORY),
+        ),
         (*LAW, KEY, ALL),
-        usual={**FLOWS, **SIGNALS, "drop_batch": 64, "ecn": True},
+        usual={**FLOWS, **SIGNALS, "drop_batch": 64, "ecn": True, "memory_limit": 32 << 20},
     ),
     "pie": Table("pie", PIE, (*CONTROLLER, MARKS), usual={"limit": 1000, **GAINS, "ecn": False}),
     "fq-pie": Table(
@@ -190,6 +201,7 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("rehash", "rehash", period(1000)),
             Row("warmup", "db", MILLISECONDS),
             LIMIT,
+            Row("max_bin", "max", COUNT),
             Row("bin_size", "target", COUNT),
             Row("increment", "increment", SHARE),
             Row("decrement", "decrement", SHARE),
@@ -197,14 +209,15 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("penalty_burst", "penalty_burst", COUNT),
         ),
         (
+            Fixed("dialect", "linux", "has its own integers and clock", others=VERSIONS),
             Fixed("levels", 8, "has 8 levels"),
             Fixed("bins", 16, "has 16 bins in each level"),
             Fixed("full_bin", "all", "drops an arrival if all of its bins are too full"),
             Fixed("ecn", True, "marks packets that are ECN-capable"),
         ),
         usual={
-            **{"rehash": 600.0, "warmup": 60.0, "limit": 1000, "bin_size": 20, "penalty_rate": 10, "penalty_burst": 20},
-            **{"increment": 33 / MOST_SFB, "decrement": 3 / MOST_SFB},
+            **{"rehash": 600.0, "warmup": 60.0, "limit": 1000, "max_bin": 25, "bin_size": 20},
+            **{"increment": 33 / MOST_SFB, "decrement": 3 / MOST_SFB, "penalty_rate": 10, "penalty_burst": 20},
         },
     ),
     "sfq": Table(

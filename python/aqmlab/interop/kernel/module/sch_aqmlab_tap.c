@@ -151,7 +151,7 @@ u32 aqmlab_flow_hash_from_keys(struct flow_keys *keys)
 }
 EXPORT_SYMBOL(aqmlab_flow_hash_from_keys);
 
-/* Time in jiffies at the beginning of the call, or of the last one. */
+/* Time in jiffies at the beginning of the call, or of the last one; at first, when the tap was loaded. */
 unsigned long aqmlab_jiffies;
 EXPORT_SYMBOL(aqmlab_jiffies);
 
@@ -576,6 +576,7 @@ static int __init tap_module_init(void)
 {
 	int error;
 
+	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	tap_calls = vzalloc(array_size(nr_cpu_ids, sizeof(*tap_calls)));
 	if (!tap_calls)
 		return -ENOMEM;
