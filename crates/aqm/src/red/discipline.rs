@@ -8,10 +8,10 @@ use aqmlab_units::Time;
 use self::averages::{AverageState, for_each_average, measured};
 use self::simple::SimpleRed;
 use super::adaptation::Adaptation;
-use super::average::Average;
+use super::average::{Average, IntegerEwma};
 use super::by_class::ByClass;
 use super::classes::Classes;
-use super::curve::{Curve, CurveTable, ONE};
+use super::curve::{Curve, CurveTable, LinuxCurve, ONE};
 use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
@@ -43,6 +43,8 @@ pub struct ClassState {
     pub curve: Curve,
     /// The curve in integers, by which arrivals are then judged.
     pub table: Option<Box<CurveTable>>,
+    /// The curve in Linux's arithmetic, by which arrivals are then judged.
+    pub linux: Option<Box<LinuxCurve>>,
     /// Spacing of its drops and marks.
     pub spacing: Spacing,
     /// The average was at or above min_th at the last arrival whose drop was not forced (ns-2's crossing).
@@ -52,7 +54,22 @@ pub struct ClassState {
 impl ClassState {
     /// Create the state of a class with no arrivals yet.
     pub fn new(curve: Curve, table: Option<CurveTable>, spacing: Spacing) -> Self {
-        Self { curve, table: table.map(Box::new), spacing, above_min_th: false }
+        Self { curve, table: table.map(Box::new), linux: None, spacing, above_min_th: false }
+    }
+
+    /// The same in Linux's arithmetic.
+    #[must_use]
+    pub fn as_linux(self, curve: LinuxCurve) -> Self {
+        Self { linux: Some(Box::new(curve)), ..self }
+    }
+
+    /// Return whether the arrival just counted is dropped or marked; `excess`, in Linux's arithmetic, is what the average is above min_th.
+    #[inline]
+    fn picks<P>(&mut self, p_b: f64, excess: Option<u64>, bytes: u32, host: &mut impl Host<P>) -> bool {
+        match (&self.linux, excess) {
+            (Some(line), Some(excess)) => self.spacing.picks_as_linux(excess, line.step(), host),
+            _ => self.spacing.picks(p_b, bytes, host),
+        }
     }
 
     /// Note that the arrival just counted found the average below min_th.
@@ -68,6 +85,7 @@ impl ClassState {
     fn surely_below(&self, byte_mode: Option<f64>) -> f64 {
         match (&self.table, byte_mode) {
             (Some(_), _) => f64::NEG_INFINITY,
+            _ if let Some(line) = &self.linux => line.min_th(),
             (None, None) => self.curve.min_th(),
             // The average is divided by the mean packet, and then compared: with room for the rounding.
             (None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
@@ -125,6 +143,11 @@ pub struct Red<P> {
     serving: Option<(usize, u32)>,
     /// Of an adaptation: p_b in integers of the last decision.
     judged: Option<u32>,
+    /// Linux's arithmetic, and its order: a full buffer drops only a packet that was accepted or marked.
+    as_linux: bool,
+    /// In Linux's arithmetic: an arrival has ended the idle time, and no dequeue has found the queue empty since. On a link that asks for a
+    /// packet after each arrival the next idle time begins at once.
+    idle_ended: bool,
     /// One class, no adaptation, and of the dialect and the victim rule nothing that needs more than [`Red::update_average`].
     is_simple: bool,
     /// Of a simple queue: an average below this, in packets or bytes after the mode, is below min_th.
@@ -159,6 +182,7 @@ impl<P: Copy> Red<P> {
             && !in_service_counts
             && !full_first;
         let surely_below = class_states[0].surely_below(params.byte_mode);
+        let as_linux = class_states[0].linux.is_some();
         let by_class = idle_when == IdleWhen::ClassEmpty && averages.len() < class_states.len();
         let of_class_waiting = if by_class { vec![0; class_states.len()] } else { Vec::new() };
         Self {
@@ -172,6 +196,8 @@ impl<P: Copy> Red<P> {
             queue,
             serving,
             judged,
+            as_linux,
+            idle_ended: false,
             is_simple,
             surely_below,
         }
@@ -248,12 +274,13 @@ impl<P: Copy> Red<P> {
     /// Update the averages of the class with the queue that the arrival finds.
     #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
+        let idle_ended = core::mem::replace(&mut self.idle_ended, self.as_linux);
         let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
         // `serving`: the bytes of the packet in service, if the average covers it.
         let update = |state: &mut AverageState, serving: Option<u32>| {
-            let is_free = !idle_when.while_served() || serving.is_none();
+            let is_free = !idle_ended && (!idle_when.while_served() || serving.is_none());
             if is_free && state.waiting.packets == 0 {
                 state.end_idleness(now, idle_when);
             } else if state.is_class_empty {
@@ -278,12 +305,21 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn p_b(&self, class: usize) -> Option<f64> {
         let state = &self.class_states[class];
+        if let Some(line) = &state.linux {
+            return line.p_b(self.scaled(class));
+        }
         if let Some(table) = &state.table {
             let average = &self.averages[self.params.classes.judged_by(class)].average;
             return table.p_b(average.fixed()).map(|p_b| f64::from(p_b) / f64::from(ONE));
         }
         let average = self.average_of(class);
         (average >= state.curve.min_th()).then(|| state.curve.p_b(average))
+    }
+
+    /// Return the average of a class times 2^wlog, in Linux's arithmetic.
+    fn scaled(&self, class: usize) -> u64 {
+        let average = &self.averages[self.params.classes.judged_by(class)].average;
+        average.integer().map_or(0, IntegerEwma::scaled)
     }
 
     /// Return whether a drop at the average of a class, where p_b is 1, is forced.
@@ -303,6 +339,8 @@ impl<P: Copy> Red<P> {
     fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let p_b = self.p_b(class);
         let is_forced = p_b.is_some_and(|p_b| p_b >= 1.0) && self.forces(class);
+        let linux = self.class_states[class].linux.as_ref();
+        let excess = linux.and_then(|line| line.excess(self.scaled(class)));
         let dialect = &self.params.dialect;
         let state = &mut self.class_states[class];
         state.spacing.count(bytes);
@@ -321,7 +359,7 @@ impl<P: Copy> Red<P> {
         {
             state.spacing.cross(bytes);
             DropDecision::Accept
-        } else if state.spacing.picks(p_b, bytes, host) {
+        } else if state.picks(p_b, excess, bytes, host) {
             state.spacing.restart();
             DropDecision::Early(p_b)
         } else {
@@ -333,7 +371,7 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn drop_decision_with_room(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let decision = self.drop_decision(class, bytes, host);
-        if self.is_full_for(bytes) {
+        if self.is_full_for(bytes) && !(self.as_linux && decision != DropDecision::Accept) {
             if self.params.dialect.overflow_restarts {
                 self.class_states[class].spacing.restart();
             }
@@ -351,8 +389,10 @@ impl<P: Copy> Red<P> {
             DropDecision::Forced => (1.0, true),
             DropDecision::Overflow => return Verdict::Drop(decision.reason()),
         };
-        let marks = self.params.response.marks(victim, p_b, is_forced);
-        if marks { Verdict::Mark(decision.reason()) } else { Verdict::Drop(decision.reason()) }
+        let verdict = self.params.response.verdict(victim, p_b, is_forced, decision.reason());
+        let overflows =
+            self.as_linux && !matches!(verdict, Verdict::Drop(_)) && self.is_full_for(victim.bytes);
+        if overflows { Verdict::Drop(DropReason::OVERFLOW) } else { verdict }
     }
 
     /// Append a packet at the tail.
@@ -472,6 +512,9 @@ impl<P: Copy> Red<P> {
     #[inline(never)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
+        if core::mem::take(&mut self.idle_ended) && next.is_none() && self.waiting.packets == 0 {
+            self.averages[0].idle_since = now;
+        }
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
@@ -627,6 +670,10 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
         let verdict = self.verdict_at_arrival(now, meta, host);
         if matches!(verdict, Verdict::Drop(_)) {
+            // Linux's link asks for a packet after each arrival.
+            if is_free && self.idle_ended {
+                self.serve(now, None);
+            }
             return verdict;
         }
         if is_free {
