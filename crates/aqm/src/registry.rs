@@ -235,7 +235,7 @@ const COMMON: &[Parameter] = &[
 ];
 
 /// Parameters that a class has of its own; those left out are the queue's.
-pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p"];
+pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p", "limit"];
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 mod adapt;
 mod averages;
+mod judged;
 mod search;
 mod simple;
 
@@ -8,7 +9,7 @@ use aqmlab_units::Time;
 use self::averages::{AverageState, for_each_average, measured};
 use self::simple::SimpleRed;
 use super::adaptation::Adaptation;
-use super::average::{Average, IntegerEwma};
+use super::average::Average;
 use super::by_class::ByClass;
 use super::classes::Classes;
 use super::curve::{Curve, CurveTable, LinuxCurve, ONE};
@@ -30,6 +31,8 @@ pub struct Params {
     pub response: Response,
     /// Size of the buffer.
     pub limit: Limit,
+    /// The own limits of classes, of the packets that their averages measure; empty if no class has one.
+    pub class_limits: Vec<Option<Limit>>,
     /// Bytes of a mean packet when the queue is measured in bytes, else `None`.
     pub byte_mode: Option<f64>,
     /// Switches over all parts.
@@ -145,7 +148,9 @@ pub struct Red<P> {
     judged: Option<u32>,
     /// Linux's arithmetic, and its order: a full buffer drops only a packet that was accepted or marked.
     as_linux: bool,
-    /// In Linux's arithmetic: an arrival has ended the idle time, and no dequeue has found the queue empty since. On a link that asks for a
+    /// In Linux's RED and CHOKe an idle time begins with a dequeue that finds the queue empty.
+    idles_by_dequeue: bool,
+    /// There, an arrival has ended the idle time, and no dequeue has found the queue empty since. On a link that asks for a
     /// packet after each arrival the next idle time begins at once.
     idle_ended: bool,
     /// One class, no adaptation, and of the dialect and the victim rule nothing that needs more than [`Red::update_average`].
@@ -167,6 +172,7 @@ impl<P: Copy> Red<P> {
             average: average.clone(),
             waiting: Backlog::default(),
             idle_since: Time::ZERO,
+            is_idle: false,
             is_class_empty: false,
         };
         let averages = ByClass::from(vec![state; params.classes.averages()]);
@@ -197,6 +203,7 @@ impl<P: Copy> Red<P> {
             serving,
             judged,
             as_linux,
+            idles_by_dequeue: as_linux && idle_when.while_served(),
             idle_ended: false,
             is_simple,
             surely_below,
@@ -206,25 +213,6 @@ impl<P: Copy> Red<P> {
     /// Return the average of the first class, to inspect it or to freeze it for a measurement.
     pub fn average_mut(&mut self) -> &mut Average {
         &mut self.averages[0].average
-    }
-
-    /// Return the average of a class in packets, also in byte mode.
-    #[inline(always)]
-    pub fn average_of(&self, class: usize) -> f64 {
-        let judged_by = if self.is_simple { 0 } else { self.params.classes.judged_by(class) };
-        self.in_packets(self.averages[judged_by].average.value())
-    }
-
-    /// Return an average in packets.
-    #[inline(always)]
-    fn in_packets(&self, average: f64) -> f64 {
-        self.params.byte_mode.map_or(average, |mean_packet| average / mean_packet)
-    }
-
-    /// Return the average of the last class, in packets: the gauge [`AVERAGE`].
-    #[inline(always)]
-    pub fn average(&self) -> f64 {
-        self.average_of(self.class_states.len() - 1)
     }
 
     /// Return the integers by which the last arrival, one of this class, was judged; `None` unless the queue computes in integers.
@@ -253,17 +241,16 @@ impl<P: Copy> Red<P> {
         self.class_states.len()
     }
 
-    #[inline]
-    fn is_full_for(&self, bytes: u32) -> bool {
-        let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
-        self.is_full(bytes, serving.map(|(_, bytes)| bytes))
-    }
-
     /// Return whether there is no room for a packet; `serving` are the bytes of the packet in service, if it counts.
     #[inline(always)]
     fn is_full(&self, bytes: u32, serving: Option<u32>) -> bool {
-        let waiting = self.waiting;
-        match self.params.limit {
+        self.exceeds(self.params.limit, self.waiting, bytes, serving)
+    }
+
+    /// Return whether a packet behind those that wait would exceed a limit.
+    #[inline(always)]
+    fn exceeds(&self, limit: Limit, waiting: Backlog, bytes: u32, serving: Option<u32>) -> bool {
+        match limit {
             Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
             // ns-2 compares the backlog before the arrival, the others the backlog after it.
             Limit::Bytes(n) if self.params.dialect.strict_limit => waiting.bytes >= n,
@@ -274,14 +261,18 @@ impl<P: Copy> Red<P> {
     /// Update the averages of the class with the queue that the arrival finds.
     #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
-        let idle_ended = core::mem::replace(&mut self.idle_ended, self.as_linux);
+        let idle_ended = core::mem::replace(&mut self.idle_ended, self.idles_by_dequeue);
         let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
         // `serving`: the bytes of the packet in service, if the average covers it.
         let update = |state: &mut AverageState, serving: Option<u32>| {
-            let is_free = !idle_ended && (!idle_when.while_served() || serving.is_none());
-            if is_free && state.waiting.packets == 0 {
+            let is_idle = match idle_when {
+                IdleWhen::LastDequeue => core::mem::take(&mut state.is_idle),
+                IdleWhen::Free => !idle_ended && serving.is_none() && state.waiting.packets == 0,
+                IdleWhen::NoneWaiting | IdleWhen::ClassEmpty => state.waiting.packets == 0,
+            };
+            if is_idle {
                 state.end_idleness(now, idle_when);
             } else if state.is_class_empty {
                 state.end_idleness_with(now, measured(in_bytes, state.waiting, None));
@@ -314,12 +305,6 @@ impl<P: Copy> Red<P> {
         }
         let average = self.average_of(class);
         (average >= state.curve.min_th()).then(|| state.curve.p_b(average))
-    }
-
-    /// Return the average of a class times 2^wlog, in Linux's arithmetic.
-    fn scaled(&self, class: usize) -> u64 {
-        let average = &self.averages[self.params.classes.judged_by(class)].average;
-        average.integer().map_or(0, IntegerEwma::scaled)
     }
 
     /// Return whether a drop at the average of a class, where p_b is 1, is forced.
@@ -371,7 +356,7 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn drop_decision_with_room(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let decision = self.drop_decision(class, bytes, host);
-        if self.is_full_for(bytes) && !(self.as_linux && decision != DropDecision::Accept) {
+        if self.is_full_for(class, bytes) && !(self.as_linux && decision != DropDecision::Accept) {
             if self.params.dialect.overflow_restarts {
                 self.class_states[class].spacing.restart();
             }
@@ -390,8 +375,9 @@ impl<P: Copy> Red<P> {
             DropDecision::Overflow => return Verdict::Drop(decision.reason()),
         };
         let verdict = self.params.response.verdict(victim, p_b, is_forced, decision.reason());
-        let overflows =
-            self.as_linux && !matches!(verdict, Verdict::Drop(_)) && self.is_full_for(victim.bytes);
+        let overflows = self.as_linux
+            && !matches!(verdict, Verdict::Drop(_))
+            && self.is_full_for(self.class_of(victim), victim.bytes);
         if overflows { Verdict::Drop(DropReason::OVERFLOW) } else { verdict }
     }
 
@@ -492,7 +478,7 @@ impl<P: Copy> Red<P> {
     /// Return whether a full buffer drops an arrival before anything else.
     #[inline(always)]
     fn overflows_first(&mut self, class: usize, bytes: u32) -> bool {
-        let overflows = self.params.dialect.full_first && self.is_full_for(bytes);
+        let overflows = self.params.dialect.full_first && self.is_full_for(class, bytes);
         if overflows {
             self.judged = self.table_p_b(class);
         }
@@ -518,7 +504,7 @@ impl<P: Copy> Red<P> {
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
-            IdleWhen::NoneWaiting | IdleWhen::ClassEmpty => next,
+            IdleWhen::NoneWaiting | IdleWhen::ClassEmpty | IdleWhen::LastDequeue => next,
         };
         let Some((class, _)) = ended else { return };
         let Self { params, averages, serving, .. } = self;
@@ -526,7 +512,7 @@ impl<P: Copy> Red<P> {
             let is_served = params.dialect.idle_when.while_served()
                 && serving.is_some_and(|(class, _)| params.classes.is_measured_by(class, i));
             if state.waiting.packets == 0 && !is_served {
-                state.idle_since = now;
+                (state.idle_since, state.is_idle) = (now, true);
             }
         });
         if self.of_class_waiting.get(class) == Some(&0) {
@@ -670,7 +656,7 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
         let verdict = self.verdict_at_arrival(now, meta, host);
         if matches!(verdict, Verdict::Drop(_)) {
-            // Linux's link asks for a packet after each arrival.
+            // There a link asks for a packet after each arrival.
             if is_free && self.idle_ended {
                 self.serve(now, None);
             }

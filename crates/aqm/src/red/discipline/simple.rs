@@ -11,7 +11,7 @@ impl<P: Copy> Red<P> {
     /// Update the average of a simple queue, and return it. The link is busy, or `is_idle`.
     #[inline(always)]
     fn update_average(&mut self, now: Time, is_idle: bool) -> f64 {
-        self.idle_ended = self.as_linux;
+        self.idle_ended = self.idles_by_dequeue;
         let state = &mut self.averages[0];
         if is_idle {
             state.end_idleness(now, IdleWhen::Free)

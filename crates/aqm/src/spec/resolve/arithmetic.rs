@@ -1,10 +1,11 @@
+use super::classes::ResolvedClasses;
 use super::parts::{Chosen, ChosenParts};
 use super::red::Numbers;
 use super::{DialectName, Limit, ParameterError, ParameterReader, Value};
 use crate::name_of;
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
-use crate::red::classes::Classes;
+use crate::red::classes::Averages;
 use crate::red::curve::{Curve, CurveKind, CurveTable, LinuxCurve, LinuxNumbers};
 use crate::red::spacing::SpacingKind;
 use crate::red::victim::VictimKind;
@@ -167,8 +168,21 @@ fn fraction(wlog: u32, numbers: &Numbers) -> Result<u32, ParameterError> {
     Ok(fraction)
 }
 
-/// Check that the idle rule has a form in integers.
-pub(super) fn check_idle_rule(classes: &Classes, dialect: &Dialect) -> Result<(), ParameterError> {
+/// Check that idle rule, averages and limits of classes have a form in integers.
+pub(super) fn check_classes(found: &ResolvedClasses, dialect: &Dialect) -> Result<(), ParameterError> {
+    let classes = &found.classes;
+    let has_no_form = |what: &str| format!("{what} has no form in integers (arithmetic = \"integer\")");
+    if classes.measured() == Averages::Summed {
+        let allowed = "one of \"coupled\", \"decoupled\", \"shared\"";
+        return Err(ParameterError::new("averages", has_no_form("\"summed\""), allowed));
+    }
+    if !found.limits.is_empty() {
+        return Err(ParameterError::new("class", has_no_form("a limit of a class"), "no limit in a class"));
+    }
+    if dialect.idle_when == IdleWhen::LastDequeue {
+        let allowed = "one of \"free\", \"none-waiting\", \"class-empty\"";
+        return Err(ParameterError::new("idle_when", has_no_form("\"last-dequeue\""), allowed));
+    }
     if dialect.idle_when != IdleWhen::ClassEmpty || classes.averages() == classes.count() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 use aqmlab_units::Span;
 
-use super::arithmetic::{Arithmetic, check_idle_rule, no_room_for_wlog};
+use super::arithmetic::{Arithmetic, check_classes, no_room_for_wlog};
 use super::classes::ResolvedClasses;
 use super::parts::ChosenParts;
 use super::{Limit, ParameterError, ParameterReader, RedParts, Value};
@@ -45,14 +45,15 @@ impl ParameterReader<'_> {
         let spacing = if is_integer { spacing.in_integers() } else { spacing };
         let classes = self.read_classes(preset, &numbers)?;
         if is_integer {
-            check_idle_rule(&classes.classes, &dialect)?;
+            check_classes(&classes, &dialect)?;
         }
         let class_states = self.class_states(&parts, &classes, arithmetic, &spacing)?;
         let victim = self.victim(&parts)?;
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet)?;
         self.warnings.extend(self.without_effect(&parts));
         self.warnings.extend(self.overruled(&classes));
-        let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
+        let (limit, class_limits) = (numbers.limit, classes.limits);
+        let params = Params { classes: classes.classes, response, limit, class_limits, byte_mode, dialect };
         Ok(RedParts { params, average, class_states, victim, adaptation })
     }
 
@@ -156,6 +157,9 @@ impl ParameterReader<'_> {
             Some(DialectName::Floyd93) => Dialect::FLOYD93,
             Some(DialectName::Ns2) => Dialect::NS2,
             Some(DialectName::DsRed) => Dialect::DSRED,
+            Some(DialectName::Linux) if self.is_gred(preset) => {
+                Dialect { idle_when: IdleWhen::LastDequeue, ..Dialect::LINUX }
+            }
             Some(DialectName::Linux) => Dialect::LINUX,
             Some(DialectName::AsPrinted) => preset.as_printed.0.clone(),
         };
