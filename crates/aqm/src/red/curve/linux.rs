@@ -9,6 +9,8 @@ pub struct LinuxNumbers {
     pub max_th: u32,
     /// p_b just below max_th, 0 to 1.
     pub max_p: f64,
+    /// Bytes of a unit: 1, or the mean packet for CHOKe.
+    pub unit: u32,
 }
 
 /// The linear curve between thresholds, in integers. A is the average times 2^wlog.
@@ -20,7 +22,8 @@ pub struct LinuxNumbers {
 /// ```
 ///
 /// A max_p of 1 does not fit into the 32 bits of max_P, and `tc` sends 0 in its place. Then
-/// max_P = floor((2^32 - 1) 2^-Plog) (max_th - min_th), where 2^Plog is the least power of two above max_th - min_th.
+/// max_P = floor((2^32 - 1) 2^-Plog) (max_th - min_th), where 2^Plog is the least power of two above max_th - min_th in bytes. So a
+/// CHOKe with a mean packet of 1000 B has a max_p of about 1/1000 then.
 ///
 /// In `sch_choke` a packet passes up to min_th itself, and is dropped for sure only above max_th.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ const ONE_PERCENT: f64 = 42_949_673.0;
 impl LinuxCurve {
     /// Create the line; `None` if the kernel rejects the thresholds (`red_check_params`).
     pub fn new(numbers: LinuxNumbers, wlog: u32, is_closed_above: bool) -> Option<Self> {
-        let LinuxNumbers { min_th, max_th, max_p } = numbers;
+        let LinuxNumbers { min_th, max_th, max_p, unit } = numbers;
         let fits = |threshold: u32| 32 - threshold.leading_zeros() + wlog < 32;
         if !fits(min_th) || !fits(max_th) || max_th < min_th {
             return None;
@@ -51,8 +54,8 @@ impl LinuxCurve {
         let max_p = if max_p < 1.0 {
             (max_p * libm::exp2(32.0)) as u32
         } else {
-            let plog = 32 - delta.leading_zeros();
-            (u32::MAX >> plog).wrapping_mul(delta)
+            let plog = 32 - delta.saturating_mul(unit).leading_zeros();
+            (u32::MAX.checked_shr(plog).unwrap_or(0)).wrapping_mul(delta)
         };
         let step = (max_p / delta).max(1);
         Some(Self { wlog, min_th, max_th, is_closed_above, max_p, step })
@@ -125,7 +128,8 @@ mod tests {
     const WLOG: u32 = 4;
 
     fn line(min_th: u32, max_th: u32, max_p: f64) -> LinuxCurve {
-        LinuxCurve::new(LinuxNumbers { min_th, max_th, max_p }, WLOG, false).expect("thresholds that fit")
+        LinuxCurve::new(LinuxNumbers { min_th, max_th, max_p, unit: 1 }, WLOG, false)
+            .expect("thresholds that fit")
     }
 
     #[test]
@@ -149,8 +153,8 @@ mod tests {
 
     #[test]
     fn the_thresholds_of_choke_belong_to_the_region_below() {
-        let line =
-            LinuxCurve::new(LinuxNumbers { min_th: 5, max_th: 15, max_p: 0.1 }, WLOG, true).expect("a line");
+        let line = LinuxCurve::new(LinuxNumbers { min_th: 5, max_th: 15, max_p: 0.1, unit: 1 }, WLOG, true)
+            .expect("a line");
         let at = |sixteenths: u64| line.excess(sixteenths);
         assert_eq!([80, 81, 96, 240, 241].map(at), [None, Some(0), Some(1), Some(10), None]);
         assert_eq!([80, 241].map(|at| line.p_b(at)), [None, Some(1.0)]);
@@ -162,9 +166,18 @@ mod tests {
         let line = line(15_000, 45_000, 1.0);
         assert_eq!((line.max_p(), line.step()), (131_071 * 30_000, 131_071));
         assert_eq!(
-            LinuxCurve::new(LinuxNumbers { min_th: 3, max_th: 4, max_p: 1.0 }, WLOG, false).map(|l| l.step()),
+            LinuxCurve::new(LinuxNumbers { min_th: 3, max_th: 4, max_p: 1.0, unit: 1 }, WLOG, false)
+                .map(|l| l.step()),
             Some(u32::MAX >> 1)
         );
+    }
+
+    #[test]
+    fn a_max_p_of_1_of_choke_is_that_of_bytes() {
+        // 10 packets of 1500 bytes: Plog is 14, as in tc's message.
+        let numbers = LinuxNumbers { min_th: 5, max_th: 15, max_p: 1.0, unit: 1500 };
+        let line = LinuxCurve::new(numbers, WLOG, true).expect("thresholds that fit");
+        assert_eq!((line.max_p(), line.step()), (262_143 * 10, 262_143));
     }
 
     #[test]
@@ -176,13 +189,15 @@ mod tests {
     #[test]
     fn thresholds_must_leave_room_for_wlog() {
         let fits = |max_th, wlog| {
-            LinuxCurve::new(LinuxNumbers { min_th: 1, max_th, max_p: 0.1 }, wlog, false).is_some()
+            LinuxCurve::new(LinuxNumbers { min_th: 1, max_th, max_p: 0.1, unit: 1 }, wlog, false).is_some()
         };
         assert_eq!(
             [(1 << 21, 9), (1 << 22, 9), ((1 << 22) - 1, 9)].map(|(max_th, wlog)| fits(max_th, wlog)),
             [true, false, true]
         );
-        assert!(LinuxCurve::new(LinuxNumbers { min_th: 2, max_th: 1, max_p: 0.1 }, 9, false).is_none());
+        assert!(
+            LinuxCurve::new(LinuxNumbers { min_th: 2, max_th: 1, max_p: 0.1, unit: 1 }, 9, false).is_none()
+        );
     }
 
     #[test]

@@ -47,7 +47,8 @@ impl Arithmetic {
         let Self::Linux { wlog, unit, is_choke } = self else { return None };
         let whole = |packets: f64| libm::round(packets * unit).min(f64::from(u32::MAX)) as u32;
         let (min_th, max_th) = (whole(numbers.min_th), whole(numbers.max_th));
-        LinuxCurve::new(LinuxNumbers { min_th, max_th, max_p: numbers.max_p }, wlog, is_choke)
+        let unit = if is_choke { numbers.mean_packet as u32 } else { 1 };
+        LinuxCurve::new(LinuxNumbers { min_th, max_th, max_p: numbers.max_p, unit }, wlog, is_choke)
     }
 }
 
