@@ -102,7 +102,7 @@ impl IntegerEwma {
 ///
 /// ```text
 /// A <- A >> shift(idle)                                  where the table has a shift
-/// A <- A - min(A idle/cell, A/2)                         and linearly before the first one
+/// A <- A - A idle/cell, or A >> 1 if that is more than half  and linearly before the first one
 /// shift(i cell) = floor(-ln(1 - W) i cell/s)             s in ticks of tc (64 ns)
 /// ```
 ///
@@ -147,7 +147,7 @@ impl Shifts {
             return scaled >> shift;
         }
         let linear = ((u128::from(scaled) * u128::from(us)) >> self.cell_log) as u64;
-        scaled - linear.min(scaled >> 1)
+        if linear < scaled >> 1 { scaled - linear } else { scaled >> 1 }
     }
 }
 
@@ -266,13 +266,16 @@ mod tests {
     #[test]
     fn idle_decay_by_hand() {
         // Cells of 2^17 us; A is 2^16.
-        let after = |us: u64| {
+        let decay = |scaled: u64, us: u64| {
             let mut a = linux(7, 1_250_000.0);
-            a.scaled = 1 << 16;
+            a.scaled = scaled;
             a.on_arrival_after_idle(Span(us * 1_000_000));
             a.scaled
         };
+        let after = |us: u64| decay(1 << 16, us);
         assert_eq!([0, 1, 2, 1 << 15].map(after), [1 << 16, 1 << 16, (1 << 16) - 1, 3 << 14]);
+        // An average of 1 is 0 after any idle time, since no decay is below half of it.
+        assert_eq!((decay(1, 1), decay(2, 1), decay(3, 1)), (0, 2, 3));
         // Half at most, before the first shift; 12 cells end where the thirteenth begins.
         assert_eq!([1 << 16, 12 << 17, (13 << 17) - 1].map(after), [1 << 15; 3]);
         assert_eq!([13 << 17, 25 << 17, 255 << 17, u64::from(u32::MAX)].map(after), [1 << 15, 1 << 14, 0, 0]);

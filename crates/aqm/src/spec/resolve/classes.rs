@@ -69,9 +69,14 @@ impl ParameterReader<'_> {
             }
         }
         let has_limits = classes.iter().any(|class| class.limit.is_some());
-        let limits = if has_limits { classes.iter().map(|class| class.limit).collect() } else { Vec::new() };
+        let limits: Vec<_> =
+            if has_limits { classes.iter().map(|class| class.limit).collect() } else { Vec::new() };
         let (names, numbers): (Vec<_>, Vec<_>) = classes.into_iter().map(|c| (c.name, c.numbers)).unzip();
-        let all_own = CLASS.iter().copied().filter(|key| self.every_class_has(preset, key)).collect();
+        let has_all = |key: &&str| match **key {
+            "limit" => has_limits && limits.iter().all(Option::is_some),
+            key => self.every_class_has(preset, key),
+        };
+        let all_own = CLASS.iter().copied().filter(has_all).collect();
         let classes = Classes::new(names.len(), averages, of);
         Ok(ResolvedClasses { classes, names, numbers, limits, all_own })
     }
@@ -104,7 +109,7 @@ impl ParameterReader<'_> {
 
     /// Whether every class has this parameter of its own, by the file or by the preset.
     fn every_class_has(&self, preset: &RedPreset, key: &str) -> bool {
-        let of_preset = |c: &ClassSpec| key != "limit" && preset.classes.iter().any(|p| p.name == c.name);
+        let of_preset = |c: &ClassSpec| preset.classes.iter().any(|p| p.name == c.name);
         self.classes().iter().all(|c| c.set.contains_key(key) || of_preset(c))
     }
 }
