@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.interop.kernel.replay import ReplayedLog
+from aqmlab.interop.kernel.tap import with_logged_imports
+from aqmlab.live.tc.tap import Tap, tap_program
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.headers import headers
 
@@ -69,12 +73,39 @@ def counts_and_equality(row: Row) -> str:
     return " | ".join([*(f"{int(row[name] or 0):,}" for name in COUNTS), equal])
 
 
-def compiled_tap(image: Image, folder: Path | None, compile_tap: Callable[[Path], bytes]) -> bytes:
-    """Return the tap for an image's kernel: ``FOLDER/RELEASE.ko`` if it exists; else compile it."""
+def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
+    """Return the tap for an image's kernel and the image's modules of a discipline, with logged imports.
+
+    Parameters
+    ----------
+    folder
+        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled.
+    children
+        Names of the modules, e.g. ``sch_cake``.
+    """
     compiled = None if folder is None else folder / f"{image.release}.ko"
-    if compiled is not None and compiled.is_file():
-        return compiled.read_bytes()
-    return compile_tap(headers(image.release))
+    made = compiled is not None and compiled.is_file()
+    program = compiled.read_bytes() if compiled is not None and made else tap_program(headers(image.release))
+    return Tap(program, {name: with_logged_imports(_module_of(image, name), name) for name in children})
+
+
+def _module_of(image: Image, name: str) -> bytes:
+    """Read a module out of an image."""
+    with tempfile.TemporaryDirectory(prefix="aqmlab-image-") as folder, image.initramfs.open("rb") as packed:
+        path = f"modules/{name}.ko"
+        subprocess.run(["cpio", "-id", "--quiet", path], stdin=packed, cwd=folder, check=True)
+        return (Path(folder) / path).read_bytes()
+
+
+def kept(folder: Path | None, name: str, make: Callable[[], bytes]) -> bytes:
+    """Return a log; it is kept in the folder, and read again on later calls."""
+    path = None if folder is None else folder / f"{name}.log"
+    if path is not None and path.is_file():
+        return path.read_bytes()
+    log = make()
+    if path is not None:
+        path.write_bytes(log)
+    return log
 
 
 def make_runs(

@@ -56,7 +56,6 @@ import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import measure_modules  # noqa: E402
 import replay_bpf  # noqa: E402
-import replay_cake  # noqa: E402
 import replay_kernel  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
@@ -456,11 +455,6 @@ def kernel_decisions() -> Section:
     return Section("kernel-decisions", replay_kernel.TITLE, *replay_kernel.report())
 
 
-def cake_decisions() -> Section:
-    """Linux's own CAKE and the core, call by call, from the committed runs."""
-    return Section("cake-decisions", replay_cake.TITLE, *replay_cake.report())
-
-
 def module_agreement() -> Section:
     """The papers' disciplines in the kernel, in user space and in the simulator, from the committed runs."""
     return Section("module-agreement", compare_modules.TITLE, *compare_modules.report())
@@ -517,7 +511,6 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "netem": netem,
     "modules": modules,
     "kernel-decisions": kernel_decisions,
-    "cake-decisions": cake_decisions,
     "module-agreement": module_agreement,
     "module-costs": module_costs,
     "module-memory": module_memory,

@@ -1,144 +1,166 @@
-"""Linux's own CoDel below a tap: a recorded log replayed with and without faults, and a run in the emulated machine."""
+"""Linux's own disciplines below a tap: recorded logs replayed with and without faults, and the changed imports."""
 
 import gzip
-import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from aqmlab.errors import InputError
+from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import replay_decisions
-from aqmlab.interop.kernel.tap import MODULE, tap_files, tapped_queue
+from aqmlab.interop.kernel.tap import IMPORTS, MODULE, below_tap, logged, tap_files, tapped_queue, with_logged_imports
 from aqmlab.interop.tc.queues import Qdisc
-from aqmlab.live.tc.outcome import unpacked
-from aqmlab.live.tc.tap import Tap, tap_program
-from aqmlab.live.vm import archive
+from aqmlab.live.tc.module import program_of
 from aqmlab.live.vm.build import find
 from aqmlab.live.vm.headers import INSTALLED
-from aqmlab.live.vm.machine import boot
 from aqmlab.scenario.file import Scenario
-from netem_runs import HEAD, compiled
-from programs import EMULATOR, needs
-from replay_kernel import CASES, DECISIONS, FAULTS, rows, scenario, with_fault
+from programs import EMULATOR, HEADERS, compiler_of, needs, needs_headers, require
+from replay_kernel import DECISIONS, DISCIPLINES, log_of, replayed, rows
+from replays import tap_for
 
-RECORDED = Path(__file__).parents[1] / "data" / "vm" / "codel-decisions.bin.gz"
-CASE = scenario("target 0.1 ms, interval 1 ms", "TCP", 4)
-MARKED = RECORDED.with_name("codel-ce-threshold.bin.gz")
-"""The beginning of a run of Linux 6.1: two CUBIC flows with ECN, a CE threshold of 2 ms."""
-JOB = f"""\
-mount -t debugfs debugfs /sys/kernel/debug
-must insmod /job/{MODULE}.ko log=65536
-must $IP link set lo mtu 1500
-must $TC qdisc add dev lo root handle 1: tbf rate 1mbit burst 1600 limit 100000
-must $TC qdisc add dev lo parent 1:1 handle 10: aqmlab_tap
-must $TC qdisc add dev lo parent 10:1 handle 20: codel target 100us interval 1ms
-/job/numbered 1200 500 100 > /tmp/arrivals 2> /tmp/said || fail "numbered: $(head -n 1 /tmp/said)"
-must $TC qdisc del dev lo root
-gzip -c /sys/kernel/debug/{MODULE}/decisions | base64 -w 4000 | sed 's/.*/{{"kind":"log","data":"&"}}/' >&3
-must rmmod {MODULE}
-"""
+DATA = Path(__file__).parents[1] / "data" / "vm"
+CODEL, CAKE = DISCIPLINES["codel"], DISCIPLINES["cake"]
+RECORDED = {
+    "codel": ("target 0.1 ms, interval 1 ms; TCP with ECN", "linux"),
+    "cake": ("memlimit 64 KiB", "linux-6.1"),
+}
+"""Recorded logs of Linux 6.1: the run of each, and the core's dialect."""
+KEYS = {
+    "codel": [],
+    "cake": [("memlimit", '"65472B"'), ("isolation", '"flowblind"'), ("rate", '"12.01Mbps"'), ("overhead", "15")],
+}
+"""Settings of the core that are not the kernel's."""
 
 
-def recorded():
-    return gzip.decompress(RECORDED.read_bytes())
+def recorded(aqm):
+    return gzip.decompress((DATA / f"{aqm}-decisions.bin.gz").read_bytes())
 
 
-def run_in_the_machine(image, program):
-    """Send 1200 UDP packets at 1.8 times the rate of a token bucket through CoDel, and return the tap's log."""
-    files = {
-        "job/numbered": archive.file(compiled(), executable=True),
-        f"job/{MODULE}.ko": archive.file(program),
-    }
-    told = boot(image, HEAD + JOB, seed=1, files=files)
-    return unpacked(json.loads(line)["data"] for line in told.lines)
+def case(aqm, **keys):
+    name, dialect = RECORDED[aqm]
+    text = DISCIPLINES[aqm].scenario(name).text
+    overrides = {"dialect": f'"{dialect}"', **keys}
+    return Scenario.from_text(text, overrides={f"queue.bottleneck.{key}": value for key, value in overrides.items()})
 
 
-class TestRecordedLog:
-    def test_decisions_are_equal(self):
-        found = replay_decisions(CASE, RECORDED)
+class TestRecordedLogs:
+    @pytest.mark.parametrize("aqm", RECORDED)
+    def test_decisions_are_equal(self, aqm):
+        found = replay_decisions(case(aqm), recorded(aqm))
         assert found.difference is None
-        assert found.decisions > 2000
-        assert found.drops > 500
+        assert found.decisions > 1000
+        assert found.drops + found.marks > 100
 
-    @pytest.mark.parametrize("offset", [36, 32, 44])
-    def test_another_setting_is_found_at_the_start(self, offset):
-        fault = next(fault for fault in FAULTS.values() if fault.offset == offset)
-        found = replay_decisions(CASE, with_fault(recorded(), fault)).difference
-        assert (found.record, found.what) == (0, {36: "interval", 32: "target", 44: "max_packet"}[offset])
+    @pytest.mark.parametrize(("aqm", "key", "value"), [(aqm, *one) for aqm, keys in KEYS.items() for one in keys])
+    def test_another_setting_is_found(self, aqm, key, value):
+        assert replay_decisions(case(aqm, **{key: value}), recorded(aqm)).difference is not None
+
+    @pytest.mark.parametrize("aqm", RECORDED)
+    def test_a_lost_record_is_found(self, aqm):
+        log = recorded(aqm)
+        assert replay_decisions(case(aqm), log[: 64 * 50] + log[64 * 51 :]).difference.what == "sequence"
+
+    def test_a_value_too_few_is_found(self):
+        log = bytearray(recorded("cake"))
+        at = next(at for at in range(0, len(log), 64) if log[at + 56] == 36 and log[at + 20] > 3)
+        log[at] = 0
+        assert replay_decisions(case("cake"), bytes(log)).difference.what == "values of the call"
+
+    def test_the_log_of_another_discipline_is_found(self):
+        found = replay_decisions(case("codel"), recorded("cake")).difference
+        assert (found.what, found.logged, found.replayed) == ("discipline", "cake", "codel")
+
+    def test_disciplines_without_a_dialect_of_linux_are_an_error(self):
+        other = Scenario.from_text(case("codel").text, overrides={"queue.bottleneck": {"aqm": "rem"}})
+        with pytest.raises(InputError, match=r'no tap logs aqm = "rem" \(allowed: "codel", '):
+            replay_decisions(other, recorded("codel"))
+
+
+class TestCoDelsSettings:
+    """The tap logs the settings and the state of CoDel."""
+
+    @pytest.mark.parametrize(
+        ("key", "value"), [("interval", '"1.1ms"'), ("target", '"0.12ms"'), ("max_packet", '"1513B"'), ("ecn", "false")]
+    )
+    def test_another_setting_is_found_at_the_start(self, key, value):
+        found = replay_decisions(case("codel", **{key: value}), recorded("codel")).difference
+        assert (found.record, found.what) == (1, key)
 
     def test_an_interval_of_one_tick_more_is_found_with_both_states(self):
-        fault = FAULTS["interval one tick longer"]
-        changed = Scenario.from_text(CASE.text, overrides={"queue.bottleneck.interval": f"{977.5 * 1.024e-6:.9f}s"})
-        found = replay_decisions(changed, with_fault(recorded(), fault)).difference
+        from replayed.codel import INTERVAL, settings_of
+
+        changed = case("codel", interval=f'"{977.5 * 1.024e-6:.9f}s"')
+        found = replay_decisions(changed, settings_of(INTERVAL, 1)(recorded("codel"))).difference
         assert found.what == "state"
         for state in (found.logged, found.replayed):
             assert state.startswith("before [first_above 0, ")
             assert "after [first_above " in state
 
-    def test_a_lost_record_is_found(self):
-        log = recorded()
-        assert replay_decisions(CASE, log[: 64 * 50] + log[64 * 51 :]).difference.what == "sequence"
 
-    def test_other_disciplines_are_an_error(self):
-        other = Scenario.from_text(CASE.text, overrides={"queue.bottleneck": {"aqm": "pie"}})
-        with pytest.raises(InputError, match=r'no tap logs aqm = "pie" \(allowed: "codel"\)$'):
-            replay_decisions(other, recorded())
-
-
-class TestRecordedThreshold:
-    def case(self, threshold):
-        overrides = {"queue.bottleneck.ce_threshold": threshold}
-        return Scenario.from_text(scenario("default", "TCP with ECN", 4).text, overrides=overrides)
-
-    def test_marks_above_the_threshold_are_those_of_linux(self):
-        found = replay_decisions(self.case("2ms"), gzip.decompress(MARKED.read_bytes()))
-        assert found.difference is None
-        assert found.marks > 100
-        assert found.decisions > 3000
-
-    @pytest.mark.parametrize("threshold", ["2.1ms", "off"])
-    def test_another_threshold_is_found_at_the_start(self, threshold):
-        found = replay_decisions(self.case(threshold), gzip.decompress(MARKED.read_bytes())).difference
-        assert (found.record, found.what, found.logged) == (0, "ce_threshold", "1953")
-
-
-class TestTap:
-    def test_its_child_is_the_scenarios_discipline_of_tc(self):
-        queue = tapped_queue(CASE, CASE.link("bottleneck"))
-        assert queue.module == MODULE
-        assert Tap(queue, b"").qdisc == Qdisc(
-            "aqmlab_tap",
-            "",
-            below=("qdisc add dev DEV parent 10:1 handle 20: codel limit 1000 target 100us interval 1000us noecn",),
-        )
+class TestModule:
+    @pytest.mark.parametrize("name", sorted(tap_files()))
+    def test_files(self, name):
+        assert tap_files()[name]
 
     def test_its_sources_are_those_that_it_includes(self):
         files = tap_files()
         assert set(files) == {f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h", "Kbuild", "Makefile"}
         assert "plugin" not in files["Makefile"]
 
-    def test_every_case_was_run_in_two_kernels_and_is_equal(self):
-        found = rows()
-        kernels = {row["kernel"] for row in found}
+    def test_its_child_is_the_scenarios_discipline_of_tc(self):
+        assert tapped_queue(*plan_and_link(case("codel"))).module == MODULE
+        words = "codel limit 1000 target 100us interval 1000us ecn"
+        assert CODEL.words(RECORDED["codel"][0]) == words
+        expected = Qdisc("aqmlab_tap", "", below=(f"qdisc add dev DEV parent 10:1 handle 20: {words}",))
+        assert below_tap(words) == expected
+
+    @needs("gcc", "objcopy", "nm")
+    def test_imports_are_renamed(self, tmp_path):
+        source = "\n".join(f"int {name}(void); int use_{name}(void) {{ return {name}(); }}" for name in IMPORTS)
+        made = tmp_path / "made.o"
+        subprocess.run(["gcc", "-c", "-x", "c", "-w", "-o", made, "-"], input=source.encode(), check=True)
+        made.write_bytes(with_logged_imports(made.read_bytes(), "sch_made"))
+        names = subprocess.run(["nm", "-u", made], capture_output=True, text=True, check=True).stdout.split()
+        assert {name for name in names if name != "U"} == {logged(name) for name in IMPORTS}
+
+    @needs("gcc", "objcopy")
+    def test_another_file_is_an_error(self):
+        with pytest.raises(InputError, match=r"objcopy cannot change sch_cake\.ko"):
+            with_logged_imports(b"text", "sch_cake")
+
+    @needs_headers
+    def test_it_compiles(self):
+        require("make", compiler_of(HEADERS[-1].parent))
+        assert program_of(tap_files(), MODULE, HEADERS[-1].parent)
+
+
+class TestRuns:
+    @pytest.mark.parametrize("aqm", DISCIPLINES)
+    def test_every_case_was_run_in_two_kernels_and_is_equal(self, aqm):
+        found = [row for row in rows() if row["discipline"] == aqm]
+        runs = [row for row in found if not row["fault"]]
+        kernels = {row["kernel"] for row in runs}
         assert len(kernels) >= 2
-        assert len([row for row in found if not row["fault"]]) == len(CASES) * len(kernels)
+        assert {(row["case"], row["kernel"]) for row in runs} == {
+            (name, kernel) for name in DISCIPLINES[aqm].cases for kernel in kernels
+        }
+        assert {row["fault"] for row in found} == {"", *DISCIPLINES[aqm].faults}
         assert all(bool(row["fault"]) == bool(row["difference"]) for row in found)
         for kernel in kernels:
-            assert sum(int(row["decisions"] or 0) for row in found if row["kernel"] == kernel) >= DECISIONS
+            assert sum(int(row["decisions"] or 0) for row in runs if row["kernel"] == kernel) >= DECISIONS
 
 
-@needs(*EMULATOR, "gcc", "make")
-def test_linuxs_codel_in_the_emulated_machine_decides_like_the_core():
+@needs(*EMULATOR, "gcc", "make", "objcopy")
+@pytest.mark.parametrize("aqm", RECORDED)
+def test_linuxs_disciplines_in_the_emulated_machine_decide_like_the_core(aqm):
     try:
         image = find()
     except InputError as error:
         # A separate command downloads the kernel and makes its image.
         pytest.skip(str(error))
-    build = INSTALLED / image.release / "build"
-    if not (build / "Makefile").is_file():
-        pytest.skip(f"needs the headers of Linux {image.release} in {build}")
-    log = run_in_the_machine(image, tap_program(build))
-    found = replay_decisions(CASE, log)
-    assert found.difference is None
-    assert found.decisions > 1700
-    assert found.drops > 400
+    if not (INSTALLED / image.release / "build" / "Makefile").is_file():
+        pytest.skip(f"needs the headers of Linux {image.release} in {INSTALLED}")
+    discipline, (name, _) = DISCIPLINES[aqm], RECORDED[aqm]
+    log = log_of(discipline, name, image, tap_for(image, None, discipline.modules))
+    assert replayed(discipline, name, image.release, log).difference is None

@@ -103,8 +103,8 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
         self.host.logged(packet)
     }
 
-    fn dropped_at(&mut self, now: Time) -> Time {
-        self.host.dropped_at(now)
+    fn clock(&mut self, now: Time) -> Time {
+        self.host.clock(now)
     }
 
     fn uniform(&mut self) -> f64 {

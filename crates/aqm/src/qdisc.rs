@@ -91,8 +91,8 @@ pub trait Host<P> {
     fn logged(&mut self, _packet: &Packet<P>) -> Option<Logged> {
         None
     }
-    /// Return the time at which a call that began at `now` drops a packet, since a kernel reads its clock again.
-    fn dropped_at(&mut self, now: Time) -> Time {
+    /// Return the time when the discipline reads the clock again in a call that began at `now`: a kernel's clock has gone on.
+    fn clock(&mut self, now: Time) -> Time {
         now
     }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.

@@ -32,7 +32,7 @@ mod testing;
 
 pub(crate) use crate::spec::ParameterReader;
 pub(crate) use cake::Cake;
-pub(crate) use codel::LinuxState;
+pub(crate) use codel::{CoDel, LinuxState};
 pub(crate) use scheduler::{class_parameters, has_class_queues};
 
 use aqmlab_units::{Span, Time};

@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use aqmlab_units::Time;
 
-use super::cake::{CakeRecord, CallKind, TappedCake};
 use super::record::{Record, RecordKind, word};
-use super::tap::{TapKind, TapRecord, TappedQueue};
+use super::tap::TapRecord;
+use super::tapped::TappedQueue;
 use crate::red::Red;
 use crate::{Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Meta, Packet, Qdisc, Resolved};
 
@@ -49,33 +49,20 @@ pub type Levels = [u8; 64];
 /// Return the first difference. A log that is cut or has a gap differs in its `length` or `sequence`.
 pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Replayed, Difference> {
     let mut queues = BTreeMap::new();
-    let mut tapped = BTreeMap::new();
-    let mut cakes = BTreeMap::new();
+    let mut tapped = Tapped::default();
     let mut replayed = Replayed::default();
     for chunk in log.chunks(Record::BYTES) {
         let at = At { record: replayed.records, time_ns: 0 };
         let bytes = <&[u8; Record::BYTES]>::try_from(chunk).ok();
         let bytes = bytes.ok_or_else(|| at.difference("length", &chunk.len(), &Record::BYTES))?;
         if let Some(record) = TapRecord::read(bytes) {
-            let at = At { time_ns: record.time_ns, ..at };
-            at.compare("sequence", record.sequence, replayed.records as u32)?;
-            if record.kind == TapKind::Reset {
-                tapped.insert(record.instance, TappedQueue::new(queue, &record, at)?);
-            } else {
-                let queue = tapped.get_mut(&record.instance).ok_or_else(|| at.no_reset())?;
-                queue.step(&record, &mut replayed, at)?;
-            }
-            replayed.records += 1;
-            continue;
-        }
-        if let Some(record) = CakeRecord::read(bytes) {
             at.compare("sequence", word(bytes, 16), replayed.records as u32)?;
-            step_cake(queue, &record, bytes[63], &mut cakes, &mut replayed, at)?;
+            step_tapped(queue, &record, bytes[63], &mut tapped, &mut replayed, at)?;
             replayed.records += 1;
             continue;
         }
-        let record = Record::read(bytes)
-            .ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3, 16 to 19 or 32 to 37"))?;
+        let record =
+            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 32 to 39"))?;
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {
@@ -94,26 +81,39 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
     Ok(replayed)
 }
 
-/// Repeat a record of a tap of cake.
-fn step_cake(
+/// Queues of taps and their logged states, by instance.
+#[derive(Default)]
+struct Tapped {
+    queues: BTreeMap<u8, TappedQueue>,
+    /// After the next call; before a reset the settings.
+    states: BTreeMap<u8, [u32; 8]>,
+}
+
+/// Repeat a record of a tap.
+fn step_tapped(
     queue: &Resolved,
-    record: &CakeRecord,
+    record: &TapRecord,
     instance: u8,
-    cakes: &mut BTreeMap<u8, TappedCake>,
+    tapped: &mut Tapped,
     replayed: &mut Replayed,
     at: At,
 ) -> Result<(), Difference> {
-    if let CakeRecord::Call(call) = record
-        && call.kind == CallKind::Reset
-    {
-        cakes.insert(instance, TappedCake::new(queue, at)?);
-        return Ok(());
-    }
-    let cake = cakes.get_mut(&instance).ok_or_else(|| at.no_reset())?;
-    match record {
-        CakeRecord::Values(values) => cake.keep_values(*values),
-        CakeRecord::Header(bytes, length) => cake.keep_header(&bytes[..*length]),
-        CakeRecord::Call(call) => cake.step(call, replayed, At { time_ns: call.time_ns, ..at })?,
+    let Tapped { queues, states } = tapped;
+    let found = queues.get_mut(&instance);
+    match (record, found) {
+        (TapRecord::Reset(reset), _) => {
+            let new = TappedQueue::new(queue, reset, states.remove(&instance), at.of(reset.time_ns))?;
+            queues.insert(instance, new);
+        }
+        (TapRecord::State(words), _) => {
+            states.insert(instance, *words);
+        }
+        (TapRecord::Values(values), Some(queue)) => queue.keep_values(values),
+        (TapRecord::Header(bytes, length), Some(queue)) => queue.keep_header(&bytes[..*length]),
+        (TapRecord::Call(call), Some(queue)) => {
+            queue.step(call, states.remove(&instance), replayed, at.of(call.time_ns))?;
+        }
+        (_, None) => return Err(at.no_reset()),
     }
     Ok(())
 }
@@ -146,6 +146,11 @@ pub(super) struct At {
 }
 
 impl At {
+    /// Return the place with the time of its record.
+    pub(super) fn of(self, time_ns: u64) -> Self {
+        Self { time_ns, ..self }
+    }
+
     fn no_reset(self) -> Difference {
         self.difference("kind", &"no reset", &"a reset first")
     }

@@ -1,10 +1,10 @@
 //! Replay of a list of operations and random numbers through a discipline, to compare each decision with an independent
 //! implementation; and of the log of decisions that a kernel module writes ([`replay_log`]).
 
-mod cake;
 mod log;
 mod record;
 mod tap;
+mod tapped;
 mod tcp;
 
 pub use log::{Difference, Levels, Replayed, replay_log};

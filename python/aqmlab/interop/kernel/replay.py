@@ -8,7 +8,6 @@ from pathlib import Path
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.input_files import read_bytes, unpacked
-from aqmlab.interop.kernel import cake
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, plan_and_link
 from aqmlab.interop.kernel.tap import FIRST_KIND, tapped_queue
 from aqmlab.scenario.file import Overrides, Scenario
@@ -85,7 +84,7 @@ def replay_decisions(
         As in the export of the module.
     log
         The file ``decisions`` of the module, or its bytes; a file ``.gz`` is unpacked. The log of a tap
-        (``sch_aqmlab_tap``, ``sch_aqmlab_cake``) is that of one of Linux's own disciplines, which the core repeats.
+        (``sch_aqmlab_tap``) is that of one of Linux's own disciplines, which the core repeats.
 
     Raises
     ------
@@ -93,8 +92,6 @@ def replay_decisions(
         If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
     """
     content = log if isinstance(log, bytes) else _content(log)
-    if content[KIND : KIND + 1] >= bytes([cake.FIRST_KIND]):
-        return replay_log(cake.cake_queue(*plan_and_link(scenario, link=link, overrides=overrides)), content)
     if content[KIND : KIND + 1] >= bytes([FIRST_KIND]):
         return replay_log(tapped_queue(*plan_and_link(scenario, link=link, overrides=overrides)), content)
     return replay_log(kernel_queue(scenario, link=link, overrides=overrides), content)

@@ -1,25 +1,41 @@
-"""A tap: the kernel module that logs the decisions of an unchanged discipline of Linux, and its queue in the core.
+"""A tap: the kernel module that logs each call of an unchanged discipline of Linux, and its queue in the core.
 
-The log is replayed like that of a module (`replay`), in the core's dialect ``linux``.
+The tap has to know the times, random numbers and hashes that the discipline gets from the kernel. It exports functions
+that call the kernel's and log the value. In the distribution's module of the discipline the imported names are changed
+to those of these functions (`with_logged_imports`); its code stays as it is. The log is replayed like that of a module
+(`replay`).
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import tempfile
+from pathlib import Path
 
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import KernelQueue, text_of
-from aqmlab.interop.tc.queues import HANDLE, Qdisc
+from aqmlab.interop.tc.queues import ETHERNET_HEADER, HANDLE, Qdisc
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 
 MODULE = "sch_aqmlab_tap"
 KIND = "aqmlab_tap"
 """Name by which tc knows the tap."""
-TAPPED = ("codel",)
-"""Disciplines whose decisions and state a tap logs."""
-FIRST_KIND = 16
+FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
+CAKE = "cake"
+TAPPED = ("codel", CAKE)
+"""Disciplines of the core that decide as Linux's do."""
+IMPORTS = (
+    *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
+    *("flow_hash_from_keys", "skb_get_hash_perturb", "init_timer_key", "timer_init_key"),
+)
+"""Functions of the kernel whose values or calls are logged."""
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
+"""The same, of one module."""
+VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
+"""Sections with the checksums of imported names, which the tap's names do not have."""
 
 
 def tap_files() -> dict[str, str]:
@@ -29,27 +45,61 @@ def tap_files() -> dict[str, str]:
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
 
 
-def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
-    """Return the queue before a link in the dialect ``linux``.
+def logged(name: str) -> str:
+    """Return the tap's name of a function of the kernel.
+
+    >>> logged("__get_random_u32_below")
+    'aqmlab_get_random_u32_below'
+    """
+    return f"aqmlab_{name.lstrip('_')}"
+
+
+def with_logged_imports(program: bytes, name: str) -> bytes:
+    """Return a file ``NAME.ko`` that imports the tap's functions in place of the kernel's.
 
     Raises
     ------
     InputError
-        If a tap does not log this discipline.
+        If ``objcopy`` is missing or does not accept the file.
+    """
+    words = [f"--redefine-sym={one}={logged(one)}" for one in (*IMPORTS, *FURTHER_IMPORTS.get(name, ()))]
+    words += [f"--remove-section={section}" for section in VERSIONS]
+    with tempfile.TemporaryDirectory(prefix="aqmlab-tapped-") as folder:
+        path = Path(folder) / f"{name}.ko"
+        path.write_bytes(program)
+        try:
+            done = subprocess.run(["objcopy", *words, str(path)], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise InputError("a tap needs the program objcopy (binutils), which is not installed") from None
+        if done.returncode:
+            raise InputError(f"objcopy cannot change {name}.ko: {done.stderr.strip()}")
+        return path.read_bytes()
+
+
+def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
+    """Return the queue before a link, as its discipline in Linux decides.
+
+    CoDel has the dialect ``linux``. Lengths of CAKE are those of Linux, with Ethernet's header.
+
+    Raises
+    ------
+    InputError
+        If the core has no dialect of Linux for this discipline.
     """
     if link.aqm not in TAPPED:
         allowed = ", ".join(f'"{name}"' for name in TAPPED)
         raise InputError(
             f'{scenario.filename}: queue.{link.queue}: no tap logs aqm = "{link.aqm}" (allowed: {allowed})'
         )
-    table = {**scenario.queue_table(link.queue), "dialect": "linux"}
-    return KernelQueue(scenario, link, json.dumps(table), {}, chosen_name="tap")
+    table = scenario.queue_table(link.queue)
+    own = {"overhead": int(table.get("overhead", 0)) - ETHERNET_HEADER} if link.aqm == CAKE else {"dialect": "linux"}
+    return KernelQueue(scenario, link, json.dumps({**table, **own}), {}, chosen_name="tap")
 
 
-def below_tap(qdisc: Qdisc) -> Qdisc:
-    """Return a tap with a discipline of tc as its child.
+def below_tap(words: str) -> Qdisc:
+    """Return a tap with a discipline in tc's words as its child.
 
-    >>> below_tap(Qdisc("codel", "target 5ms")).below
+    >>> below_tap("codel target 5ms").below
     ('qdisc add dev DEV parent 10:1 handle 20: codel target 5ms',)
     """
-    return Qdisc(KIND, "", below=(f"qdisc add dev DEV parent {HANDLE}1 handle 20: {qdisc.text}",))
+    return Qdisc(KIND, "", below=(f"qdisc add dev DEV parent {HANDLE}1 handle 20: {words}".rstrip(),))

@@ -62,6 +62,8 @@ USUAL_TTL = 64
 """Linux's time to live."""
 GRACE_S = 3
 """Between the start of the servers and that of the run."""
+LOGGED = 65536
+"""Records of a module's log between two looks at the queue."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,12 @@ class Options:
         None: a discipline of Linux's own.
     loads_module
         Whether the job loads the module, from ``NAME.ko`` beside it, and removes it; else it is loaded already.
+    records
+        Records of the module's log between two looks at the queue.
+    children
+        Modules that the job loads after the module, from ``NAME.ko`` beside it, in place of the kernel's own.
+    parameters
+        Further parameters of the module, e.g. ``("headers=1",)``.
     """
 
     sample_interval_s: float = 0.1
@@ -97,6 +105,9 @@ class Options:
     gso: bool = False
     module: str | None = None
     loads_module: bool = True
+    records: int = LOGGED
+    children: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
 
 
 def script(setting: Setting, options: Options = Options()) -> str:
@@ -116,8 +127,6 @@ def script(setting: Setting, options: Options = Options()) -> str:
 
 
 QUEUE = """report qdisc "$($R tc -j -s qdisc show dev rb | tr -d '\\n')\""""
-LOGGED = 65536
-"""Records of a module's log between two looks at the queue."""
 
 HEAD = """\
 # A run of {end} ms; results go to file descriptor 3.
@@ -203,13 +212,18 @@ def _module(options: Options) -> list[str]:
         return []
     folder = f"/sys/kernel/debug/{options.module}"
     if options.loads_module:
-        load = f'must insmod "$JOB/{options.module}.ko" log={LOGGED}'
-        remove = [f"  must rmmod {options.module}"]
+        words = " ".join((f"log={options.records}", *options.parameters))
+        load = [
+            f'must insmod "$JOB/{options.module}.ko" {words}',
+            *(f"must rmmod {child}" for child in reversed(options.children)),
+            *(f'must insmod "$JOB/{child}.ko"' for child in options.children),
+        ]
+        remove = [f"  must rmmod {name}" for name in (*reversed(options.children), options.module)]
     else:
-        load, remove = f'[ -r {folder}/decisions ] || fail "{folder} cannot be read (debugfs)"', []
+        load, remove = [f'[ -r {folder}/decisions ] || fail "{folder} cannot be read (debugfs)"'], []
     return [
         "mount -t debugfs debugfs /sys/kernel/debug 2> /dev/null",
-        load,
+        *load,
         f'queue() {{ {QUEUE}; cat {folder}/decisions >> "$WORK/decisions"; }}',
         "remove_module() {",
         '  echo "{\\"kind\\":\\"start\\",\\"data\\":$T0}" >&3',

@@ -1,23 +1,42 @@
-"""A tap as the bottleneck: the logged decisions of one of Linux's own disciplines (`aqmlab.interop.kernel.tap`)."""
+"""A tap above one of Linux's own disciplines (`aqmlab.interop.kernel.tap`): compiled, and run in the emulator."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aqmlab.interop.kernel.tap import MODULE, below_tap, tap_files
-from aqmlab.interop.tc.queues import Qdisc, qdisc_of
-from aqmlab.live.tc.module import KernelModule, program_of
+from aqmlab.interop.tc.queues import ONE_PACKET
+from aqmlab.live.plan import LivePlan
+from aqmlab.live.tc.job import LOGGED, Options, script
+from aqmlab.live.tc.module import log_of, program_of
+from aqmlab.live.tc.outcome import PeerRun
+from aqmlab.live.tc.setting import setting_of
+from aqmlab.live.vm import archive
+from aqmlab.live.vm.build import Image
+from aqmlab.live.vm.machine import boot
+
+RECORDS = LOGGED * 4
+"""Records of the log between two looks at the queue: there are several for each call."""
+BURST = 100_000
+"""Bytes of the token bucket's burst where senders join segments: it would split longer packets."""
 
 
 @dataclass(frozen=True)
-class Tap(KernelModule):
-    """A compiled tap, whose child is the queue's own discipline of Linux."""
+class Tap:
+    """A compiled tap and the modules of the discipline that it observes.
 
-    @property
-    def qdisc(self) -> Qdisc:
-        """The tap and its child in tc's words."""
-        return below_tap(qdisc_of(self.queue.scenario, self.queue.link))
+    Attributes
+    ----------
+    program
+        The file ``.ko`` of the tap.
+    children
+        Name and file of each module with logged imports, in the order in which they are loaded.
+    """
+
+    program: bytes
+    children: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def tap_program(build: Path) -> bytes:
@@ -29,3 +48,47 @@ def tap_program(build: Path) -> bytes:
         As of `aqmlab.live.tc.module.make`.
     """
     return program_of(tap_files(), MODULE, build)
+
+
+def tapped_log(
+    plan: LivePlan,
+    words: str,
+    tap: Tap,
+    image: Image,
+    *,
+    joins: bool = False,
+    headers: bool = False,
+    change: Callable[[str], str] = str,
+) -> bytes:
+    """Run a scenario in the emulated machine with a discipline of Linux below the tap, and return the log.
+
+    Parameters
+    ----------
+    words
+        The discipline in tc's words.
+    joins
+        Senders hand on packets that the kernel splits later.
+    headers
+        Log the headers of TCP.
+    change
+        Changes the text of the job.
+
+    Raises
+    ------
+    InputError
+        If the job fails, or records found no room.
+    """
+    setting = setting_of(plan, qdisc=below_tap(words))
+    options = Options(
+        ping_interval_s=0,
+        burst=BURST if joins else ONE_PACKET,
+        gso=joins,
+        module=MODULE,
+        records=RECORDS,
+        children=tuple(tap.children),
+        parameters=("headers=1",) if headers else (),
+    )
+    modules = {MODULE: tap.program, **tap.children}
+    files = {f"job/{name}.ko": archive.file(program) for name, program in modules.items()}
+    told = boot(image, change(script(setting, options)), seed=plan.seed, files=files)
+    return log_of(PeerRun(setting, told.lines, {}, 0))

@@ -191,7 +191,7 @@ impl<P: Copy + Default> Cake<P> {
 
     /// Drop at the head of the longest queue.
     fn drop_from_longest(&mut self, now: u64, host: &mut impl Host<P>) {
-        let now = nanoseconds(host.dropped_at(time(now)));
+        let now = nanoseconds(host.clock(time(now)));
         let Self { queues, overflow, .. } = self;
         let longest = overflow.longest(|queue| bytes_of(queues, queue));
         let (tin, queue) = (longest / QUEUES, longest % QUEUES);

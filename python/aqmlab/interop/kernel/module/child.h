@@ -7,19 +7,29 @@
 #define AQMLAB_CHILD_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <net/dsfield.h>
 #include <net/inet_ecn.h>
 #include <net/pkt_sched.h>
 
 struct tap_private {
+	struct list_head place;
+	struct Qdisc *sch;	/* the tap */
 	struct Qdisc *child;
 	bool logs;	/* the tap logs the calls of this child */
+	bool is_cake;
+	bool is_codel;
+	bool has_jiffies;	/* the child reads jiffies */
 	u32 arrived;	/* packets since the reset */
 	u8 instance;
 };
 
 static atomic_t tap_instances = ATOMIC_INIT(0);
+static LIST_HEAD(tap_all);
+static DEFINE_SPINLOCK(tap_all_lock);
 
 /* Begin the log of a child, or of one that was reset; packets are numbered anew. */
 static void tap_start(struct Qdisc *sch);
@@ -48,8 +58,12 @@ static int tap_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ex
 {
 	struct tap_private *private = qdisc_priv(sch);
 
+	private->sch = sch;
 	private->child = &noop_qdisc;
 	private->instance = atomic_inc_return(&tap_instances) - 1;
+	spin_lock_bh(&tap_all_lock);
+	list_add(&private->place, &tap_all);
+	spin_unlock_bh(&tap_all_lock);
 	return 0;
 }
 
@@ -65,7 +79,28 @@ static void tap_destroy(struct Qdisc *sch)
 {
 	struct tap_private *private = qdisc_priv(sch);
 
+	spin_lock_bh(&tap_all_lock);
+	list_del(&private->place);
+	spin_unlock_bh(&tap_all_lock);
 	qdisc_put(private->child);
+}
+
+/* Return the tap whose child has this timer in its private data; NULL without one. */
+static struct Qdisc *tap_of(const struct timer_list *timer)
+{
+	struct Qdisc *found = NULL;
+	struct tap_private *private;
+
+	spin_lock_bh(&tap_all_lock);
+	list_for_each_entry(private, &tap_all, place) {
+		struct Qdisc *child = private->child;
+		const void *data = qdisc_priv(child);
+
+		if ((const void *)timer >= data && (const void *)timer < data + child->ops->priv_size)
+			found = private->sch;
+	}
+	spin_unlock_bh(&tap_all_lock);
+	return found;
 }
 
 static int tap_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,

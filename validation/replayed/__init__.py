@@ -1,0 +1,143 @@
+"""Runs of Linux's own disciplines whose decisions the core repeats: settings, traffic, and faults put in on purpose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from aqmlab.interop.kernel.export import plan_and_link
+from aqmlab.interop.tc.queues import qdisc_of
+from aqmlab.scenario.file import Scenario
+
+SCENARIO = """format = 1
+name = "{name}"
+[run]
+duration = "{seconds}s"
+[dumbbell]
+bottleneck = {{ rate = "{link}", delay = "10ms", queue = "bottleneck" }}
+left = {{ rate = "1Gbps", delay = "0ms" }}
+right = {{ rate = "1Gbps", delay = "0ms" }}
+[queue.bottleneck]
+aqm = "{aqm}"
+{queue}
+{flows}"""
+ANOTHER = "another"
+"""As the dialect of a fault: that of another kernel."""
+
+
+def tcp(name: str, count: int = 1, dscp: str | int = "BE", *, ecn: bool = False) -> str:
+    """Write a group of TCP flows."""
+    kind = f'transport = "tcp"\ntcp = {{ congestion_control = "cubic", ecn = {str(ecn).lower()} }}\n'
+    return _flow(name, count, dscp) + kind
+
+
+def udp(name: str, length: int, mbps: float, count: int = 1, dscp: str | int = "BE") -> str:
+    """Write a group of UDP flows; the rate is that of each."""
+    return _flow(name, count, dscp) + f'transport = "udp"\npacket_size = "{length}B"\nrate = "{mbps}Mbps"\n'
+
+
+def _flow(name: str, count: int, dscp: str | int) -> str:
+    point = dscp if isinstance(dscp, int) else f'"{dscp}"'
+    return f'[[flow]]\nname = "{name}"\nstart = "0s"\ncount = {count}\ndscp = {point}\n'
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run.
+
+    Attributes
+    ----------
+    queue
+        The discipline's settings in the words of a scenario.
+    flows
+        The traffic.
+    seconds, link
+        Length of the run, and rate of the token bucket above the tap.
+    words
+        The discipline and its settings in tc's words; None: as they are exported.
+    joins
+        Senders hand on packets that the kernel splits later.
+    filters
+        The tap stands on the way back, and logs TCP's headers.
+    """
+
+    queue: str
+    flows: str
+    seconds: int = 3
+    link: str = "25Mbps"
+    words: str | None = None
+    joins: bool = False
+    filters: bool = False
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault put in on purpose: a run, and a setting of the core that is not the kernel's.
+
+    Attributes
+    ----------
+    case
+        Name of the run.
+    overrides
+        The core's settings.
+    log
+        Changes the log, so that its settings are those of the core.
+    """
+
+    case: str
+    overrides: Mapping[str, str]
+    log: Callable[[bytes], bytes] = bytes
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """One of Linux's own disciplines.
+
+    Attributes
+    ----------
+    aqm
+        Its name in a scenario.
+    modules
+        Its modules, in the order in which they are loaded.
+    cases
+        Runs by name.
+    faults
+        Faults by name.
+    text
+        Its section of the page: differences between kernels, peculiarities, and anything outside of the replay.
+    by_kernel
+        Whether the core has a dialect for each kernel (``linux-6.1``), and not one for all (``linux``).
+    """
+
+    aqm: str
+    modules: tuple[str, ...]
+    cases: Mapping[str, Case]
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    text: str = ""
+    by_kernel: bool = False
+
+    def scenario(self, name: str) -> Scenario:
+        """Return the scenario of a run."""
+        case = self.cases[name]
+        settings = {"seconds": case.seconds, "link": case.link, "queue": case.queue, "flows": case.flows}
+        return Scenario.from_text(SCENARIO.format(name=self.aqm, aqm=self.aqm, **settings))
+
+    def words(self, name: str) -> str:
+        """Return the discipline of a run in tc's words."""
+        words = self.cases[name].words
+        return qdisc_of(*plan_and_link(self.scenario(name))).text if words is None else words
+
+    def dialect(self, release: str) -> dict[str, str]:
+        """Return the core's setting for a kernel."""
+        return {"queue.bottleneck.dialect": linux(release) if self.by_kernel else "linux"}
+
+
+def linux(release: str) -> str:
+    """Return the core's dialect of a kernel.
+
+    >>> linux("6.12.95+deb12-cloud-amd64")
+    'linux-6.12'
+    """
+    found = re.match(r"[0-9]+\.[0-9]+", release)
+    return f"linux-{found[0] if found else release}"
