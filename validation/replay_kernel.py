@@ -28,14 +28,17 @@ from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
 from replayed import ANOTHER, Discipline, linux
 from replayed.cake import CAKE
+from replayed.choke import CHOKE
 from replayed.codel import CODEL
+from replayed.gred import GRED
+from replayed.red import RED
 from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
 
 TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE)}
+DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE, RED, CHOKE, GRED)}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"

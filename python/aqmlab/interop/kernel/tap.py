@@ -25,7 +25,7 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = ("codel", CAKE)
+TAPPED = ("codel", CAKE, "red", "choke", "rio", "wred")
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
@@ -79,7 +79,7 @@ def with_logged_imports(program: bytes, name: str) -> bytes:
 def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     """Return the queue before a link, as its discipline in Linux decides.
 
-    CoDel has the dialect ``linux``. Lengths of CAKE are those of Linux, with Ethernet's header.
+    All but CAKE have the dialect ``linux``. Lengths of CAKE are those of Linux, with Ethernet's header.
 
     Raises
     ------
@@ -97,9 +97,13 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
 
 
 def below_tap(words: str) -> Qdisc:
-    """Return a tap with a discipline in tc's words as its child.
+    """Return a tap with a discipline in tc's words as its child; words after a semicolon change its settings.
 
     >>> below_tap("codel target 5ms").below
     ('qdisc add dev DEV parent 10:1 handle 20: codel target 5ms',)
+    >>> below_tap("gred setup vqs 2 default 1; gred vq 1 limit 9000").below[1]
+    'qdisc change dev DEV parent 10:1 handle 20: gred vq 1 limit 9000'
     """
-    return Qdisc(KIND, "", below=(f"qdisc add dev DEV parent {HANDLE}1 handle 20: {words}".rstrip(),))
+    commands = zip(("add", *["change"] * words.count(";")), words.split(";"), strict=True)
+    place = f"dev DEV parent {HANDLE}1 handle 20:"
+    return Qdisc(KIND, "", below=tuple(f"qdisc {verb} {place} {own.strip()}".rstrip() for verb, own in commands))

@@ -72,7 +72,7 @@ impl ParameterReader<'_> {
         let limits: Vec<_> =
             if has_limits { classes.iter().map(|class| class.limit).collect() } else { Vec::new() };
         let (names, numbers): (Vec<_>, Vec<_>) = classes.into_iter().map(|c| (c.name, c.numbers)).unzip();
-        let has_all = |key: &&str| match **key {
+        let has_all = |key: &&'static str| match *key {
             "limit" => has_limits && limits.iter().all(Option::is_some),
             key => self.every_class_has(preset, key),
         };

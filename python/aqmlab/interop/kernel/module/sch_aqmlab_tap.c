@@ -381,6 +381,8 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	entry.tap.packet = cpu_to_le32(private->arrived++);
 	entry.tap.bytes = cpu_to_le32(shared->gso_size ? skb->len : bytes);
 	entry.tap.tos = tap_tos(skb);
+	/* GRED takes the virtual queue of a packet from its last four bits. */
+	skb->tc_index = entry.tap.tos >> 2;
 	/* Cake computes a hash of its own, from addresses that it may have translated. */
 	entry.tap.flow = cpu_to_le32(private->is_cake ? skb->hash : skb_get_hash(skb));
 	entry.tap.is_hashed = !private->is_cake || skb->l4_hash;
