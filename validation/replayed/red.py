@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from replayed import Case, Discipline, Fault, tcp, udp
 
-BYTES = 'mode = "bytes"\nmean_packet = "1000B"\n'
+BYTES = 'dialect = "linux"\nmode = "bytes"\nmean_packet = "1000B"\n'
 USUAL = BYTES + 'min_th = "15000B"\nmax_th = "45000B"\nmax_p = 0.1\nw_q = 0.0078125\nlimit = "150000B"\n'
 LOW = BYTES + 'min_th = "3000B"\nmax_th = "9000B"\nmax_p = 0.5\nw_q = 0.25\nlimit = "40000B"\n'
 MIXED = tcp("marked", 3, ecn=True) + tcp("plain", 3)
@@ -34,7 +34,7 @@ FAULTS = {
     "no nodrop": Fault("nodrop", {"queue.bottleneck.nodrop": "false"}),
     "fixed max_p": Fault("adaptive", {"queue.bottleneck.adaptation": '"none"'}),
     "no idle rule": Fault("idle times", {"queue.bottleneck.at_idle": '"none"'}),
-    "floating point": Fault("TCP", {"queue.bottleneck.arithmetic": '"exact"'}),
+    "floating point": Fault("full buffer", {"queue.bottleneck.arithmetic": '"exact"'}),
 }
 TEXT = """The core has RED's integers in the [dialect](../concepts/dialects.md#linux) `linux`: it derives Wlog, max_P
 and the table of idle times as tc does. The three kernels decide alike.
