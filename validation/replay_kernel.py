@@ -57,7 +57,7 @@ def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int 
     case = discipline.cases[name]
     plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else str
     words = discipline.words(name)
-    return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, change=change)
+    return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change)
 
 
 def on_the_way_back(text: str) -> str:

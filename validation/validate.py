@@ -56,6 +56,7 @@ import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
 import measure_modules  # noqa: E402
 import replay_bpf  # noqa: E402
+import replay_faults  # noqa: E402
 import replay_kernel  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
@@ -451,8 +452,10 @@ def modules() -> Section:
 
 
 def kernel_decisions() -> Section:
-    """Linux's own CoDel and the core, call by call, from the committed runs."""
-    return Section("kernel-decisions", replay_kernel.TITLE, *replay_kernel.report())
+    """Linux's own disciplines and the core, call by call, from the committed runs; known faults of kernels."""
+    text, is_shown = replay_kernel.report()
+    faults, are_found = replay_faults.report()
+    return Section("kernel-decisions", replay_kernel.TITLE, f"{text}\n\n{faults}", is_shown and are_found)
 
 
 def module_agreement() -> Section:

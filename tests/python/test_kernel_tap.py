@@ -105,7 +105,7 @@ class TestModule:
 
     def test_its_sources_are_those_that_it_includes(self):
         files = tap_files()
-        assert set(files) == {f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h", "Kbuild", "Makefile"}
+        assert set(files) == {f"{MODULE}.c", "tap.h", "builtin.h", "child.h", "record.h", "log.h", "Kbuild", "Makefile"}
         assert "plugin" not in files["Makefile"]
 
     def test_its_child_is_the_scenarios_discipline_of_tc(self):

@@ -60,6 +60,8 @@ class Case:
         Senders hand on packets that the kernel splits later.
     filters
         The tap stands on the way back, and logs TCP's headers.
+    peeks
+        The tap peeks at the next packet where its parent does.
     """
 
     queue: str
@@ -69,6 +71,7 @@ class Case:
     words: str | None = None
     joins: bool = False
     filters: bool = False
+    peeks: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def queue(averages: str, *, scale: int = 1, w_q: float = 2**-7, ecn: bool = Fals
 
 def words(mode: str, wlog: int, *, scale: int = 1, ecn: bool = False) -> str:
     """Write the virtual queues in tc's words, with a weight of 2^-wlog."""
-    setup = f"gred setup vqs 16 default 0 {'grio' if mode else ''} limit 10000000 {'ecn' if ecn else ''}"
+    setup = f"gred setup vqs 16 default 0 {'grio' if mode else ''} limit 10000000"
     lines = [" ".join(setup.split())]
     for place, (number, low, high, p, limit) in enumerate(QUEUES):
         burst, found = burst_for(wlog, low // scale, 1000)
@@ -35,7 +35,7 @@ def words(mode: str, wlog: int, *, scale: int = 1, ecn: bool = False) -> str:
         prio = {"": "", "grio": f"prio {place + 1}", "equal": "prio 1"}[mode]
         own = (
             f"gred vq {number} {prio} limit {limit // scale} min {low // scale} max {high // scale} avpkt 1000 "
-            f"burst {burst} probability {p} bandwidth 25mbit"
+            f"burst {burst} probability {p} bandwidth 25mbit {'ecn' if ecn else ''}"
         )
         lines.append(" ".join(own.split()))
     return "; ".join(lines)

@@ -62,7 +62,7 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
             continue;
         }
         let record =
-            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 32 to 39"))?;
+            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 32 to 40"))?;
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {

@@ -50,6 +50,8 @@ pub(super) struct Call {
     pub tos: u8,
     /// Packets that the parent counts less those that wait, and whether it counts other bytes.
     pub apart: (i8, bool),
+    /// The parent was told that no packet waits, and one does.
+    pub told_empty: bool,
 }
 
 /// The kind of call.
@@ -59,6 +61,8 @@ pub(super) enum CallKind {
     Departure,
     Empty,
     Timer,
+    /// The parent asks for the next packet, which stays.
+    Peek,
 }
 
 /// A value that the kernel's discipline got.
@@ -94,6 +98,7 @@ impl TapRecord {
                 return Some(Self::Header(header, word(bytes, 20).min(32) as usize));
             }
             38 => CallKind::Timer,
+            40 => CallKind::Peek,
             39 => return Some(Self::State(words())),
             _ => return None,
         };
@@ -138,6 +143,7 @@ impl Call {
             outcome: bytes[57],
             tos: bytes[59],
             apart: (bytes[60] as i8, bytes[61] != 0),
+            told_empty: bytes[62] != 0,
         }
     }
 

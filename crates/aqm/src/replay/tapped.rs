@@ -21,6 +21,12 @@ const DROPPED: u8 = 1;
 /// The return code of RED for an arrival that it dropped to signal congestion (`NET_XMIT_CN`).
 const CONGESTION: u8 = 2;
 
+/// Drops and marks of a call.
+type Counts = (u64, u64);
+
+/// Disciplines that dequeue the packet that their parent asks for.
+const DEQUEUE_TO_PEEK: [&str; 5] = ["codel", "fq_codel", "fq_pie", "cake", "dualpi2"];
+
 /// A packet, or a segment of one.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
@@ -40,6 +46,10 @@ pub(super) struct TappedQueue {
     header: Vec<u8>,
     /// First sequence number and bytes of segments, for each packet.
     segments: Vec<(u32, u32)>,
+    /// The packet that the parent has asked for, and that stays with the discipline.
+    peeked: Option<Packet<u32>>,
+    /// Whether it dequeues the packet that its parent asks for.
+    dequeues_to_peek: bool,
     /// State of CoDel before the last call.
     before: LinuxState,
 }
@@ -59,6 +69,8 @@ impl TappedQueue {
             values: VecDeque::new(),
             header: Vec::new(),
             segments: Vec::new(),
+            peeked: None,
+            dequeues_to_peek: DEQUEUE_TO_PEEK.contains(&reset.name()),
             before: LinuxState::default(),
         };
         at.compare("discipline", reset.name(), &linux_name(queue.preset))?;
@@ -111,15 +123,19 @@ impl TappedQueue {
         let done = match call.kind {
             CallKind::Arrival => self.arrival(now, call, at),
             CallKind::Departure | CallKind::Empty => self.departure(now, call, at),
+            CallKind::Peek => self.peek(now, call, at),
             CallKind::Timer => self.timer(now, call, at),
         };
         let after = after.map(|words| codel_state(&words));
         let state = self.codel().and_then(CoDel::linux).unwrap_or_default();
         let found = done.and_then(|counts| {
-            at.compare("waiting", call.backlog.packets, self.discipline.backlog().packets)?;
-            at.compare("backlog", call.backlog.bytes, self.discipline.backlog().bytes)?;
+            let mut backlog = self.discipline.backlog();
+            self.peeked.iter().for_each(|packet| backlog.add(packet.meta.bytes));
+            at.compare("waiting", call.backlog.packets, backlog.packets)?;
+            at.compare("backlog", call.backlog.bytes, backlog.bytes)?;
             at.compare("packets that the parent counts too many", call.apart.0, 0)?;
             at.compare("bytes that the parent counts", call.apart.1, false)?;
+            at.compare("parent told that the queue is empty", call.told_empty, false)?;
             after.map_or(Ok(()), |after| at.compare("state", after, state))?;
             Ok(counts)
         });
@@ -150,7 +166,7 @@ impl TappedQueue {
         Ok(Time(now.min(most) * 1000))
     }
 
-    fn arrival(&mut self, now: Time, call: &Call, at: At) -> Result<(u64, u64), Difference> {
+    fn arrival(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
         at.compare("packet", call.packet, self.arrived)?;
         self.arrived = self.arrived.wrapping_add(1);
         let hashes: Vec<u32> = std::iter::from_fn(|| match self.values.front() {
@@ -204,17 +220,13 @@ impl TappedQueue {
         host.end(at)
     }
 
-    fn departure(&mut self, now: Time, call: &Call, at: At) -> Result<(u64, u64), Difference> {
-        let mut host = Kernel::new(&self.facts, std::mem::take(&mut self.values), call);
-        let dequeued = self.discipline.dequeue(now, &mut host);
-        let counts = host.end(at)?;
-        let (number, segment, packet) = match dequeued {
-            Dequeue::Packet(packet) => {
-                let Facts { number, segment, .. } = self.facts[packet.payload as usize];
-                (number, segment, packet)
-            }
-            Dequeue::Empty | Dequeue::NotBefore(_) => (Record::NONE, 0, Packet::default()),
+    fn departure(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
+        let (dequeued, counts) = match self.peeked.take() {
+            Some(packet) => (Some(packet), (0, 0)),
+            None => self.dequeue(now, call, at)?,
         };
+        let packet = dequeued.unwrap_or_default();
+        let (number, segment) = self.number(dequeued);
         at.compare("departure", call.packet, number)?;
         if call.kind == CallKind::Empty {
             return Ok(counts);
@@ -233,7 +245,41 @@ impl TappedQueue {
         Ok(counts)
     }
 
-    fn timer(&mut self, now: Time, call: &Call, at: At) -> Result<(u64, u64), Difference> {
+    /// Ask for the next packet, as a parent does before it dequeues. Disciplines that drop at the departure take it out of their
+    /// queues and keep it.
+    fn peek(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
+        if !self.dequeues_to_peek || self.peeked.is_some() {
+            return Ok((0, 0));
+        }
+        let (dequeued, counts) = self.dequeue(now, call, at)?;
+        self.peeked = dequeued;
+        at.compare("packet at which the parent peeks", call.packet, self.number(dequeued).0)?;
+        Ok(counts)
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        call: &Call,
+        at: At,
+    ) -> Result<(Option<Packet<u32>>, Counts), Difference> {
+        let mut host = Kernel::new(&self.facts, std::mem::take(&mut self.values), call);
+        let dequeued = match self.discipline.dequeue(now, &mut host) {
+            Dequeue::Packet(packet) => Some(packet),
+            Dequeue::Empty | Dequeue::NotBefore(_) => None,
+        };
+        host.end(at).map(|counts| (dequeued, counts))
+    }
+
+    /// Return the number of a packet and of its segment.
+    fn number(&self, packet: Option<Packet<u32>>) -> (u32, u32) {
+        packet.map_or((Record::NONE, 0), |packet| {
+            let Facts { number, segment, .. } = self.facts[packet.payload as usize];
+            (number, segment)
+        })
+    }
+
+    fn timer(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
         let mut host = Kernel::new(&self.facts, std::mem::take(&mut self.values), call);
         self.discipline.on_timer(now, &mut host);
         host.end(at)
@@ -293,7 +339,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// Return the drops and marks of the call, or the first value in which log and replay differ.
-    fn end(&self, at: At) -> Result<(u64, u64), Difference> {
+    fn end(&self, at: At) -> Result<Counts, Difference> {
         if let Some((what, found)) = self.missing {
             return Err(at.difference("value", &format!("{found:?}"), &what));
         }

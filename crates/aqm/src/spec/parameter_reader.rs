@@ -262,6 +262,15 @@ impl<'a> ParameterReader<'a> {
         self.warnings.push(text);
     }
 
+    /// Add a warning if the file sets one of these parameters, which have no effect for the reason given. A flag that is
+    /// off is no mistake.
+    pub fn warn_without_effect(&mut self, keys: &[&str], reason: &str) {
+        let is_off = |key: &str| matches!(self.spec.set.get(key), Some(Value::Flag(false)));
+        let set = keys.iter().filter(|key| self.is_set(key) && !is_off(key));
+        let found = set.map(|key| format!("{key} has no effect {reason}")).collect::<Vec<_>>();
+        self.warnings.extend(found);
+    }
+
     /// Add an error about parameters that contradict each other.
     pub fn error(&mut self, key: &str, message: String, allowed: &str) {
         self.errors.push(ParameterError { key: key.into(), message, allowed: allowed.into() });

@@ -30,8 +30,9 @@ TAPPED = ("codel", CAKE, "red", "choke", "rio", "wred")
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
     *("flow_hash_from_keys", "skb_get_hash_perturb", "init_timer_key", "timer_init_key"),
+    *("register_qdisc", "unregister_qdisc"),
 )
-"""Functions of the kernel whose values or calls are logged."""
+"""Functions of the kernel whose values or calls are logged, or that keep out the kernel's built-in discipline."""
 FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
@@ -40,7 +41,8 @@ VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 
 def tap_files() -> dict[str, str]:
     """Return the files of the module: name and text."""
-    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", "tap.h", "child.h", "record.h", "log.h")}
+    headers = ("tap.h", "builtin.h", "child.h", "record.h", "log.h")
+    sources = {name: text_of(f"module/{name}") for name in (f"{MODULE}.c", *headers)}
     makefile = text_of("module/Makefile").partition("\n# The plug-in")[0] + "\n.PHONY: modules clean\n"
     return sources | {"Kbuild": f"obj-m := {MODULE}.o\n", "Makefile": makefile}
 
@@ -97,13 +99,19 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
 
 
 def below_tap(words: str) -> Qdisc:
-    """Return a tap with a discipline in tc's words as its child; words after a semicolon change its settings.
+    """Return a tap with a discipline in tc's words as its child; a second line is the child of that.
+
+    Words after a semicolon change the settings.
 
     >>> below_tap("codel target 5ms").below
     ('qdisc add dev DEV parent 10:1 handle 20: codel target 5ms',)
     >>> below_tap("gred setup vqs 2 default 1; gred vq 1 limit 9000").below[1]
     'qdisc change dev DEV parent 10:1 handle 20: gred vq 1 limit 9000'
     """
-    commands = zip(("add", *["change"] * words.count(";")), words.split(";"), strict=True)
-    place = f"dev DEV parent {HANDLE}1 handle 20:"
-    return Qdisc(KIND, "", below=tuple(f"qdisc {verb} {place} {own.strip()}".rstrip() for verb, own in commands))
+    places = (f"dev DEV parent {HANDLE}1 handle 20:", "dev DEV parent 20:1 handle 30:")
+    commands = [
+        f"qdisc {verb} {place} {own.strip()}".rstrip()
+        for place, line in zip(places, words.splitlines(), strict=False)
+        for verb, own in zip(("add", *["change"] * line.count(";")), line.split(";"), strict=True)
+    ]
+    return Qdisc(KIND, "", below=tuple(commands))

@@ -58,6 +58,7 @@ def tapped_log(
     *,
     joins: bool = False,
     headers: bool = False,
+    peeks: bool = False,
     change: Callable[[str], str] = str,
 ) -> bytes:
     """Run a scenario in the emulated machine with a discipline of Linux below the tap, and return the log.
@@ -65,11 +66,13 @@ def tapped_log(
     Parameters
     ----------
     words
-        The discipline in tc's words.
+        The discipline in tc's words; lines after the first are those of its own children.
     joins
         Senders hand on packets that the kernel splits later.
     headers
         Log the headers of TCP.
+    peeks
+        The tap peeks at the discipline's next packet where its parent does, and does not dequeue it.
     change
         Changes the text of the job.
 
@@ -86,7 +89,7 @@ def tapped_log(
         module=MODULE,
         records=RECORDS,
         children=tuple(tap.children),
-        parameters=("headers=1",) if headers else (),
+        parameters=tuple(name for name, is_set in (("headers=1", headers), ("peeks=1", peeks)) if is_set),
     )
     modules = {MODULE: tap.program, **tap.children}
     files = {f"job/{name}.ko": archive.file(program) for name, program in modules.items()}

@@ -446,3 +446,24 @@ fn the_shaper_follows_the_rate_of_arrivals() {
     let thousand = cake.shaper.byte_time.of(1000);
     assert!((1_066_000..1_068_000).contains(&thousand), "{thousand} ns");
 }
+
+#[test]
+fn settings_without_an_effect_are_warned_of() {
+    let warnings = |set: &[(&str, Value)]| {
+        let mut spec = Spec::new("cake").expect("a preset");
+        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("valid"));
+        let link = LinkContext { rate: Rate(10_000_000), delay: Span::ZERO };
+        spec.resolve(link).expect("valid").warnings
+    };
+    let memory = [("memlimit", Value::Bytes(100_000)), ("limit", Value::Number(100.0))];
+    assert_eq!(warnings(&memory), ["limit has no effect with memlimit"]);
+    let unshaped =
+        [("overhead", Value::Number(18.0)), ("ingress", Value::Flag(true)), ("nat", Value::Flag(false))];
+    assert_eq!(
+        warnings(&unshaped),
+        ["ingress has no effect without rate", "overhead has no effect without rate"]
+    );
+    assert!(warnings(&[&unshaped[..], &[("rate", Value::Rate(Rate(8_000_000)))]].concat()).is_empty());
+    let blind = [("isolation", word("flowblind")), ("nat", Value::Flag(true))];
+    assert_eq!(warnings(&blind), ["nat has no effect with isolation = \"flowblind\""]);
+}

@@ -95,11 +95,7 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         reader.warn(format!("quantum is only {quantum} bytes: sending a packet takes many turns"));
     }
     if !reader.classes().is_empty() {
-        for key in
-            ["buckets", "hash", "longest"].into_iter().filter(|key| reader.is_set(key)).collect::<Vec<_>>()
-        {
-            reader.warn(format!("{key} has no effect with classes"));
-        }
+        reader.warn_without_effect(&["buckets", "hash", "longest"], "with classes");
         return scheduler::read_classes(reader, ServiceRule::Rounds(quantum)).map(Params::Classes);
     }
     let params = flows::Params {

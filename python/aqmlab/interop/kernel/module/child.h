@@ -23,6 +23,7 @@ struct tap_private {
 	bool is_cake;
 	bool is_codel;
 	bool has_jiffies;	/* the child reads jiffies */
+	bool is_told_empty;	/* in this call */
 	u32 arrived;	/* packets since the reset */
 	u8 instance;
 };
@@ -148,9 +149,12 @@ static int tap_dump_class(struct Qdisc *sch, unsigned long class, struct sk_buff
 	return 0;
 }
 
-/* The child's drops lower the counts of the parents by way of this. */
+/* The kernel tells the parents of a child that is empty, where drops lower their counts. */
 static void tap_qlen_notify(struct Qdisc *sch, unsigned long class)
 {
+	struct tap_private *private = qdisc_priv(sch);
+
+	private->is_told_empty = true;
 }
 
 static const struct Qdisc_class_ops tap_class_ops = {

@@ -35,6 +35,7 @@
 #include <net/ip.h>
 #include <net/pkt_sched.h>
 
+#include "builtin.h"
 #include "record.h"
 #include "tap.h"
 #include "log.h"
@@ -55,6 +56,10 @@
 static bool aqmlab_headers;
 module_param_named(headers, aqmlab_headers, bool, 0444);
 MODULE_PARM_DESC(headers, "log the headers of TCP, which an ACK filter compares");
+
+static bool aqmlab_peeks;
+module_param_named(peeks, aqmlab_peeks, bool, 0444);
+MODULE_PARM_DESC(peeks, "peek at the child's packet where the parent peeks");
 
 static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
@@ -152,7 +157,6 @@ EXPORT_SYMBOL(aqmlab_jiffies);
 void aqmlab_get_random_bytes(void *to, size_t length);
 u32 aqmlab_get_random_u32_below(u32 bound);
 u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *key);
-int aqmlab_register_qdisc(struct Qdisc_ops *ops);
 
 void aqmlab_get_random_bytes(void *to, size_t length)
 {
@@ -185,15 +189,6 @@ u32 aqmlab_skb_get_hash_perturb(const struct sk_buff *skb, const siphash_key_t *
 }
 EXPORT_SYMBOL(aqmlab_skb_get_hash_perturb);
 
-/* Register a discipline in place of the kernel's default one of this name, which is part of the kernel. */
-int aqmlab_register_qdisc(struct Qdisc_ops *ops)
-{
-	if (default_qdisc_ops != ops && !strcmp(default_qdisc_ops->id, ops->id))
-		unregister_qdisc((struct Qdisc_ops *)default_qdisc_ops);
-	return register_qdisc(ops);
-}
-EXPORT_SYMBOL(aqmlab_register_qdisc);
-
 static struct tap_skb *tap_skb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct tap_skb));
@@ -203,9 +198,11 @@ static struct tap_skb *tap_skb(const struct sk_buff *skb)
 /* Return the number of a packet, which is one of the last 2^24 that arrived. */
 static u32 tap_number(const struct tap_private *private, const struct sk_buff *skb)
 {
-	u32 last = private->arrived - 1;
+	u32 last = private->arrived - 1, number = 0, at;
 
-	return last - ((last - get_unaligned_le24(tap_skb(skb)->number)) & 0xffffff);
+	for (at = 0; at < sizeof(tap_skb(skb)->number); at++)
+		number |= (u32)tap_skb(skb)->number[at] << 8 * at;
+	return last - ((last - number) & 0xffffff);
 }
 
 /* Copy the TCP header of an IPv4 packet. Return its length; 0 of other packets. */
@@ -244,6 +241,7 @@ static struct tap_call *tap_begin(struct Qdisc *sch)
 	struct tap_call *call = &tap_calls[smp_processor_id()];
 
 	call->count = 0;
+	private->is_told_empty = false;
 	call->before = ktime_get_ns();
 	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	if (private->logs)
@@ -331,6 +329,7 @@ static void tap_append(struct Qdisc *sch, union tap_entry *entry, u8 kind, struc
 		tap_append_codel(sch);
 	tap->time_ns = cpu_to_le64(call->before);
 	tap->packets_apart = clamp_t(s64, packets - !!peeked, -128, 127);
+	tap->told_empty = private->is_told_empty && private->child->q.qlen;
 	tap->bytes_apart = bytes != (peeked ? qdisc_pkt_len(peeked) : 0);
 	tap->count = cpu_to_le32(call->count);
 	tap->waiting = cpu_to_le32(private->child->q.qlen);
@@ -380,14 +379,16 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 {
 	struct tap_private *private = qdisc_priv(sch);
 	const struct skb_shared_info *shared = skb_shinfo(skb);
-	u32 bytes = qdisc_pkt_len(skb);
+	bool is_split = private->is_cake && shared->gso_size;
+	u32 bytes = qdisc_pkt_len(skb), at;
 	union tap_entry entry = { };
 	struct tap_call *call;
 	int result;
 
-	put_unaligned_le24(private->arrived, tap_skb(skb)->number);
+	for (at = 0; at < sizeof(tap_skb(skb)->number); at++)
+		tap_skb(skb)->number[at] = private->arrived >> 8 * at;
 	entry.tap.packet = cpu_to_le32(private->arrived++);
-	entry.tap.bytes = cpu_to_le32(shared->gso_size ? skb->len : bytes);
+	entry.tap.bytes = cpu_to_le32(is_split ? skb->len : bytes);
 	entry.tap.tos = tap_tos(skb);
 	/* GRED takes the virtual queue of a packet from its last four bits. */
 	skb->tc_index = entry.tap.tos >> 2;
@@ -396,7 +397,7 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	entry.tap.is_hashed = !private->is_cake || skb->l4_hash;
 	entry.tap.memory = cpu_to_le32(skb->truesize);
 	entry.tap.seq = cpu_to_le32(tap_seq(skb));
-	if (shared->gso_size) {
+	if (is_split) {
 		u8 space[64];
 
 		entry.tap.segment = cpu_to_le16(shared->gso_size);
@@ -425,7 +426,8 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 {
 	struct tap_private *private = qdisc_priv(sch);
 	struct tap_call *call = tap_begin(sch);
-	struct sk_buff *skb = private->child->dequeue(private->child);
+	struct sk_buff *skb = aqmlab_peeks ? qdisc_dequeue_peeked(private->child) :
+		private->child->dequeue(private->child);
 	union tap_entry entry = { };
 
 	entry.tap.span_ns = tap_end(call);
@@ -447,6 +449,25 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 		entry.tap.seq = cpu_to_le32(tap_seq(skb));
 		tap_append(sch, &entry, AQMLAB_TAP_DEPARTURE, call);
 	}
+	return skb;
+}
+
+/* Return the child's next packet, which stays in the child; log it if the child is asked. */
+static struct sk_buff *tap_peek(struct Qdisc *sch)
+{
+	struct tap_private *private = qdisc_priv(sch);
+	union tap_entry entry = { };
+	struct tap_call *call;
+	struct sk_buff *skb;
+
+	if (!aqmlab_peeks)
+		return qdisc_peek_dequeued(sch);
+	call = tap_begin(sch);
+	skb = private->child->ops->peek(private->child);
+	entry.tap.span_ns = tap_end(call);
+	entry.tap.packet = cpu_to_le32(skb ? tap_number(private, skb) : TAP_NOBODY);
+	if (private->logs)
+		tap_append(sch, &entry, AQMLAB_TAP_PEEK, call);
 	return skb;
 }
 
@@ -503,7 +524,7 @@ static struct Qdisc_ops tap_ops __read_mostly = {
 	.priv_size	= sizeof(struct tap_private),
 	.enqueue	= tap_enqueue,
 	.dequeue	= tap_dequeue,
-	.peek		= qdisc_peek_dequeued,
+	.peek		= tap_peek,
 	.init		= tap_init,
 	.reset		= tap_reset,
 	.destroy	= tap_destroy,

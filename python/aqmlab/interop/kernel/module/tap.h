@@ -15,6 +15,7 @@
 #define AQMLAB_TAP_OF_CALL	36	/* values that the child got in the call of the next record */
 #define AQMLAB_TAP_HEADER	37	/* bytes of the TCP header of the packet of the next record */
 #define AQMLAB_TAP_TIMER	38	/* the child's timer expired */
+#define AQMLAB_TAP_PEEK		40	/* the child's next packet was asked for, and stays in the child */
 #define AQMLAB_TAP_STATE	39	/* state of the child after the call of the next record; before a reset, settings */
 
 /* Types of values. */
@@ -59,7 +60,7 @@ struct aqmlab_tap_record {
 	__u8 tos;		/* 59 code point and ECN field before an arrival, after a departure */
 	__s8 packets_apart;	/* 60 packets in the child as its parent counts them, less those in it */
 	__u8 bytes_apart;	/* 61 the parent counts other bytes */
-	__u8 not_used;		/* 62 */
+	__u8 told_empty;	/* 62 the parent was told in the call that the child is empty, and it is not */
 	__u8 instance;		/* 63 number of the tap, where there are several */
 };
 

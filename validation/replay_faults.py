@@ -1,0 +1,101 @@
+"""Known faults of Linux's disciplines: copies of the source with the fault put back, found by the replay.
+
+`python validation/replay_faults.py` compiles each discipline of `replayed.known` twice from the source of an image's
+kernel, as it is and with the fault, runs both below the tap, and replays the logs. Rows are in
+``tests/data/vm/kernel-faults.csv``; `report` writes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from aqmlab.interop.kernel.tap import with_logged_imports
+from aqmlab.live.tc.tap import Tap
+from aqmlab.live.vm.build import Image, find
+from aqmlab.live.vm.kernels import age, images
+from aqmlab.live.vm.sources import compiled_source
+from csv_rows import read_rows, write_rows
+from replay_kernel import DISCIPLINES, Discipline, log_of, replayed
+from replayed.known import KNOWN
+from replays import Row, kept, make_runs, outcome, tap_for
+
+TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-faults.csv"
+KERNELS = "6.12"
+"""Prefixes of further kernel releases, in addition to the release of the current image."""
+AS_IT_IS, WITH_FAULT = "as it is", "with the fault"
+FIELDS = ("known", "kernel", "image", "source", "decisions", "marks", "drops", "difference")
+
+
+def row_of(name: str, image: Image, source: str, tap: bytes, keep: Path | None) -> list[Row]:
+    """Compile a discipline, make its run, and replay it."""
+    known = KNOWN[name]
+    program = compiled_source(known.path, image, known.edits if source == WITH_FAULT else ())
+    modules = DISCIPLINES[known.discipline].modules
+    children = {known.module: with_logged_imports(program, known.module)}
+    assert modules == (known.module,)
+    one = Discipline(known.discipline, modules, {name: known.case}, by_kernel=DISCIPLINES[known.discipline].by_kernel)
+    log = kept(keep, f"{image.release} {name}, {source}", lambda: log_of(one, name, image, Tap(tap, children)))
+    row = {"known": name, "kernel": image.release, "image": image.manifest["sha256"]["kernel"], "source": source}
+    return [row | outcome(replayed(one, name, image.release, log))]
+
+
+def rows() -> list[Row]:
+    """Read the runs that were made."""
+    return read_rows(TABLE)
+
+
+def report() -> tuple[str, bool]:
+    """Write the section: its text, and whether each fault is found and each discipline without it is equal."""
+    found = rows()
+    lines = ["| fault | Linux | source as it is | with the fault: first difference |", "|---|---|---|---|"]
+    is_shown = True
+    for name, kernel in dict.fromkeys((row["known"], row["kernel"]) for row in found):
+        outcomes = {row["source"]: row for row in found if (row["known"], row["kernel"]) == (name, kernel)}
+        plain, faulty = outcomes.get(AS_IT_IS, {}), outcomes.get(WITH_FAULT, {})
+        equal = plain.get("difference") or f"equal ({int(plain.get('decisions') or 0):,} decisions)"
+        lines.append(f"| {name} | {kernel} | {equal} | {faulty.get('difference') or '**none**'} |")
+        is_shown &= plain.get("difference") == "" and bool(faulty.get("difference"))
+    texts = [f"* **{name}.** {known.text}" for name, known in KNOWN.items()]
+    return "\n\n".join([TEXT, "\n".join(texts), "\n".join(lines)]), is_shown and bool(found)
+
+
+TEXT = """## Known faults of kernels
+
+Debian's kernels have the corrections of the last two years. The faults were put back into copies of the same kernels'
+source, which were compiled and run in the same way; the source as it is was compiled and run too."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the runs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=2, help="runs at a time")
+    parser.add_argument("--kernels", default=KERNELS, help="further kernels; runs in others stay")
+    parser.add_argument("--known", nargs="+", choices=KNOWN, default=list(KNOWN), help="which; others stay")
+    parser.add_argument("--keep", type=Path, help="folder for logs; existing logs are reused")
+    chosen = parser.parse_args(arguments)
+    kernels = [find(), *(images(chosen.kernels) if chosen.kernels else ())]
+    taps = {image.release: tap_for(image, None, ()).program for image in kernels}
+    found = [row for row in rows() if row["kernel"] not in taps or row["known"] not in chosen.known]
+    tasks = [
+        partial(row_of, name, image, source, taps[image.release], chosen.keep)
+        for name in chosen.known
+        for image in kernels
+        for source in (AS_IT_IS, WITH_FAULT)
+    ]
+    make_runs(tasks, found, write, chosen.workers)
+    return 0
+
+
+def write(found: list[Row]) -> None:
+    """Write the runs in the order of faults and kernels."""
+    order = list(KNOWN)
+    found.sort(key=lambda row: (order.index(row["known"]), age(row["kernel"]), row["source"]))
+    write_rows(TABLE, FIELDS, found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Faults of Linux's disciplines in the last two years: copies of the kernel's source with the fault put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aqmlab.live.vm.sources import QDISCS, Edit
+from replayed import Case, tcp, udp
+
+
+@dataclass(frozen=True)
+class KnownFault:
+    """A fault that later kernels do not have.
+
+    Attributes
+    ----------
+    discipline
+        Its name in a scenario.
+    module
+        Its module, a file of the kernel's source.
+    edits
+        Changes of the source that put the fault back.
+    case
+        The run that shows it.
+    text
+        The fault in words.
+    """
+
+    discipline: str
+    module: str
+    edits: tuple[Edit, ...]
+    case: Case
+    text: str
+
+    @property
+    def path(self) -> str:
+        """Path of the file in the kernel's source."""
+        return f"{QDISCS}/{self.module}.c"
+
+
+SHORT = 'target = "0.1ms"\ninterval = "1ms"\n'
+JOINED = tcp("one", 3) + tcp("other", 3)
+KNOWN: Mapping[str, KnownFault] = {
+    "CoDel, drops at a peek": KnownFault(
+        "codel",
+        "sch_codel",
+        (Edit("codel_peek,", "qdisc_peek_dequeued,"),),
+        Case(queue=SHORT, flows=JOINED, link="20Mbps", joins=True, peeks=True),
+        "A peek drops packets, and lowers the counts of the parents before the packet to return counts again as "
+        "waiting: the parent is told that the queue is empty.",
+    ),
+    "FQ-CoDel, drops at a peek": KnownFault(
+        "fq-codel",
+        "sch_fq_codel",
+        (Edit("fq_codel_peek,", "qdisc_peek_dequeued,"),),
+        Case(queue=SHORT, flows=JOINED, link="20Mbps", joins=True, peeks=True),
+        "The same.",
+    ),
+    "RED, dequeue after a peek": KnownFault(
+        "red",
+        "sch_red",
+        (Edit("qdisc_dequeue_peeked(child)", "child->dequeue(child)"),),
+        Case(
+            queue='min_th = 5\nmax_th = 15\nmax_p = 0.02\nw_q = 0.01\nlimit = "50p"\n',
+            flows=udp("one", 700, 12) + udp("other", 1000, 10),
+            link="20Mbps",
+            peeks=True,
+        ),
+        "The packet at which the parent peeked stays in RED's own discipline, and the next one leaves in its place.",
+    ),
+    "CAKE, count after a drop": KnownFault(
+        "cake",
+        "sch_cake",
+        (Edit("prev_qlen - 1", "prev_qlen"), Edit("prev_backlog - len", "prev_backlog")),
+        Case(
+            words="cake bandwidth 12mbit besteffort memlimit 64kb",
+            queue='overhead = 14\nrate = "12Mbps"\ndiffserv = "besteffort"\nmemlimit = "65536B"\n',
+            flows=udp("small", 300, 10, 2) + tcp("plain", 4) + udp("long", 1000, 4),
+        ),
+        "Where the arriving packet's own flow loses a packet, the parents count one packet too few.",
+    ),
+}
+"""Known faults by name. RED's own discipline is a netem without delay, whose peek dequeues."""
