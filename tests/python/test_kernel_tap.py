@@ -24,11 +24,17 @@ CODEL, CAKE = DISCIPLINES["codel"], DISCIPLINES["cake"]
 RECORDED = {
     "codel": ("target 0.1 ms, interval 1 ms; TCP with ECN", "linux"),
     "cake": ("memlimit 64 KiB", "linux-6.1"),
+    "red": ("full buffer", "linux"),
+    "choke": ("overload", "linux"),
+    "rio": ("grio, overload", "linux"),
 }
 """Recorded logs of Linux 6.1: the run of each, and the core's dialect."""
 KEYS = {
     "codel": [],
     "cake": [("memlimit", '"65472B"'), ("isolation", '"flowblind"'), ("rate", '"12.01Mbps"'), ("overhead", "15")],
+    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45999B"'), ("arithmetic", '"exact"')],
+    "choke": [("max_th", "31"), ("draw_from", '"packets"'), ("candidates", "2")],
+    "rio": [("averages", '"decoupled"'), ("w_q", "0.00390625"), ("idle_when", '"free"')],
 }
 """Settings of the core that are not the kernel's."""
 

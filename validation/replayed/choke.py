@@ -18,7 +18,7 @@ CASES = {
     "idle times": Case(queue=LOW, flows=udp("one", 400, 3, 4) + udp("other", 900, 6, 2), seconds=5),
 }
 FAULTS = {
-    "min one packet more": Fault("TCP", {"queue.bottleneck.min_th": "11"}),
+    "min one packet more": Fault("overload", {"queue.bottleneck.min_th": "11"}),
     "max_p 0.101": Fault("TCP with ECN", {"queue.bottleneck.max_p": "0.101"}),
     "draws from packets": Fault("TCP beside UDP", {"queue.bottleneck.draw_from": '"packets"'}),
     "two draws": Fault("overload", {"queue.bottleneck.candidates": "2"}),

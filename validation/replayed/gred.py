@@ -65,7 +65,7 @@ FAULTS = {
     "averages are not added": Fault("grio, overload", {"queue.bottleneck.averages": '"decoupled"'}),
     "one average": Fault("own averages", {"queue.bottleneck.averages": '"shared"'}),
     "idle while the link is free": Fault("grio, idle times", {"queue.bottleneck.idle_when": '"free"'}),
-    "the next weight": Fault("equal priorities", {"queue.bottleneck.w_q": "0.00390625"}),
+    "the next weight": Fault("equal priorities, idle times", {"queue.bottleneck.w_q": "0.125"}),
 }
 TEXT = """GRED (`sch_gred`) is the core's `rio` in the dialect `linux`. Its virtual queues are classes with a `limit` of
 their own; the tap takes the number of a packet's virtual queue from its code point. `averages` is `"decoupled"` without
