@@ -41,7 +41,7 @@ not, in `import`'s output and in the scenario. *Rejected*: an error with the lin
 WHY = """
 Why words are not carried over:
 
-* `nodrop`, `any_ect`, `overflow`, `drop_enqueue` and `no_split_gso` are options that the disciplines
+* `any_ect`, `overflow`, `drop_enqueue` and `no_split_gso` are options that the disciplines
   here do not have.
 * `memlimit` of `dualpi2` counts bytes of the kernel's memory, which packets of `dualpi2` here do not have.
 * `flows` and `depth` of `sfq` bound what has one limit here, and `redflowlimit` is a RED in each of its queues.

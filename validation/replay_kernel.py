@@ -28,11 +28,14 @@ from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
 from replayed import ANOTHER, Discipline, linux, with_ecn_fields
 from replayed.cake import CAKE
+from replayed.choke import CHOKE
 from replayed.codel import CODEL
 from replayed.dualpi2 import DUALPI2
 from replayed.fq_codel import FQ_CODEL
 from replayed.fq_pie import FQ_PIE
+from replayed.gred import GRED
 from replayed.pie import PIE
+from replayed.red import RED
 from replayed.sfb import SFB
 from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
 
@@ -40,7 +43,9 @@ TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {one.aqm: one for one in (CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE)}
+DISCIPLINES = {
+    one.aqm: one for one in (RED, CHOKE, GRED, CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE)
+}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"

@@ -22,6 +22,8 @@ WHOLE = [
     f"red ecn {RED}",
     f"red ecn adaptive {RED}",
     f"red ecn harddrop {RED}",
+    f"red ecn nodrop {RED}",
+    f"red ecn harddrop nodrop {RED}",
     f"choke {CHOKE}",
     f"choke {CHOKE} min 100",
     f"choke {CHOKE} max 900",
@@ -112,8 +114,6 @@ TOO_STRICT = ["codel target 100ms", "fq_codel interval 5000"]
 """Lines that Linux accepts and CoDel here rejects: the target is not less than the interval."""
 
 NAMED = {
-    f"red ecn nodrop {RED}": "red nodrop",
-    f"red ecn harddrop nodrop {RED}": "red nodrop",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0x8/0xfc": (
         "fq_codel ce_threshold_selector 0x8/0xfc (allowed: 0x1/0x3; all ECN-capable packets are assumed)"
     ),

@@ -77,7 +77,9 @@ VALUES = {
     **dict.fromkeys(("feng_alpha", "feng_beta"), st.floats(1e-6, 10)),
     **dict.fromkeys(("increment", "decrement"), st.floats(1e-4, 1)),
     **dict.fromkeys(("target", "interval", "t_update", "max_burst", "adapt_interval", "delay_s"), TIME),
-    **dict.fromkeys(("ecn", "p_one_is_early", "mark_forced", "byte_mode", "cap_adjustment", "derandomize"), FLAG),
+    **dict.fromkeys(
+        ("ecn", "p_one_is_early", "mark_forced", "nodrop", "byte_mode", "cap_adjustment", "derandomize"), FLAG
+    ),
     **WORDS,
 }
 

@@ -30,6 +30,9 @@ RECORDED = {
     "pie": ("default; UDP, 200 % load", "linux"),
     "fq-pie": ("default; TCP with ECN", "linux"),
     "dualpi2": ("TCP and UDP of L4S", "linux"),
+    "red": ("full buffer", "linux"),
+    "choke": ("overload", "linux"),
+    "rio": ("grio, overload", "linux"),
 }
 """Recorded logs of Linux 6.1, of DualPI2 in Linux 7.3: the run of each, and the core's dialect."""
 KEYS = {
@@ -40,6 +43,9 @@ KEYS = {
     "pie": [("alpha", "0.1875"), ("beta", "1.3125"), ("max_burst", '"140ms"')],
     "fq-pie": [("quantum", '"1515B"'), ("mark_up_to", "0.05"), ("target", '"15.1ms"')],
     "dualpi2": [("coupling", "3"), ("classic_share", "0.11"), ("beta", str(820 / 256)), ("l4s_min_packets", "1")],
+    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45999B"'), ("arithmetic", '"exact"')],
+    "choke": [("max_th", "31"), ("draw_from", '"packets"'), ("candidates", "2")],
+    "rio": [("averages", '"decoupled"'), ("w_q", "0.00390625"), ("idle_when", '"free"')],
 }
 """Settings of the core that are not the kernel's."""
 

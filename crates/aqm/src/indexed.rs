@@ -26,6 +26,8 @@ pub struct Indexed<P> {
     packets: u32,
     bytes: u64,
     index: Index,
+    /// Holes between packets stay, those before the first one aside.
+    keeps_holes: bool,
 }
 
 /// A binary tree over the slots: for each range, how many packets are in it, how many of them are open, and the least key
@@ -71,11 +73,25 @@ impl Node {
 impl<P: Copy> Default for Indexed<P> {
     fn default() -> Self {
         let slots = vec![None; 128];
-        Self { index: Index::new(slots.len()), slots, head: 0, tail: 0, packets: 0, bytes: 0 }
+        let index = Index::new(slots.len());
+        Self { index, slots, head: 0, tail: 0, packets: 0, bytes: 0, keeps_holes: false }
     }
 }
 
 impl<P: Copy> Indexed<P> {
+    /// Create a queue in which a slot that was emptied stays between the others until those before it are taken
+    /// ([`Indexed::slots`]).
+    pub fn with_empty_slots() -> Self {
+        Self { keeps_holes: true, ..Self::default() }
+    }
+
+    /// Return the slots from the first packet to the last arrival, empty ones in between included.
+    pub fn slots(&mut self) -> Range<usize> {
+        let holes = self.slots[self.head..self.tail].iter().take_while(|slot| slot.is_none()).count();
+        self.head += holes;
+        self.head..self.tail
+    }
+
     /// Appends a packet at the tail.
     #[inline(always)]
     pub fn push(&mut self, packet: Packet<P>) {
@@ -166,9 +182,10 @@ impl<P: Copy> Indexed<P> {
     #[inline(never)]
     fn squeeze(&mut self) {
         let mut to = 0;
-        for from in self.head..self.tail {
-            if let Some(packet) = self.slots[from].take() {
-                self.slots[to] = Some(packet);
+        for from in self.slots() {
+            let packet = self.slots[from].take();
+            if packet.is_some() || self.keeps_holes {
+                self.slots[to] = packet;
                 to += 1;
             }
         }

@@ -33,8 +33,23 @@ pub fn parts_with(parameter: &Parameter) -> impl Iterator<Item = &'static str> {
 
 /// Whether a queue is measured in bytes.
 pub(crate) const MODE_WORDS: [(&str, bool); 2] = [("packets", false), ("bytes", true)];
-/// Whether a queue computes in integers.
-pub(crate) const ARITHMETIC_WORDS: [(&str, bool); 2] = [("exact", false), ("integer", true)];
+/// The arithmetic of average, curve and spacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArithmeticWord {
+    /// Numbers with a floating point; the average of the dialect `linux` is in integers nonetheless.
+    Exact,
+    /// Integers of a generated kernel module.
+    Integer,
+    /// The integers of Linux's RED.
+    Linux,
+}
+
+/// The words of `arithmetic`.
+pub(crate) const ARITHMETIC_WORDS: [(&str, ArithmeticWord); 3] = [
+    ("exact", ArithmeticWord::Exact),
+    ("integer", ArithmeticWord::Integer),
+    ("linux", ArithmeticWord::Linux),
+];
 
 const FJ93: &str = "Floyd and Jacobson 1993";
 const NS2: &str = "ns-2.35 queue/red.cc";
@@ -141,7 +156,7 @@ const COMMON: &[Parameter] = &[
         "arithmetic",
         "",
         ValueKind::Choice,
-        "average, curve and spacing as numbers with a floating point, or in integers as in a kernel",
+        "average, curve and spacing as numbers with a floating point, in integers of a module, or in those of Linux's RED",
     )
     .or(&names(&ARITHMETIC_WORDS))
     .source("Linux include/net/red.h"),
@@ -192,6 +207,13 @@ const COMMON: &[Parameter] = &[
     .source("Alizadeh et al. 2010, ns-2 code"),
     Parameter::new("mark_forced", "", ValueKind::Flag, "ECN also marks where every packet would be dropped")
         .source("Linux sch_red.c"),
+    Parameter::new(
+        "nodrop",
+        "",
+        ValueKind::Flag,
+        "with ECN: accept a packet that is not ECN-capable where another one would be marked",
+    )
+    .source("Linux sch_red.c"),
     Parameter::new("byte_scaling", "", ValueKind::Choice, "where byte mode scales by packet size")
         .or(&names(&ByteScaling::ALL)),
     Parameter::new(
@@ -213,7 +235,7 @@ const COMMON: &[Parameter] = &[
 ];
 
 /// Parameters that a class has of its own; those left out are the queue's.
-pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p"];
+pub(crate) const CLASS: &[&str] = &["min_th", "max_th", "max_p", "limit"];
 
 #[cfg(test)]
 mod tests {

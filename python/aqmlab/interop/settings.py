@@ -39,8 +39,9 @@ class Settings:
         Least and greatest packet of the traffic in bytes where the packets differ in packet mode; else None.
     rate_bps, delay_s
         Of the link.
-    ecn, mark_forced
-        Whether packets are marked instead of dropped; also where every packet would be dropped.
+    ecn, mark_forced, nodrop
+        Whether packets are marked instead of dropped; also where all would be dropped; and whether packets that
+        are not ECN-capable are then accepted.
     probability
         p_b as a function of the average in packets.
     """
@@ -63,6 +64,7 @@ class Settings:
     delay_s: float
     ecn: bool
     mark_forced: bool
+    nodrop: bool
     probability: DropCurve
 
     @classmethod
@@ -98,6 +100,7 @@ class Settings:
             delay_s=link.delay_s,
             ecn=bool(own.get("ecn", False)),
             mark_forced=bool(own.get("mark_forced", False)),
+            nodrop=bool(own.get("nodrop", False)),
             probability=DropCurve.of_queue(
                 {**body, "mean_packet": own.get("mean_packet"), "curve": own.get("curve")}, name=link.aqm
             ),

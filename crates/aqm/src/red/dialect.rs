@@ -15,7 +15,7 @@
 //! | strict_limit (drop-tail) | no | yes | no | the limit itself is never reached |
 //! | full_first | no | no | no | a full buffer drops before anything is computed (`dsred`) |
 //! | overflow_restarts | yes | yes | no | a drop by a full buffer restarts the count |
-//! | idle_when | free | free | free | when an average's idle time runs (`dsred`: class-empty) |
+//! | idle_when | free | free | free | when an average's idle time runs (`dsred`: class-empty; `linux` with classes: last-dequeue) |
 //! | adapt_from | last step | last change | last step | where Adaptive RED's interval begins |
 //! | gentle_slope | moving | initial | moving | gentle RED's slope above max_th while an adaptation moves max_p |
 //! | in_service_counts | no | no | no | the packet in transmission counts as queued (M/M/1/K, token bucket) |
@@ -104,15 +104,21 @@ pub enum IdleWhen {
     /// While none of its packets waits, from the start of the last one's transmission; only an arrival that is accepted
     /// ends it (ns-2's DiffServ module).
     NoneWaiting,
-    /// The same. Only a shared average is also idle while others wait, from the departure of a packet on after which none of
+    /// From the start of the transmission of a packet after which none of its packets waits; any arrival ends it (`sch_gred`).
+    LastDequeue,
+    /// As [`IdleWhen::NoneWaiting`]. Only a shared average is also idle while others wait, from the departure of a packet on after which none of
     /// its class waits (WRED in ns-2's DiffServ module).
     ClassEmpty,
 }
 
 impl IdleWhen {
     /// All of them, as they stand in a scenario file.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("free", Self::Free), ("none-waiting", Self::NoneWaiting), ("class-empty", Self::ClassEmpty)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("free", Self::Free),
+        ("none-waiting", Self::NoneWaiting),
+        ("class-empty", Self::ClassEmpty),
+        ("last-dequeue", Self::LastDequeue),
+    ];
 
     /// Whether the packet in transmission keeps an average busy.
     #[inline]

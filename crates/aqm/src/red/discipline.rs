@@ -1,5 +1,6 @@
 mod adapt;
 mod averages;
+mod judged;
 mod search;
 mod simple;
 
@@ -11,7 +12,7 @@ use super::adaptation::Adaptation;
 use super::average::Average;
 use super::by_class::ByClass;
 use super::classes::Classes;
-use super::curve::{Curve, CurveTable, ONE};
+use super::curve::{Curve, CurveTable, LinuxCurve, ONE};
 use super::response::Response;
 use super::spacing::Spacing;
 use super::store::Store;
@@ -30,6 +31,8 @@ pub struct Params {
     pub response: Response,
     /// Size of the buffer.
     pub limit: Limit,
+    /// The own limits of classes, of the packets that their averages measure; empty if no class has one.
+    pub class_limits: Vec<Option<Limit>>,
     /// Bytes of a mean packet when the queue is measured in bytes, else `None`.
     pub byte_mode: Option<f64>,
     /// Switches over all parts.
@@ -43,6 +46,8 @@ pub struct ClassState {
     pub curve: Curve,
     /// The curve in integers, by which arrivals are then judged.
     pub table: Option<Box<CurveTable>>,
+    /// The curve in Linux's arithmetic, by which arrivals are then judged.
+    pub linux: Option<Box<LinuxCurve>>,
     /// Spacing of its drops and marks.
     pub spacing: Spacing,
     /// The average was at or above min_th at the last arrival whose drop was not forced (ns-2's crossing).
@@ -52,7 +57,22 @@ pub struct ClassState {
 impl ClassState {
     /// Create the state of a class with no arrivals yet.
     pub fn new(curve: Curve, table: Option<CurveTable>, spacing: Spacing) -> Self {
-        Self { curve, table: table.map(Box::new), spacing, above_min_th: false }
+        Self { curve, table: table.map(Box::new), linux: None, spacing, above_min_th: false }
+    }
+
+    /// The same in Linux's arithmetic.
+    #[must_use]
+    pub fn as_linux(self, curve: LinuxCurve) -> Self {
+        Self { linux: Some(Box::new(curve)), ..self }
+    }
+
+    /// Return whether the arrival just counted is dropped or marked; `excess`, in Linux's arithmetic, is what the average is above min_th.
+    #[inline]
+    fn picks<P>(&mut self, p_b: f64, excess: Option<u64>, bytes: u32, host: &mut impl Host<P>) -> bool {
+        match (&self.linux, excess) {
+            (Some(line), Some(excess)) => self.spacing.picks_as_linux(excess, line.step(), host),
+            _ => self.spacing.picks(p_b, bytes, host),
+        }
     }
 
     /// Note that the arrival just counted found the average below min_th.
@@ -68,6 +88,7 @@ impl ClassState {
     fn surely_below(&self, byte_mode: Option<f64>) -> f64 {
         match (&self.table, byte_mode) {
             (Some(_), _) => f64::NEG_INFINITY,
+            _ if let Some(line) = &self.linux => line.min_th(),
             (None, None) => self.curve.min_th(),
             // The average is divided by the mean packet, and then compared: with room for the rounding.
             (None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
@@ -125,6 +146,13 @@ pub struct Red<P> {
     serving: Option<(usize, u32)>,
     /// Of an adaptation: p_b in integers of the last decision.
     judged: Option<u32>,
+    /// Linux's arithmetic, and its order: a full buffer drops only a packet that was accepted or marked.
+    as_linux: bool,
+    /// In Linux's RED and CHOKe an idle time begins with a dequeue that finds the queue empty.
+    idles_by_dequeue: bool,
+    /// There, an arrival has ended the idle time, and no dequeue has found the queue empty since. On a link that asks for a
+    /// packet after each arrival the next idle time begins at once.
+    idle_ended: bool,
     /// One class, no adaptation, and of the dialect and the victim rule nothing that needs more than [`Red::update_average`].
     is_simple: bool,
     /// Of a simple queue: an average below this, in packets or bytes after the mode, is below min_th.
@@ -144,6 +172,7 @@ impl<P: Copy> Red<P> {
             average: average.clone(),
             waiting: Backlog::default(),
             idle_since: Time::ZERO,
+            is_idle: false,
             is_class_empty: false,
         };
         let averages = ByClass::from(vec![state; params.classes.averages()]);
@@ -159,6 +188,7 @@ impl<P: Copy> Red<P> {
             && !in_service_counts
             && !full_first;
         let surely_below = class_states[0].surely_below(params.byte_mode);
+        let as_linux = class_states[0].linux.is_some();
         let by_class = idle_when == IdleWhen::ClassEmpty && averages.len() < class_states.len();
         let of_class_waiting = if by_class { vec![0; class_states.len()] } else { Vec::new() };
         Self {
@@ -172,6 +202,9 @@ impl<P: Copy> Red<P> {
             queue,
             serving,
             judged,
+            as_linux,
+            idles_by_dequeue: as_linux && idle_when.while_served(),
+            idle_ended: false,
             is_simple,
             surely_below,
         }
@@ -180,25 +213,6 @@ impl<P: Copy> Red<P> {
     /// Return the average of the first class, to inspect it or to freeze it for a measurement.
     pub fn average_mut(&mut self) -> &mut Average {
         &mut self.averages[0].average
-    }
-
-    /// Return the average of a class in packets, also in byte mode.
-    #[inline(always)]
-    pub fn average_of(&self, class: usize) -> f64 {
-        let judged_by = if self.is_simple { 0 } else { self.params.classes.judged_by(class) };
-        self.in_packets(self.averages[judged_by].average.value())
-    }
-
-    /// Return an average in packets.
-    #[inline(always)]
-    fn in_packets(&self, average: f64) -> f64 {
-        self.params.byte_mode.map_or(average, |mean_packet| average / mean_packet)
-    }
-
-    /// Return the average of the last class, in packets: the gauge [`AVERAGE`].
-    #[inline(always)]
-    pub fn average(&self) -> f64 {
-        self.average_of(self.class_states.len() - 1)
     }
 
     /// Return the integers by which the last arrival, one of this class, was judged; `None` unless the queue computes in integers.
@@ -227,17 +241,16 @@ impl<P: Copy> Red<P> {
         self.class_states.len()
     }
 
-    #[inline]
-    fn is_full_for(&self, bytes: u32) -> bool {
-        let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);
-        self.is_full(bytes, serving.map(|(_, bytes)| bytes))
-    }
-
     /// Return whether there is no room for a packet; `serving` are the bytes of the packet in service, if it counts.
     #[inline(always)]
     fn is_full(&self, bytes: u32, serving: Option<u32>) -> bool {
-        let waiting = self.waiting;
-        match self.params.limit {
+        self.exceeds(self.params.limit, self.waiting, bytes, serving)
+    }
+
+    /// Return whether a packet behind those that wait would exceed a limit.
+    #[inline(always)]
+    fn exceeds(&self, limit: Limit, waiting: Backlog, bytes: u32, serving: Option<u32>) -> bool {
+        match limit {
             Limit::Packets(n) => waiting.packets + u32::from(serving.is_some()) >= n,
             // ns-2 compares the backlog before the arrival, the others the backlog after it.
             Limit::Bytes(n) if self.params.dialect.strict_limit => waiting.bytes >= n,
@@ -248,13 +261,18 @@ impl<P: Copy> Red<P> {
     /// Update the averages of the class with the queue that the arrival finds.
     #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
+        let idle_ended = core::mem::replace(&mut self.idle_ended, self.idles_by_dequeue);
         let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
         // `serving`: the bytes of the packet in service, if the average covers it.
         let update = |state: &mut AverageState, serving: Option<u32>| {
-            let is_free = !idle_when.while_served() || serving.is_none();
-            if is_free && state.waiting.packets == 0 {
+            let is_idle = match idle_when {
+                IdleWhen::LastDequeue => core::mem::take(&mut state.is_idle),
+                IdleWhen::Free => !idle_ended && serving.is_none() && state.waiting.packets == 0,
+                IdleWhen::NoneWaiting | IdleWhen::ClassEmpty => state.waiting.packets == 0,
+            };
+            if is_idle {
                 state.end_idleness(now, idle_when);
             } else if state.is_class_empty {
                 state.end_idleness_with(now, measured(in_bytes, state.waiting, None));
@@ -278,6 +296,9 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn p_b(&self, class: usize) -> Option<f64> {
         let state = &self.class_states[class];
+        if let Some(line) = &state.linux {
+            return line.p_b(self.scaled(class));
+        }
         if let Some(table) = &state.table {
             let average = &self.averages[self.params.classes.judged_by(class)].average;
             return table.p_b(average.fixed()).map(|p_b| f64::from(p_b) / f64::from(ONE));
@@ -303,6 +324,8 @@ impl<P: Copy> Red<P> {
     fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let p_b = self.p_b(class);
         let is_forced = p_b.is_some_and(|p_b| p_b >= 1.0) && self.forces(class);
+        let linux = self.class_states[class].linux.as_ref();
+        let excess = linux.and_then(|line| line.excess(self.scaled(class)));
         let dialect = &self.params.dialect;
         let state = &mut self.class_states[class];
         state.spacing.count(bytes);
@@ -321,7 +344,7 @@ impl<P: Copy> Red<P> {
         {
             state.spacing.cross(bytes);
             DropDecision::Accept
-        } else if state.spacing.picks(p_b, bytes, host) {
+        } else if state.picks(p_b, excess, bytes, host) {
             state.spacing.restart();
             DropDecision::Early(p_b)
         } else {
@@ -333,7 +356,7 @@ impl<P: Copy> Red<P> {
     #[inline(always)]
     fn drop_decision_with_room(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let decision = self.drop_decision(class, bytes, host);
-        if self.is_full_for(bytes) {
+        if self.is_full_for(class, bytes) && !(self.as_linux && decision != DropDecision::Accept) {
             if self.params.dialect.overflow_restarts {
                 self.class_states[class].spacing.restart();
             }
@@ -351,8 +374,11 @@ impl<P: Copy> Red<P> {
             DropDecision::Forced => (1.0, true),
             DropDecision::Overflow => return Verdict::Drop(decision.reason()),
         };
-        let marks = self.params.response.marks(victim, p_b, is_forced);
-        if marks { Verdict::Mark(decision.reason()) } else { Verdict::Drop(decision.reason()) }
+        let verdict = self.params.response.verdict(victim, p_b, is_forced, decision.reason());
+        let overflows = self.as_linux
+            && !matches!(verdict, Verdict::Drop(_))
+            && self.is_full_for(self.class_of(victim), victim.bytes);
+        if overflows { Verdict::Drop(DropReason::OVERFLOW) } else { verdict }
     }
 
     /// Append a packet at the tail.
@@ -452,7 +478,7 @@ impl<P: Copy> Red<P> {
     /// Return whether a full buffer drops an arrival before anything else.
     #[inline(always)]
     fn overflows_first(&mut self, class: usize, bytes: u32) -> bool {
-        let overflows = self.params.dialect.full_first && self.is_full_for(bytes);
+        let overflows = self.params.dialect.full_first && self.is_full_for(class, bytes);
         if overflows {
             self.judged = self.table_p_b(class);
         }
@@ -472,10 +498,13 @@ impl<P: Copy> Red<P> {
     #[inline(never)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
+        if core::mem::take(&mut self.idle_ended) && next.is_none() && self.waiting.packets == 0 {
+            self.averages[0].idle_since = now;
+        }
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
             IdleWhen::Free => before,
-            IdleWhen::NoneWaiting | IdleWhen::ClassEmpty => next,
+            IdleWhen::NoneWaiting | IdleWhen::ClassEmpty | IdleWhen::LastDequeue => next,
         };
         let Some((class, _)) = ended else { return };
         let Self { params, averages, serving, .. } = self;
@@ -483,7 +512,7 @@ impl<P: Copy> Red<P> {
             let is_served = params.dialect.idle_when.while_served()
                 && serving.is_some_and(|(class, _)| params.classes.is_measured_by(class, i));
             if state.waiting.packets == 0 && !is_served {
-                state.idle_since = now;
+                (state.idle_since, state.is_idle) = (now, true);
             }
         });
         if self.of_class_waiting.get(class) == Some(&0) {
@@ -627,6 +656,10 @@ impl<P: Copy> Qdisc<P> for Red<P> {
     fn decide(&mut self, now: Time, meta: &Meta, is_free: bool, host: &mut impl Host<P>) -> Verdict {
         let verdict = self.verdict_at_arrival(now, meta, host);
         if matches!(verdict, Verdict::Drop(_)) {
+            // There a link asks for a packet after each arrival.
+            if is_free && self.idle_ended {
+                self.serve(now, None);
+            }
             return verdict;
         }
         if is_free {

@@ -12,7 +12,13 @@ pub(super) enum Store<P> {
 impl<P: Copy> Store<P> {
     /// An empty queue in which `victim` finds what it looks for.
     pub fn new(victim: &Victim) -> Self {
-        if victim.is_arriving() { Self::Plain(Fifo::default()) } else { Self::Searched(Indexed::default()) }
+        if victim.is_arriving() {
+            Self::Plain(Fifo::default())
+        } else if victim.keeps_empty_slots() {
+            Self::Searched(Indexed::with_empty_slots())
+        } else {
+            Self::Searched(Indexed::default())
+        }
     }
 
     #[inline]

@@ -10,15 +10,16 @@ use super::tap::{Call, CallKind, Reset, Value, codel_state};
 use super::tcp::ack_fields;
 use crate::disciplines::{Cake, CoDel, JIFFY_PS, LinuxState};
 use crate::{
-    AckFields, Dequeue, Discipline, DropReason, Ecn, Header, Host, Kind, Logged, Meta, NonRed, Packet, Qdisc,
-    Resolved,
+    AckFields, Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Kind, Logged, Meta, NonRed,
+    Packet, Qdisc, Resolved,
 };
 
 /// Bytes of Ethernet's header and of an IPv4 header without options.
 const BEFORE_TCP: u32 = 14 + 20;
 /// The return code of an arrival that was dropped (`NET_XMIT_DROP`).
 const DROPPED: u8 = 1;
-/// The return code of SFB where an arrival was dropped, of FQ-CoDel where packets of its queue were (`NET_XMIT_CN`).
+/// The return code of RED and SFB for an arrival that they dropped to signal congestion, and of FQ-CoDel where packets of its queue
+/// were dropped (`NET_XMIT_CN`).
 const CONGESTED: u8 = 2;
 
 /// Drops and marks of a call.
@@ -222,7 +223,10 @@ impl TappedQueue {
             return host.end(at);
         }
         packets.into_iter().for_each(|packet| self.discipline.enqueue(now, packet, &mut host));
-        let is_dropped = host.has_dropped == Some(call.packet);
+        if matches!(self.discipline, Discipline::Red(_)) {
+            at.compare("return code", call.outcome, host.code_of_red())?;
+        }
+        let is_dropped = host.has_dropped.is_some();
         if is_dropped || call.outcome == DROPPED {
             let logged = call.outcome != 0;
             at.compare("dropped at the arrival", logged, is_dropped)?;
@@ -343,8 +347,8 @@ struct Kernel<'a> {
     before_ns: u64,
     drops: u64,
     marks: u64,
-    /// The packet of the call, if it was dropped.
-    has_dropped: Option<u32>,
+    /// The reason for which the packet of the call was dropped.
+    has_dropped: Option<DropReason>,
     packet: u32,
     /// A value that the log lacks or has of another kind.
     missing: Option<(&'static str, Option<Value>)>,
@@ -371,6 +375,15 @@ impl<'a> Kernel<'a> {
         }
         at.compare("values left", self.values.len() as u64, 0)?;
         Ok((self.drops, self.marks))
+    }
+
+    /// Return RED's return code of an arrival.
+    fn code_of_red(&self) -> u8 {
+        match self.has_dropped.map(DropReason::class) {
+            None => 0,
+            Some(DropClass::Overflow) => DROPPED,
+            Some(_) => CONGESTED,
+        }
     }
 
     fn lacks(&mut self, what: &'static str, found: Option<Value>) {
@@ -406,6 +419,8 @@ impl Host<u32> for Kernel<'_> {
         }
         match self.values.pop_front() {
             Some(Value::Below(value)) => value.into(),
+            // Linux 6.1 scales a number of 32 bits.
+            Some(Value::Uniform(value)) => (value * n as f64) as u64,
             other => {
                 self.lacks("a random number below a bound", other);
                 0
@@ -413,11 +428,11 @@ impl Host<u32> for Kernel<'_> {
         }
     }
 
-    fn dropped(&mut self, packet: Packet<u32>, _reason: DropReason) {
+    fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
         self.drops += 1;
         let number = self.facts.get(packet.payload as usize).map(|facts| facts.number);
         if number == Some(self.packet) {
-            self.has_dropped = number;
+            self.has_dropped = Some(reason);
         }
     }
 

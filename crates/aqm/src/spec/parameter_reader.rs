@@ -2,7 +2,7 @@ use aqmlab_units::{Rate, Span};
 
 use super::{ClassSpec, Limit, LinkContext, ParameterError, Spec, Value};
 use crate::red::DialectName;
-use crate::registry::ARITHMETIC_WORDS;
+use crate::registry::{ARITHMETIC_WORDS, ArithmeticWord};
 use crate::{Preset, name_of, value_of};
 
 /// Reads the parameters of a discipline, each set or default, and records the effective values.
@@ -41,9 +41,9 @@ impl<'a> ParameterReader<'a> {
         self.effective.push((format!("class.{class}.{key}"), value));
     }
 
-    /// Return whether the queue computes in integers.
+    /// Return whether the queue computes in the integers of a generated module.
     pub fn in_integers(&self) -> bool {
-        self.value("arithmetic", &ARITHMETIC_WORDS).unwrap_or_default()
+        self.value("arithmetic", &ARITHMETIC_WORDS) == Some(ArithmeticWord::Integer)
     }
 
     /// Return the dialect that the file names.
@@ -184,6 +184,11 @@ impl<'a> ParameterReader<'a> {
         };
         self.known(key, Value::Flag(flag));
         flag
+    }
+
+    /// Return whether a flag is set, without recording it.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.spec.set.get(key) == Some(&Value::Flag(true))
     }
 
     /// Read a word and return its value; `words` lists all words with their values, the default first.

@@ -32,7 +32,7 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
     };
     let (ecn, mark_up_to, mark_forced) = match params.response {
         Response::Drop => (false, 0, false),
-        Response::Mark { up_to, at_bound, forced } => {
+        Response::Mark { up_to, at_bound, forced, .. } => {
             let bound = up_to * f64::from(aqmlab_aqm::red::curve::ONE);
             // Where p_b = mark_up_to is not marked, the largest p_b below it is. A p_b of 0 is never picked.
             let largest = if at_bound { bound.floor() } else { (bound.ceil() - 1.0).max(0.0) };

@@ -29,7 +29,7 @@ fn classes() {
             (
                 "nmae = \"in\"\n",
                 &[
-                    r#"net.toml:16:1: queue.main.class[0].nmae: unknown key (allowed: name, dscp, default, min_th, max_th, max_p; did you mean "name"?)"#,
+                    r#"net.toml:16:1: queue.main.class[0].nmae: unknown key (allowed: name, dscp, default, limit, min_th, max_th, max_p; did you mean "name"?)"#,
                 ],
             ),
         ],
@@ -69,15 +69,15 @@ fn classes() {
                 ],
             ),
             (
-                "dscp = \"AF11\"\nlimit = \"10p\"",
+                "dscp = \"AF11\"\nmode = \"bytes\"",
                 &[
-                    "net.toml:18:1: queue.main.class.in.limit: unknown key (allowed: name, dscp, default, min_th, max_th, max_p)",
+                    "net.toml:18:1: queue.main.class.in.mode: unknown key (allowed: name, dscp, default, limit, min_th, max_th, max_p)",
                 ],
             ),
             (
                 "dscp = \"AF11\"\nmin_ht = \"10p\"",
                 &[
-                    r#"net.toml:18:1: queue.main.class.in.min_ht: unknown key (allowed: name, dscp, default, min_th, max_th, max_p; did you mean "min_th"?)"#,
+                    r#"net.toml:18:1: queue.main.class.in.min_ht: unknown key (allowed: name, dscp, default, limit, min_th, max_th, max_p; did you mean "min_th"?)"#,
                 ],
             ),
         ],
@@ -111,7 +111,7 @@ fn classes() {
             (
                 "w_q = 0.1",
                 &[
-                    "net.toml:18:1: queue.main.class.in.w_q: unknown key (allowed: name, dscp, default, min_th, max_th, max_p)",
+                    "net.toml:18:1: queue.main.class.in.w_q: unknown key (allowed: name, dscp, default, limit, min_th, max_th, max_p)",
                 ],
             ),
         ],

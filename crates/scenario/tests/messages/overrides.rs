@@ -194,7 +194,7 @@ fn a_class_of_the_discipline_need_not_stand_in_the_file() {
         ),
         (
             "queue.main.class.out.maxth",
-            "--set:1:1: queue.main.class.out.maxth: unknown key (allowed: name, dscp, default, min_th, max_th, max_p; did you mean \"max_th\"?)",
+            "--set:1:1: queue.main.class.out.maxth: unknown key (allowed: name, dscp, default, limit, min_th, max_th, max_p; did you mean \"max_th\"?)",
         ),
         (
             "queue.default.class.out.max_th",

@@ -93,7 +93,7 @@ def _bandwidth(kind: str, words: Mapping[str, str], rate_bps: float) -> list[str
 
 def _red(words: Words, rate_bps: float) -> tuple[Table, list[str]]:
     own = read_red(words.values)
-    if "nodrop" in words.values and not own["ecn"]:
+    if own["nodrop"] and not own["ecn"]:
         raise ValueError("red needs ecn where nodrop is given")
     notes = _unread("red", words, {row.word for row in RED.rows} | set(SHOWN))
     found: Table = {"aqm": "red", "dialect": "linux", "mode": "bytes"}
@@ -104,6 +104,8 @@ def _red(words: Words, rate_bps: float) -> tuple[Table, list[str]]:
         found["ecn"] = True
     if not own["mark_forced"]:
         found["mark_forced"] = False
+    if own["nodrop"]:
+        found["nodrop"] = True
     return found, notes + _bandwidth("red", words.values, rate_bps)
 
 

@@ -25,7 +25,10 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = ("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE)
+TAPPED = (
+    *("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE),
+    *("red", "choke", "rio", "wred"),
+)
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
@@ -105,9 +108,17 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
 def below_tap(words: str) -> Qdisc:
     """Return a tap with a discipline in tc's words as its child; a second line is the child of that.
 
+    Words after a semicolon change the settings.
+
     >>> below_tap("codel target 5ms").below
     ('qdisc add dev DEV parent 10:1 handle 20: codel target 5ms',)
+    >>> below_tap("gred setup vqs 2 default 1; gred vq 1 limit 9000").below[1]
+    'qdisc change dev DEV parent 10:1 handle 20: gred vq 1 limit 9000'
     """
-    parents = (f"{HANDLE}1 handle 20:", "20:1 handle 30:")
-    lines = zip(parents, words.splitlines(), strict=False)
-    return Qdisc(KIND, "", below=tuple(f"qdisc add dev DEV parent {parent} {line}".rstrip() for parent, line in lines))
+    places = (f"dev DEV parent {HANDLE}1 handle 20:", "dev DEV parent 20:1 handle 30:")
+    commands = [
+        f"qdisc {verb} {place} {own.strip()}".rstrip()
+        for place, line in zip(places, words.splitlines(), strict=False)
+        for verb, own in zip(("add", *["change"] * line.count(";")), line.split(";"), strict=True)
+    ]
+    return Qdisc(KIND, "", below=tuple(commands))

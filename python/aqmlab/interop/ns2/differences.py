@@ -49,6 +49,9 @@ def _marking(own: dict[str, Any], name: str) -> Iterator[Semantic]:
     if own.get("mark_forced"):
         text = f"{name}: ns-2 never marks where it must drop (mark_forced = true)."
         yield Semantic("marking", text, Kind.DIFFERS)
+    if own.get("nodrop"):
+        text = f"{name}: ns-2 drops a chosen packet that is not ECN-capable (nodrop = true)."
+        yield Semantic("marking", text, Kind.DIFFERS)
     if own.get("p_one_is_early") and own.get("mark_at_bound"):
         text = (
             f"{name}: ns-2 marks where p_b is below mark_p_, and drops at it; mark_at_bound = true marks "

@@ -4,6 +4,7 @@
 * The weight is W = 2^-Wlog. Wlog is not given: tc takes the least one from 1 on for which
   burst + 1 - min/avpkt <= (1 - (1 - W)^burst) / W. The burst here is one that leads to the Wlog nearest to w_q.
 * The probability goes to the kernel as floor(p 2^32), 32 bits, and is there divided by max - min in whole units.
+* The table of idle times is made in ticks of 64 ns, and the kernel reads it in microseconds.
 * Wlog must leave room: thresholds times 2^Wlog are below 2^32.
 """
 
@@ -46,9 +47,17 @@ RED = Table(
         Row("rate_bps", "bandwidth", RATE),
         ECN,
         Row("mark_forced", "harddrop", present("harddrop", False, True)),
+        Row("nodrop", "nodrop", present("nodrop", True, False)),
         Row("adaptation", "adaptive", present("adaptive", "adaptive-red", "none")),
     ),
-    usual={"mean_packet": 1000.0, "max_p": 0.02, "ecn": False, "mark_forced": True, "adaptation": "none"},
+    usual={
+        "mean_packet": 1000.0,
+        "max_p": 0.02,
+        "ecn": False,
+        "mark_forced": True,
+        "nodrop": False,
+        "adaptation": "none",
+    },
 )
 """Sizes are in bytes. The burst stands for w_q (`burst_for`, `wlog_of`)."""
 CHOKE = Table(
@@ -118,14 +127,17 @@ def burst_for(wlog: int, minimum: int, avpkt: int) -> tuple[int, int]:
     return min(made, key=lambda one: (abs(one[1] - wlog), one[0]))
 
 
-def effective_p(probability: float, delta: int) -> float:
+def effective_p(probability: float, delta: int, unit: int = 1) -> float:
     """Return the probability at max that the kernel works with: a whole number of 2^-32 for each byte.
 
-    >>> effective_p(0.1, 20000)
-    0.09999610483646393
+    A probability of 1 does not fit into 32 bits: tc sends 0, and the kernel takes 2^-Plog for each byte, or for each
+    packet of `unit` bytes (CHOKe).
+
+    >>> effective_p(0.1, 20000), effective_p(1, 20000)
+    (0.09999610483646393, 0.6103469058871269)
     """
-    fixed = min(int(probability * FIXED), FIXED - 1)
-    return max(fixed // delta, 1) * delta / FIXED
+    steps = int(probability * FIXED) // delta if probability < 1 else (FIXED - 1) >> (delta * unit).bit_length()
+    return max(steps, 1) * delta / FIXED
 
 
 def written_p(max_p: float, delta: int) -> float:
@@ -157,6 +169,7 @@ def write_red(own: Settings) -> dict[str, str]:
         "rate_bps": own.rate_bps,
         "ecn": own.ecn,
         "mark_forced": own.mark_forced or not own.ecn,
+        "nodrop": own.nodrop and own.ecn,
         "adaptation": own.adaptation,
     }
     return (CHOKE if is_choke(own) else RED).write(values)
@@ -175,6 +188,8 @@ def is_choke(own: Settings) -> bool:
 def read_red(words: Mapping[str, str]) -> dict[str, Any]:
     """Read words of ``tc qdisc ... red``: sizes as ``5000B``, w_q and max_p as the kernel has them.
 
+    A max_p that adapts begins as tc has it.
+
     Raises
     ------
     ValueError
@@ -185,9 +200,9 @@ def read_red(words: Mapping[str, str]) -> dict[str, Any]:
     sizes = {key: f"{number(own[key])}B" for key in ("limit", "min_th", "max_th", "mean_packet")}
     return {
         **sizes,
-        "max_p": effective_p(min(own["max_p"], 1 - 2**-32), delta),
+        "max_p": own["max_p"] if own["adaptation"] == "adaptive-red" else effective_p(own["max_p"], delta),
         "w_q": 2.0**-wlog,
-        **{key: own[key] for key in ("ecn", "mark_forced", "adaptation")},
+        **{key: own[key] for key in ("ecn", "mark_forced", "nodrop", "adaptation")},
     }
 
 
@@ -205,7 +220,7 @@ def read_choke(words: Mapping[str, str]) -> dict[str, Any]:
     return {
         **{key: own[key] for key in ("limit", "min_th", "max_th")},
         "mean_packet": f"{number(own['mean_packet'])}B",
-        "max_p": effective_p(min(own["max_p"], 1 - 2**-32), round(own["max_th"] - own["min_th"])),
+        "max_p": effective_p(own["max_p"], round(own["max_th"] - own["min_th"]), round(own["mean_packet"])),
         "w_q": 2.0**-wlog,
         "ecn": own["ecn"],
     }

@@ -2,12 +2,12 @@ use aqmlab_units::Time;
 
 use super::{
     ADAPT_CLOCK, ADAPT_INTERVAL, AdaptationContext, AdaptationPart, Adapted, GENTLE_SLOPE, GentleSlope,
-    MAX_P_HIGH, MAX_P_LOW, Steps,
+    IntegerCurve, MAX_P_HIGH, MAX_P_LOW, Steps,
 };
 use crate::ParameterError;
 #[cfg(test)]
 use crate::Value;
-use crate::red::curve::{Curve, CurveTable, ONE, fixed};
+use crate::red::curve::{Curve, CurveTable, LinuxCurve, ONE, fixed};
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
@@ -132,7 +132,8 @@ impl AdaptationPart for AdaptiveRed {
         let mut changed = false;
         for class in adapted {
             changed |= match class.in_integers {
-                Some((table, average)) => self.step_in_integers(average, table, class.curve),
+                Some(IntegerCurve::Table(table, average)) => self.step_in_integers(average, table, class.curve),
+                Some(IntegerCurve::Linux(line, average)) => self.step_as_linux(average, line, class.curve),
                 None => self.step_of(class.average, class.curve),
             };
         }
@@ -214,6 +215,14 @@ impl AdaptiveRed {
             at_bound_too: self.from == AdaptFrom::LastStep,
             above_moves: self.slope == GentleSlope::Moving,
         }
+    }
+
+    /// Take one step of a class in Linux's arithmetic. Return whether it changed max_p.
+    fn step_as_linux(&self, average: u64, line: &mut LinuxCurve, curve: &mut Curve) -> bool {
+        let before = line.max_p();
+        line.adapt(average, self.alpha, self.beta, self.bounds);
+        self.slope.set_max_p(curve, f64::from(line.max_p()) * libm::exp2(-32.0));
+        line.max_p() != before
     }
 
     /// Take one step of a class in integers. Return whether it changed max_p.

@@ -2,7 +2,7 @@ use aqmlab_units::{Span, Time};
 
 use super::rate_window::RateWindow;
 use super::{
-    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, MAX_L, MAX_U, Steps,
+    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, IntegerCurve, MAX_L, MAX_U, Steps,
 };
 use crate::ParameterError;
 #[cfg(test)]
@@ -249,8 +249,8 @@ impl AdaptationPart for AdaptiveRio {
         let is_absent = classes > 1 && self.is_absent(now);
         if let Some(grows) = self.grows(is_absent) {
             match last.in_integers {
-                None => self.step_of(grows, last.curve),
-                Some((table, _)) => self.step_in_integers(grows, table, last.curve),
+                None | Some(IntegerCurve::Linux(..)) => self.step_of(grows, last.curve),
+                Some(IntegerCurve::Table(table, _)) => self.step_in_integers(grows, table, last.curve),
             }
         }
         self.note_rate();

@@ -11,9 +11,10 @@ pub use rate_window::RateWindow;
 
 use aqmlab_units::{Span, Time};
 
-use super::curve::{Curve, CurveKind, CurveTable};
+use super::curve::{Curve, CurveKind, CurveTable, LinuxCurve};
 use super::part::{Part, parts};
 use crate::plugin::CurveNumbers;
+use crate::red::DialectName;
 use crate::spec::ParameterReader;
 use crate::{Meta, Parameter, ParameterError, ValueKind, names};
 
@@ -242,7 +243,12 @@ impl AdaptationKind {
             Steps::Never => (Clock::Arrival, 0.0),
             Steps::BeforeDecision(default) | Steps::AfterDecision(default) => {
                 let interval = reader.seconds("adapt_interval", default);
-                (reader.word("adapt_clock", &CLOCK_WORDS), interval)
+                // Linux's RED has a timer; generated modules step at arrivals.
+                let is_linux = self == Self::AdaptiveRed
+                    && reader.dialect_name() == Some(DialectName::Linux)
+                    && !reader.in_integers();
+                let default = if is_linux { Clock::Timer } else { Clock::Arrival };
+                (reader.word_or("adapt_clock", &CLOCK_WORDS, default), interval)
             }
         };
         Ok(Adaptation::new(rule, steps, clock, Span::from_secs(interval)))
@@ -277,8 +283,16 @@ pub struct Adaptation {
 pub(crate) struct Adapted<'a> {
     pub average: f64,
     pub curve: &'a mut Curve,
-    /// The curve in integers, with the average times 2^fraction.
-    pub in_integers: Option<(&'a mut CurveTable, u64)>,
+    /// The curve in integers, with the average in its unit.
+    pub in_integers: Option<IntegerCurve<'a>>,
+}
+
+/// A curve in integers, with the average in its unit.
+pub(crate) enum IntegerCurve<'a> {
+    /// A table; the average times 2^fraction.
+    Table(&'a mut CurveTable, u64),
+    /// Linux's line; the average in whole bytes or packets.
+    Linux(&'a mut LinuxCurve, u64),
 }
 
 impl Adaptation {

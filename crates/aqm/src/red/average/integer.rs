@@ -102,8 +102,12 @@ impl IntegerEwma {
 ///
 /// ```text
 /// A <- A >> shift(idle)                                  where the table has a shift
-/// A <- A - min(A idle/cell, A/2)                         and linearly before the first one
+/// A <- A - A idle/cell, or A >> 1 if that is more than half  and linearly before the first one
+/// shift(i cell) = floor(-ln(1 - W) i cell/s)             s in ticks of tc (64 ns)
 /// ```
+///
+/// The kernel reads the table with microseconds, while `tc` makes it in ticks, and it shifts by a natural logarithm. So an average
+/// decays 15.625/ln 2 = 22.5 times as slowly as (1 - W)^(idle/s).
 #[derive(Clone, Debug)]
 pub struct Shifts {
     /// Log2 of the microseconds of a cell, 0 to 31.
@@ -113,15 +117,23 @@ pub struct Shifts {
 }
 
 impl Shifts {
-    /// The table for W = 2^-wlog; `s` is the transmission time of a mean packet in seconds.
-    pub fn new(wlog: u32, s: f64) -> Self {
-        let per_us =
-            -libm::log(1.0 - 1.0 / libm::exp2(f64::from(wlog))) / core::f64::consts::LN_2 / (s * 1e6);
-        let max_us = 31.0 / per_us;
-        let cell_log = (0..31).find(|&c| max_us / libm::exp2(f64::from(c)) < 512.0).unwrap_or(31);
+    /// tc's ticks in a microsecond.
+    const TICKS_PER_US: f64 = 15.625;
+
+    /// The table of tc for W = 2^-wlog, a mean packet of so many bytes, and a link that carries so many bytes in a second.
+    pub fn new(wlog: u32, mean_packet: f64, bytes_per_s: f64) -> Self {
+        // Whole microseconds, then whole ticks, in which a mean packet is transmitted (tc_calc_xmittime).
+        let ticks = ((1e6 * (mean_packet / bytes_per_s)).floor() * Self::TICKS_PER_US).floor();
+        let per_tick = -libm::log(1.0 - libm::exp2(-f64::from(wlog))) / ticks;
+        let longest = 31.0 / per_tick;
+        let cell_log = (0..31).find(|&c| longest / libm::exp2(f64::from(c)) < 512.0).unwrap_or(31);
         let mut shifts = Box::new([0u8; 256]);
-        for (i, shift) in shifts.iter_mut().enumerate() {
-            *shift = (i as f64 * libm::exp2(f64::from(cell_log)) * per_us).min(31.0) as u8;
+        for (i, shift) in shifts.iter_mut().enumerate().skip(1) {
+            // tc keeps `i` cells in an int, which overflows on slow links. A product that is no int becomes 0 (x86-64).
+            let cells = ((i as u64) << cell_log) as i32;
+            let shifted = f64::from(cells) * per_tick;
+            let is_int = shifted.abs() < libm::exp2(31.0);
+            *shift = if is_int { (shifted as i32 as u8).min(31) } else { 0 };
         }
         shifts[255] = 31;
         Self { cell_log, shifts }
@@ -129,13 +141,13 @@ impl Shifts {
 
     /// Return a scaled average after an idle period of so many microseconds.
     fn after(&self, scaled: u64, us: u64) -> u64 {
-        let us = us.min(255 << self.cell_log);
-        let shift = self.shifts[(us >> self.cell_log) as usize];
+        let us = us.min(u64::from((255u64 << self.cell_log) as u32));
+        let shift = self.shifts[(us >> self.cell_log) as usize & 255];
         if shift > 0 {
             return scaled >> shift;
         }
         let linear = ((u128::from(scaled) * u128::from(us)) >> self.cell_log) as u64;
-        scaled - linear.min(scaled >> 1)
+        if linear < scaled >> 1 { scaled - linear } else { scaled >> 1 }
     }
 }
 
@@ -200,13 +212,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn linux(wlog: u32, s: f64) -> IntegerEwma {
-        IntegerEwma::new(wlog, 0, IdleRule::Shifts(Shifts::new(wlog, s)), false)
+    /// With a mean packet of 1000 bytes.
+    fn linux(wlog: u32, bytes_per_s: f64) -> IntegerEwma {
+        IntegerEwma::new(wlog, 0, IdleRule::Shifts(Shifts::new(wlog, 1000.0, bytes_per_s)), false)
     }
 
     #[test]
     fn busy_steps_by_hand() {
-        let mut a = linux(2, 0.001);
+        let mut a = linux(2, 1e6);
         a.on_arrival(1000.0);
         assert_eq!(a.value(), 250.0);
         a.on_arrival(1000.0);
@@ -226,29 +239,46 @@ mod tests {
         assert_eq!(IntegerEwma::nearest_wlog(1e-30), 31);
     }
 
-    #[test]
-    fn idle_decay_is_within_a_factor_of_two_of_the_exponential() {
-        for periods in [50.0, 300.0, 1000.0, 2000.0] {
-            let mut a = linux(9, 0.0008);
-            for _ in 0..20_000 {
-                a.on_arrival(30_000.0);
-            }
-            let before = a.value();
-            a.on_arrival_after_idle(Span::from_secs(periods * 0.0008));
-            let exact = before * libm::pow(1.0 - 1.0 / 512.0, periods);
-            // The linear start falls too fast and a shift is rounded down: within a factor of two either way.
-            assert!(a.value() > 0.49 * exact && a.value() < 2.1 * exact, "{periods}: {} {exact}", a.value());
-        }
+    /// Cell_log and the first cell with each shift from 1 on, of tc's table with these numbers.
+    fn table(wlog: u32, mean_packet: f64, bytes_per_s: f64) -> (u32, Vec<usize>) {
+        let Shifts { cell_log, shifts } = Shifts::new(wlog, mean_packet, bytes_per_s);
+        assert_eq!((shifts[0], shifts[255]), (0, 31));
+        let firsts = (1..255).filter(|&i| shifts[i] > shifts[i - 1]).collect();
+        (cell_log, firsts)
     }
 
     #[test]
-    fn a_long_idle_period_empties_the_average() {
-        let mut a = linux(9, 0.0008);
-        for _ in 0..20_000 {
-            a.on_arrival(30_000.0);
-        }
-        a.on_arrival_after_idle(Span::from_secs(1000.0));
-        assert_eq!(a.value().floor(), 0.0);
+    fn the_table_is_that_of_tc() {
+        // From the netlink messages of iproute2 6.1: avpkt, bandwidth and W = 2^-ewma.
+        let (cell_log, firsts) = table(7, 1000.0, 1_250_000.0);
+        assert_eq!((cell_log, &firsts[..8]), (17, &[13, 25, 37, 49, 61, 73, 86, 98][..]));
+        let (cell_log, firsts) = table(6, 1000.0, 375_000.0);
+        assert_eq!((cell_log, firsts[10], firsts[21]), (18, 111, 222));
+        let (cell_log, firsts) = table(7, 1514.0, 125_000_000.0);
+        assert_eq!((cell_log, &firsts[1..7]), (11, &[24, 35, 47, 59, 70, 82][..]));
+        let (cell_log, firsts) = table(7, 1514.0, 1_250_000_000.0);
+        assert_eq!((cell_log, firsts[0]), (7, 15));
+        // A packet in less than a microsecond, and cells of 2^31.
+        assert_eq!(table(10, 150.0, 1_250_000_000.0), (0, vec![]));
+        assert_eq!(table(16, 1500.0, 8000.0), (31, vec![]));
+    }
+
+    #[test]
+    fn idle_decay_by_hand() {
+        // Cells of 2^17 us; A is 2^16.
+        let decay = |scaled: u64, us: u64| {
+            let mut a = linux(7, 1_250_000.0);
+            a.scaled = scaled;
+            a.on_arrival_after_idle(Span(us * 1_000_000));
+            a.scaled
+        };
+        let after = |us: u64| decay(1 << 16, us);
+        assert_eq!([0, 1, 2, 1 << 15].map(after), [1 << 16, 1 << 16, (1 << 16) - 1, 3 << 14]);
+        // An average of 1 is 0 after any idle time, since no decay is below half of it.
+        assert_eq!((decay(1, 1), decay(2, 1), decay(3, 1)), (0, 2, 3));
+        // Half at most, before the first shift; 12 cells end where the thirteenth begins.
+        assert_eq!([1 << 16, 12 << 17, (13 << 17) - 1].map(after), [1 << 15; 3]);
+        assert_eq!([13 << 17, 25 << 17, 255 << 17, u64::from(u32::MAX)].map(after), [1 << 15, 1 << 14, 0, 0]);
     }
 
     #[test]

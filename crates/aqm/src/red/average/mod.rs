@@ -71,6 +71,13 @@ impl Average {
         }
     }
 
+    /// Return [`Average::fixed`] as it would be at an arrival after an idle period of this length; the average stays.
+    pub fn fixed_after(&self, idle: Span) -> u64 {
+        let mut after = self.clone();
+        after.decay(idle);
+        after.fixed()
+    }
+
     /// The average in integers.
     pub fn integer(&self) -> Option<&IntegerEwma> {
         match self {

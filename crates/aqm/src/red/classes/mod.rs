@@ -9,6 +9,7 @@
 //! | `coupled` (RIO-C) | packets of classes 0 to i | classes 0 to i |
 //! | `decoupled` (RIO-D) | packets of class i | class i |
 //! | `shared` (WRED) | all packets | all classes |
+//! | `summed` (Linux `sch_gred`, `grio`) | packets of class i, plus the averages of classes 0 to i - 1 that are not idle | class i |
 //!
 //! Class 0 is the most precious. Idle time of an average begins when none of the packets that it measures waits or is
 //! transmitted.
@@ -25,12 +26,18 @@ pub enum Averages {
     Decoupled,
     /// All packets.
     Shared,
+    /// The packets of the class; the averages of more precious classes are added where a packet is judged, unless they are idle.
+    Summed,
 }
 
 impl Averages {
     /// All of them, as they stand in a scenario file.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("coupled", Self::Coupled), ("decoupled", Self::Decoupled), ("shared", Self::Shared)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("coupled", Self::Coupled),
+        ("decoupled", Self::Decoupled),
+        ("shared", Self::Shared),
+        ("summed", Self::Summed),
+    ];
 }
 
 /// The classes of a queue.
@@ -92,7 +99,7 @@ impl Classes {
     pub fn measured_by(&self, class: usize) -> Range<usize> {
         match self.averages {
             Averages::Coupled => class..self.count,
-            Averages::Decoupled => class..class + 1,
+            Averages::Decoupled | Averages::Summed => class..class + 1,
             Averages::Shared => 0..1,
         }
     }
@@ -112,6 +119,8 @@ mod tests {
         assert_eq!((c.measured_by(0), c.measured_by(2), c.judged_by(1), c.averages()), (0..3, 2..3, 1, 3));
         let d = classes(Averages::Decoupled);
         assert_eq!((d.measured_by(1), d.judged_by(1), d.averages()), (1..2, 1, 3));
+        let added = classes(Averages::Summed);
+        assert_eq!((added.measured_by(1), added.judged_by(1), added.averages()), (1..2, 1, 3));
         let s = classes(Averages::Shared);
         assert_eq!((s.measured_by(2), s.judged_by(2), s.averages()), (0..1, 0, 1));
     }

@@ -3,8 +3,10 @@
 //! Every curve is one small file with its formula, and one line in the list below. All are non-decreasing, stay in
 //! [0, 1], and take the average in packets.
 
+mod linux;
 mod table;
 
+pub use linux::{LinuxCurve, LinuxNumbers};
 pub use table::{CELLS, CurveTable, ONE, Segment, fixed};
 
 use super::part::{Part, parts};

@@ -1,10 +1,11 @@
 //! The steps of a queue whose parameters adapt: before and after a decision, and by the averages at intervals.
 
-use aqmlab_units::Time;
+use aqmlab_units::{Span, Time};
 
-use super::Red;
+use super::averages::AverageState;
+use super::{ClassState, Red};
 use crate::Meta;
-use crate::red::adaptation::Adapted;
+use crate::red::adaptation::{Adapted, IntegerCurve};
 
 impl<P: Copy> Red<P> {
     #[cold]
@@ -33,14 +34,22 @@ impl<P: Copy> Red<P> {
     }
 
     pub(super) fn adapt_by_averages(&mut self, now: Time) {
+        let is_idle = self.is_idle();
         let Self { params, class_states, averages, adaptation, .. } = self;
         let mean = params.byte_mode.unwrap_or(1.0);
         let classes = class_states.len();
         let adapted = class_states.iter_mut().map(|(class, state)| {
-            let average = &averages[params.classes.judged_by(class)].average;
-            let table = state.table.as_deref_mut();
-            let in_integers = table.map(|table| (table, average.fixed()));
-            Adapted { average: average.value() / mean, curve: &mut state.curve, in_integers }
+            let AverageState { average, idle_since, .. } = &averages[params.classes.judged_by(class)];
+            let ClassState { curve, table, linux, .. } = state;
+            let in_integers = match (table, linux) {
+                (Some(table), _) => Some(IntegerCurve::Table(table, average.fixed())),
+                (_, Some(line)) => {
+                    let idle = if is_idle { now.since(*idle_since) } else { Span::ZERO };
+                    Some(IntegerCurve::Linux(line, average.fixed_after(idle)))
+                }
+                (None, None) => None,
+            };
+            Adapted { average: average.value() / mean, curve, in_integers }
         });
         adaptation.step(now, classes, adapted);
     }

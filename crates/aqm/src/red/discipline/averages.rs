@@ -15,6 +15,8 @@ pub(super) struct AverageState {
     pub waiting: Backlog,
     /// Start of the current idle time.
     pub idle_since: Time,
+    /// An idle time runs ([`IdleWhen::LastDequeue`]).
+    pub is_idle: bool,
     /// Idle while packets of other classes wait ([`IdleWhen::ClassEmpty`]).
     pub is_class_empty: bool,
 }

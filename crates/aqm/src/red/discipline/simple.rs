@@ -11,6 +11,7 @@ impl<P: Copy> Red<P> {
     /// Update the average of a simple queue, and return it. The link is busy, or `is_idle`.
     #[inline(always)]
     fn update_average(&mut self, now: Time, is_idle: bool) -> f64 {
+        self.idle_ended = self.idles_by_dequeue;
         let state = &mut self.averages[0];
         if is_idle {
             state.end_idleness(now, IdleWhen::Free)
@@ -70,10 +71,10 @@ impl<P: Copy> Red<P> {
         passes
     }
 
-    /// Return whether the link is idle.
+    /// Return whether the link is idle; in Linux's arithmetic, whether an idle time runs.
     #[inline(always)]
     pub(super) fn is_idle(&self) -> bool {
-        self.waiting.packets == 0 && self.serving.is_none()
+        self.waiting.packets == 0 && self.serving.is_none() && !self.idle_ended
     }
 
     /// An arrival finds the link idle since `idle_since`, or since a later time that the queue knows. If the queue is simple and the average

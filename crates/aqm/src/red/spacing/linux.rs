@@ -5,10 +5,29 @@ use crate::spec::ParameterReader;
 
 /// Linux' qcount (`include/net/red.h`): the first arrival with count p_b >= R, R uniform on [0, 1), is picked. A gap is
 /// uniform on 1 .. 1/p_b. There is no p_a, since a threshold is drawn.
+///
+/// In Linux's arithmetic R is floor(r / step), with r of 32 bits and p_b = x step 2^-32 ([`LinuxCurve`]): the first arrival with
+/// count x >= R is picked. The kernel divides by multiplication with a reciprocal, which is exact.
+///
+/// [`LinuxCurve`]: crate::red::curve::LinuxCurve
 #[derive(Clone, Copy, Debug)]
 pub struct Linux {
     /// R.
     threshold: f64,
+    /// The same in Linux's arithmetic (`qR`), in bytes or packets.
+    units: u32,
+}
+
+impl Linux {
+    /// Decide about the arrival just counted, at an average of so many units above min_th.
+    #[inline]
+    pub(super) fn picks_at<P>(&mut self, count: i64, excess: u64, step: u32, host: &mut impl Host<P>) -> bool {
+        let picked = count != 0 && count.max(0) as u64 * excess >= u64::from(self.units);
+        if picked || count == 0 {
+            self.units = draw(host) / step;
+        }
+        picked
+    }
 }
 
 impl Part for Linux {
@@ -22,7 +41,7 @@ impl SpacingPart for Linux {
     const FORCED_DROP_RESETS: bool = true;
 
     fn read(_: &mut ParameterReader<'_>) -> Self {
-        Self { threshold: 1.0 }
+        Self { threshold: 1.0, units: 0 }
     }
 
     #[inline]

@@ -228,6 +228,15 @@ impl Spacing {
         each_spacing!(&mut self.rule, rule => rule.picks_in_integers(count, p_b, host))
     }
 
+    /// Decide as [`Spacing::picks`] does, in Linux's arithmetic: at an average of so many units above min_th, `step` 2^-32 of p_b each.
+    #[inline]
+    pub fn picks_as_linux<P>(&mut self, excess: u64, step: u32, host: &mut impl Host<P>) -> bool {
+        match &mut self.rule {
+            SpacingRule::Linux(rule) => rule.picks_at(self.counted.packets, excess, step, host),
+            _ => unreachable!("Linux's arithmetic has Linux's spacing"),
+        }
+    }
+
     /// Return p_a of the arrival just counted, in [0, 1]; `None` if the rule has none.
     pub fn p_a(&self, p_b: f64, bytes: u32) -> Option<f64> {
         each_spacing!(&self.rule, rule => self.counted.p_a(rule, p_b, bytes))
@@ -330,6 +339,27 @@ mod tests {
         };
         // The first count with 0.25 count >= threshold.
         assert_eq!([0.0, 0.2, 0.25, 0.26, 0.99].map(&mut picked_at), [1, 1, 1, 2, 4].map(Some));
+    }
+
+    #[test]
+    fn as_linux_by_hand() {
+        // 2^32/2^20: R is the draw in 4096ths.
+        let (step, excess) = (1 << 20, 1000);
+        let picked_at = |threshold: u32| {
+            let mut spacing = at(SpacingKind::Linux, -1);
+            let first = Draws(f64::from(threshold) / 4096.0);
+            spacing.count(1000);
+            assert!(!spacing.picks_as_linux(excess, step, &mut { first }), "the first one draws");
+            (1..9).find(|_| {
+                spacing.count(1000);
+                spacing.picks_as_linux(excess, step, &mut Draws(0.0))
+            })
+        };
+        assert_eq!([0, 1000, 1001, 2000, 3001, 4095].map(picked_at), [1, 1, 2, 2, 4, 5].map(Some));
+        // At min_th itself a packet is picked only where R is 0, and the next R is drawn.
+        let mut spacing = at(SpacingKind::Linux, 1);
+        assert!(spacing.picks_as_linux(0, step, &mut Draws(0.5)));
+        assert!(!spacing.picks_as_linux(0, step, &mut Draws(0.5)));
     }
 
     #[test]

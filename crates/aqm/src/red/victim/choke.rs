@@ -2,12 +2,13 @@ use super::{VictimPart, VictimRule};
 #[cfg(test)]
 use crate::Value;
 use crate::indexed::{Indexed, Tag};
+use crate::red::DialectName;
 use crate::red::curve::Curve;
 use crate::red::part::Part;
 #[cfg(test)]
 use crate::red::part::tests::Change;
 use crate::spec::ParameterReader;
-use crate::{Host, Meta, Parameter, ParameterError, ValueKind};
+use crate::{Host, Meta, Parameter, ParameterError, ValueKind, names};
 
 /// CHOKe (R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair
 /// Bandwidth Allocation", INFOCOM 2000): an arrival that is compared with a packet of its own flow
@@ -33,7 +34,23 @@ use crate::{Host, Meta, Parameter, ParameterError, ValueKind};
 pub struct Choke {
     /// How many packets are drawn.
     pub candidates: Candidates,
+    /// What is drawn from.
+    pub draw_from: DrawFrom,
 }
+
+/// What a packet of the queue is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawFrom {
+    /// The waiting packets, each with the same probability.
+    Packets,
+    /// The slots of an array from the first packet to the last arrival, in which packets that were dropped leave empty slots. After
+    /// three empty slots the first packet is taken (Linux).
+    Slots,
+}
+
+const DRAW_FROM_WORDS: [(&str, DrawFrom); 2] = [("packets", DrawFrom::Packets), ("slots", DrawFrom::Slots)];
+/// Draws until the first packet is taken (`choke_peek_random`).
+const DRAWS_OF_SLOTS: u32 = 3;
 
 /// How many packets are drawn for an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +89,14 @@ impl Part for Choke {
         .from(1.0)
         .to(32.0)
         .source(PAPER),
+        Parameter::new(
+            "draw_from",
+            "",
+            ValueKind::Choice,
+            "CHOKe: packets to compare are drawn from those that wait, or from the slots of Linux's array",
+        )
+        .or(&names(&DRAW_FROM_WORDS))
+        .source("Linux sch_choke.c"),
     ];
 
     #[cfg(test)]
@@ -80,6 +105,7 @@ impl Part for Choke {
         vec![
             Change::to("candidates", Value::Number(5.0)),
             Change::to("parts", Value::Number(1.0)).with("candidates", auto),
+            Change::to("draw_from", Value::Word("slots".into())),
         ]
     }
 }
@@ -90,7 +116,10 @@ impl VictimPart for Choke {
         let parts = reader.integer("parts", 8);
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
         let candidates = fixed.map_or(Candidates::Auto(number(parts)), |m| Candidates::Fixed(number(m)));
-        Ok(Self { candidates })
+        let is_linux = reader.dialect_name() == Some(DialectName::Linux);
+        let default = if is_linux { DrawFrom::Slots } else { DrawFrom::Packets };
+        let draw_from = reader.word_or("draw_from", &DRAW_FROM_WORDS, default);
+        Ok(Self { candidates, draw_from })
     }
 }
 
@@ -112,6 +141,10 @@ impl VictimRule for Choke {
         true
     }
 
+    fn keeps_empty_slots(&self) -> bool {
+        self.draw_from == DrawFrom::Slots
+    }
+
     fn draws(&self, average: f64, curve: &Curve) -> u32 {
         if average <= curve.min_th() { 0 } else { self.draws_between(average, curve.thresholds()) }
     }
@@ -125,8 +158,19 @@ impl VictimRule for Choke {
         if queue.len() == 0 {
             return None;
         }
-        let place = host.below(queue.len() as u64) as usize;
-        let slot = queue.index(|_| Tag::default()).nth(place)?;
+        let slot = match self.draw_from {
+            DrawFrom::Packets => {
+                let place = host.below(queue.len() as u64) as usize;
+                queue.index(|_| Tag::default()).nth(place)?
+            }
+            DrawFrom::Slots => {
+                let slots = queue.slots();
+                let first = slots.start;
+                let mut draw = |_| first + host.below(slots.len() as u64) as usize;
+                let taken = |slot: &usize| queue.get_mut(*slot).is_some();
+                (0..DRAWS_OF_SLOTS).map(&mut draw).find(taken).unwrap_or(first)
+            }
+        };
         queue.get_mut(slot).is_some_and(|packet| packet.meta.flow == arriving.flow).then_some(slot)
     }
 }
@@ -134,12 +178,55 @@ impl VictimRule for Choke {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DropReason, Packet};
 
     #[test]
     fn draws_by_hand() {
-        let auto = Choke { candidates: Candidates::Auto(4) };
+        let draw_from = DrawFrom::Packets;
+        let auto = Choke { candidates: Candidates::Auto(4), draw_from };
         let m = |average| auto.draws_between(average, (10.0, 50.0));
         assert_eq!([m(10.0), m(19.9), m(20.0), m(39.9), m(40.0), m(50.0), m(70.0)], [2, 2, 4, 6, 8, 8, 8]);
-        assert_eq!(Choke { candidates: Candidates::Fixed(1) }.draws_between(70.0, (10.0, 50.0)), 1);
+        assert_eq!(Choke { candidates: Candidates::Fixed(1), draw_from }.draws_between(70.0, (10.0, 50.0)), 1);
+    }
+
+    /// Returns these numbers as the slots that are drawn.
+    struct Slots(Vec<u64>);
+
+    impl Host<u32> for Slots {
+        fn uniform(&mut self) -> f64 {
+            unreachable!("no probability is drawn")
+        }
+        fn below(&mut self, n: u64) -> u64 {
+            let drawn = self.0.remove(0);
+            assert!(drawn < n, "{drawn} of {n}");
+            drawn
+        }
+        fn dropped(&mut self, _packet: Packet<u32>, _reason: DropReason) {}
+        fn marked(&mut self, _packet: &Packet<u32>, _reason: DropReason) {}
+    }
+
+    #[test]
+    fn draws_from_slots_by_hand() {
+        let choke = Choke { candidates: Candidates::Fixed(1), draw_from: DrawFrom::Slots };
+        let mut queue = Indexed::with_empty_slots();
+        let meta = |flow| Meta { flow, bytes: 100, ..Meta::default() };
+        (0..5).for_each(|flow| queue.push(Packet { meta: meta(flow), payload: flow }));
+        // Slots 1 and 4 become empty; the last one still counts.
+        queue.remove(1);
+        queue.remove(4);
+        let draw = |queue: &mut Indexed<u32>, flow, slots: &[u64]| {
+            let mut host = Slots(slots.to_vec());
+            let found = choke.draw(queue, &meta(flow), &mut host);
+            (found, host.0.len())
+        };
+        assert_eq!(draw(&mut queue, 2, &[2]), (Some(2), 0));
+        assert_eq!(draw(&mut queue, 3, &[2]), (None, 0));
+        assert_eq!(draw(&mut queue, 3, &[4, 1, 3]), (Some(3), 0));
+        assert_eq!(draw(&mut queue, 0, &[4, 1, 4, 9]), (Some(0), 1));
+        // The head goes past the empty slot behind it.
+        queue.pop();
+        assert_eq!((queue.slots(), draw(&mut queue, 2, &[2, 2, 2])), (2..5, (Some(2), 0)));
+        (5..500).for_each(|flow| queue.push(Packet { meta: meta(flow), payload: flow }));
+        assert_eq!((queue.slots().len(), queue.len()), (498, 497));
     }
 }

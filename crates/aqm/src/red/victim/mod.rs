@@ -5,7 +5,7 @@
 mod custom;
 mod priority_list;
 
-pub use choke::Candidates;
+pub use choke::{Candidates, DrawFrom};
 pub use custom::Custom;
 pub(crate) use ddred::{DISTANCE, DISTANCE_WORDS, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
 pub use ddred::{Distance, Ties};
@@ -57,6 +57,11 @@ pub(crate) trait VictimRule {
 
     /// Whether arrivals may be compared with packets of the queue; if not, `draws` and `draw` are never called.
     fn compares(&self) -> bool {
+        false
+    }
+
+    /// Whether slots of dropped packets stay in the queue until those before them are taken.
+    fn keeps_empty_slots(&self) -> bool {
         false
     }
 
@@ -137,6 +142,11 @@ impl Victim {
     #[inline]
     pub(crate) fn compares(&self) -> bool {
         each_victim!(self, rule => rule.compares())
+    }
+
+    /// Whether slots of dropped packets stay in the queue.
+    pub(crate) fn keeps_empty_slots(&self) -> bool {
+        each_victim!(self, rule => rule.keeps_empty_slots())
     }
 
     /// How many packets are compared with an arrival.

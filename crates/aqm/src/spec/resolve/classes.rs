@@ -1,5 +1,5 @@
 use super::red::Numbers;
-use super::{Limit, ParameterError, ParameterReader, Value};
+use super::{DialectName, Limit, ParameterError, ParameterReader, Value};
 use crate::preset::{ClassPreset, RedPreset};
 use crate::red::classes::{Averages, Classes};
 use crate::registry::CLASS;
@@ -11,6 +11,8 @@ pub(super) struct ResolvedClasses {
     pub classes: Classes,
     pub names: Vec<String>,
     pub numbers: Vec<Numbers>,
+    /// The own limits of classes; empty if no class has one.
+    pub limits: Vec<Option<Limit>>,
     /// The parameters that every class has of its own.
     pub all_own: Vec<&'static str>,
 }
@@ -21,6 +23,7 @@ struct Class {
     dscp: Vec<u8>,
     default: bool,
     numbers: Numbers,
+    limit: Option<Limit>,
 }
 
 /// Most classes of a queue.
@@ -39,13 +42,19 @@ impl ParameterReader<'_> {
                 self.known(key, value);
             }
             let (names, numbers) = (vec![String::new()], vec![numbers.clone()]);
-            return Ok(ResolvedClasses { classes: Classes::one(), names, numbers, all_own: Vec::new() });
+            let classes = Classes::one();
+            return Ok(ResolvedClasses { classes, names, numbers, limits: Vec::new(), all_own: Vec::new() });
         }
         let claims: Vec<_> =
             classes.iter().map(|c| (c.name.as_str(), c.dscp.as_slice(), c.default)).collect();
         let CodePoints(of) = code_points(&claims)?;
         check_order(&classes)?;
-        let averages = self.word_or("averages", &Averages::ALL, preset.averages);
+        // GRED's way to RIO: its averages are added.
+        let default = match preset.averages {
+            Averages::Coupled if self.is_gred(preset) => Averages::Summed,
+            averages => averages,
+        };
+        let averages = self.word_or("averages", &Averages::ALL, default);
         for class in &classes {
             let mut code_points: Vec<_> = class.dscp.iter().map(u8::to_string).collect();
             if class.default {
@@ -55,10 +64,27 @@ impl ParameterReader<'_> {
             for (key, value) in class.numbers.of_class() {
                 self.known_of_class(&class.name, key, value);
             }
+            if let Some(limit) = class.limit {
+                self.known_of_class(&class.name, "limit", limit.into());
+            }
         }
+        let has_limits = classes.iter().any(|class| class.limit.is_some());
+        let limits: Vec<_> =
+            if has_limits { classes.iter().map(|class| class.limit).collect() } else { Vec::new() };
         let (names, numbers): (Vec<_>, Vec<_>) = classes.into_iter().map(|c| (c.name, c.numbers)).unzip();
-        let all_own = CLASS.iter().copied().filter(|key| self.every_class_has(preset, key)).collect();
-        Ok(ResolvedClasses { classes: Classes::new(names.len(), averages, of), names, numbers, all_own })
+        let has_all = |key: &&'static str| match *key {
+            "limit" => has_limits && limits.iter().all(Option::is_some),
+            key => self.every_class_has(preset, key),
+        };
+        let all_own = CLASS.iter().copied().filter(has_all).collect();
+        let classes = Classes::new(names.len(), averages, of);
+        Ok(ResolvedClasses { classes, names, numbers, limits, all_own })
+    }
+
+    /// Whether the queue is Linux's with classes, which is GRED's (`sch_gred`).
+    pub(super) fn is_gred(&self, preset: &RedPreset) -> bool {
+        let has_classes = !preset.classes.is_empty() || !self.classes().is_empty();
+        has_classes && self.dialect_name() == Some(DialectName::Linux) && !self.in_integers()
     }
 
     /// Return the classes of the preset, each with its settings in the file; or those of the file, if one has another
@@ -75,6 +101,7 @@ impl ParameterReader<'_> {
                 dscp: p.dscp.into(),
                 default: p.default,
                 numbers: from_preset(p, numbers),
+                limit: None,
             },
         };
         preset.classes.iter().map(of_preset).collect()
@@ -99,7 +126,17 @@ fn class_of(own: &ClassSpec, preset: Option<&ClassPreset>, base: &Numbers) -> Cl
         Some(p) if silent => (p.dscp.into(), p.default),
         _ => (own.dscp.clone(), own.default),
     };
-    Class { name: own.name.clone(), dscp, default, numbers }
+    let limit = limit_of(own, base);
+    Class { name: own.name.clone(), dscp, default, numbers, limit }
+}
+
+/// Return the own limit of a class, in the unit of the queue's.
+fn limit_of(own: &ClassSpec, base: &Numbers) -> Option<Limit> {
+    let limit = packets(own.set.get("limit")?, base.mean_packet)?;
+    Some(match base.limit {
+        Limit::Packets(_) => Limit::Packets(limit.min(f64::from(u32::MAX)) as u32),
+        Limit::Bytes(_) => Limit::Bytes(libm::round(limit * base.mean_packet) as u64),
+    })
 }
 
 fn from_preset(preset: &ClassPreset, base: &Numbers) -> Numbers {

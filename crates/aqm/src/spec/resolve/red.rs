@@ -1,6 +1,6 @@
 use aqmlab_units::Span;
 
-use super::arithmetic::{Arithmetic, check_idle_rule};
+use super::arithmetic::{Arithmetic, check_classes, no_room_for_wlog};
 use super::classes::ResolvedClasses;
 use super::parts::ChosenParts;
 use super::{Limit, ParameterError, ParameterReader, RedParts, Value};
@@ -26,9 +26,10 @@ impl ParameterReader<'_> {
             numbers.limit = Limit::Bytes((f64::from(n) * numbers.mean_packet) as u64);
         }
         let parts = self.parts(preset)?;
-        let response = if self.flag("ecn", false) {
+        let (ecn, nodrop) = (self.flag("ecn", false), self.flag("nodrop", false));
+        let response = if ecn {
             let Dialect { mark_up_to: up_to, mark_at_bound: at_bound, mark_forced: forced, .. } = dialect;
-            Response::Mark { up_to, at_bound, forced }
+            Response::Mark { up_to, at_bound, forced, nodrop }
         } else {
             Response::Drop
         };
@@ -40,17 +41,19 @@ impl ParameterReader<'_> {
         self.warnings.extend(numbers.warnings(parts.curve.registered(), in_bytes));
         let spacing = parts.spacing.read(self);
         let spacing = Spacing::new(spacing, byte_mode.map(|mean| (dialect.byte_scaling, mean)));
-        let spacing = if arithmetic == Arithmetic::Exact { spacing } else { spacing.in_integers() };
+        let is_integer = matches!(arithmetic, Arithmetic::Integer { .. });
+        let spacing = if is_integer { spacing.in_integers() } else { spacing };
         let classes = self.read_classes(preset, &numbers)?;
-        if arithmetic != Arithmetic::Exact {
-            check_idle_rule(&classes.classes, &dialect)?;
+        if is_integer {
+            check_classes(&classes, &dialect)?;
         }
         let class_states = self.class_states(&parts, &classes, arithmetic, &spacing)?;
         let victim = self.victim(&parts)?;
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet)?;
         self.warnings.extend(self.without_effect(&parts));
         self.warnings.extend(self.overruled(&classes));
-        let params = Params { classes: classes.classes, response, limit: numbers.limit, byte_mode, dialect };
+        let (limit, class_limits) = (numbers.limit, classes.limits);
+        let params = Params { classes: classes.classes, response, limit, class_limits, byte_mode, dialect };
         Ok(RedParts { params, average, class_states, victim, adaptation })
     }
 
@@ -75,8 +78,15 @@ impl ParameterReader<'_> {
                 self.warnings.truncate(known.1);
             }
             self.warnings.extend(numbers.beyond_limit(name, curve.end()));
-            let table = arithmetic.table(&curve);
-            class_states.push(ClassState::new(curve, table, spacing.clone()));
+            let (table, linux) = (arithmetic.table(&curve), arithmetic.linux_curve(numbers));
+            let state = ClassState::new(curve, table, spacing.clone());
+            class_states.push(match (linux, arithmetic) {
+                (Some(linux), _) => state.as_linux(linux),
+                (None, Arithmetic::Linux { .. }) => {
+                    return Err(no_room_for_wlog(&format!("class.{name}.max_th")).into());
+                }
+                _ => state,
+            });
         }
         Ok(class_states)
     }
@@ -147,6 +157,9 @@ impl ParameterReader<'_> {
             Some(DialectName::Floyd93) => Dialect::FLOYD93,
             Some(DialectName::Ns2) => Dialect::NS2,
             Some(DialectName::DsRed) => Dialect::DSRED,
+            Some(DialectName::Linux) if self.is_gred(preset) => {
+                Dialect { idle_when: IdleWhen::LastDequeue, ..Dialect::LINUX }
+            }
             Some(DialectName::Linux) => Dialect::LINUX,
             Some(DialectName::AsPrinted) => preset.as_printed.0.clone(),
         };

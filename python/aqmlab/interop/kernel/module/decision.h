@@ -275,12 +275,13 @@ static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)
 	u64 linear;
 	u32 shift;
 
-	us = min_t(u64, us, 255ULL << AQMLAB_CELL_LOG);
-	shift = aqmlab_shifts[us >> AQMLAB_CELL_LOG];
+	/* The longest idle time has 32 bits, as Linux's Scell_max. */
+	us = min_t(u64, us, (u32)(255ULL << AQMLAB_CELL_LOG));
+	shift = aqmlab_shifts[(us >> AQMLAB_CELL_LOG) & 255];
 	if (shift)
 		return scaled >> shift;
 	linear = mul_u64_u64_shr(scaled, us, AQMLAB_CELL_LOG);
-	return scaled - min_t(u64, linear, scaled >> 1);
+	return linear < scaled >> 1 ? scaled - linear : scaled >> 1;
 }
 #elif AQMLAB_IDLE == AQMLAB_POWERS
 static inline u64 aqmlab_decay(u64 scaled, u64 idle_ns)

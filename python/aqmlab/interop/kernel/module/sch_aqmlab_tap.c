@@ -66,12 +66,12 @@ static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
 	      offsetof(struct aqmlab_record, sequence));
 
-/* The private data of a packet; the child's disciplines use up to 16 bytes. */
+/* The private data of a packet; the child's disciplines use up to 17 bytes (CHOKe). */
 struct tap_skb {
 	u8 unused[8];
 	u32 adjusted;		/* written by cake: its length in the shaper */
-	u32 unused_too;
-	u32 number;		/* written by the tap */
+	u8 unused_too[5];
+	u8 number[3];		/* written by the tap: the last 24 bits of the packet's number */
 } __packed __aligned(4);
 
 /* The private data of sch_codel.c, as it begins. */
@@ -194,6 +194,16 @@ static struct tap_skb *tap_skb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct tap_skb));
 	return (struct tap_skb *)qdisc_skb_cb(skb)->data;
+}
+
+/* Return the number of a packet, which is one of the last 2^24 that arrived. */
+static u32 tap_number(const struct tap_private *private, const struct sk_buff *skb)
+{
+	u32 last = private->arrived - 1, number = 0, at;
+
+	for (at = 0; at < sizeof(tap_skb(skb)->number); at++)
+		number |= (u32)tap_skb(skb)->number[at] << 8 * at;
+	return last - ((last - number) & 0xffffff);
 }
 
 /* Copy the TCP header of an IPv4 packet. Return its length; 0 of other packets. */
@@ -371,15 +381,18 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 	struct tap_private *private = qdisc_priv(sch);
 	const struct skb_shared_info *shared = skb_shinfo(skb);
 	bool is_split = private->is_cake && shared->gso_size;
-	u32 bytes = qdisc_pkt_len(skb);
+	u32 bytes = qdisc_pkt_len(skb), at;
 	union tap_entry entry = { };
 	struct tap_call *call;
 	int result;
 
-	tap_skb(skb)->number = private->arrived;
+	for (at = 0; at < sizeof(tap_skb(skb)->number); at++)
+		tap_skb(skb)->number[at] = private->arrived >> 8 * at;
 	entry.tap.packet = cpu_to_le32(private->arrived++);
 	entry.tap.bytes = cpu_to_le32(is_split ? skb->len : bytes);
 	entry.tap.tos = tap_tos(skb);
+	/* GRED takes the virtual queue of a packet from its last four bits. */
+	skb->tc_index = entry.tap.tos >> 2;
 	/* Cake computes a hash of its own, from addresses that it may have translated. */
 	entry.tap.flow = cpu_to_le32(private->is_cake ? skb->hash : skb_get_hash(skb));
 	entry.tap.is_hashed = !private->is_cake || skb->l4_hash;
@@ -429,7 +442,7 @@ static struct sk_buff *tap_dequeue(struct Qdisc *sch)
 	sch->q.qlen--;
 	qdisc_bstats_update(sch, skb);
 	if (private->logs) {
-		entry.tap.packet = cpu_to_le32(tap_skb(skb)->number);
+		entry.tap.packet = cpu_to_le32(tap_number(private, skb));
 		entry.tap.bytes = cpu_to_le32(qdisc_pkt_len(skb));
 		entry.tap.tos = tap_tos(skb);
 		entry.tap.flow = cpu_to_le32(private->is_cake ? tap_skb(skb)->adjusted : skb->hash);
@@ -453,7 +466,7 @@ static struct sk_buff *tap_peek(struct Qdisc *sch)
 	call = tap_begin(sch);
 	skb = private->child->ops->peek(private->child);
 	entry.tap.span_ns = tap_end(call);
-	entry.tap.packet = cpu_to_le32(skb ? tap_skb(skb)->number : TAP_NOBODY);
+	entry.tap.packet = cpu_to_le32(skb ? tap_number(private, skb) : TAP_NOBODY);
 	if (private->logs)
 		tap_append(sch, &entry, AQMLAB_TAP_PEEK, call);
 	return skb;
