@@ -122,10 +122,11 @@ impl Part {
     }
 }
 
-/// The words that a parameter may be, over all disciplines.
+/// The words that a parameter of RED may be, over all presets.
 fn words(key: &str) -> &'static [&'static str] {
-    let parameters = || Preset::all().flat_map(Preset::parameters).filter(|p| p.key == key);
-    parameters().map(|p| p.choices).max_by_key(|c| c.len()).unwrap_or_default()
+    let is_red = |preset: &&Preset| preset.parameters().iter().any(|p| p.key == "spacing");
+    let parameters = Preset::all().filter(is_red).flat_map(Preset::parameters).filter(|p| p.key == key);
+    parameters.map(|p| p.choices).max_by_key(|c| c.len()).unwrap_or_default()
 }
 
 impl Discipline {
