@@ -32,7 +32,7 @@ RECORDED = {
 KEYS = {
     "codel": [],
     "cake": [("memlimit", '"65472B"'), ("isolation", '"flowblind"'), ("rate", '"12.01Mbps"'), ("overhead", "15")],
-    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45999B"'), ("arithmetic", '"exact"')],
+    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45000B"'), ("arithmetic", '"exact"')],
     "choke": [("max_th", "31"), ("draw_from", '"packets"'), ("candidates", "2")],
     "rio": [("averages", '"decoupled"'), ("w_q", "0.00390625"), ("idle_when", '"free"')],
 }
