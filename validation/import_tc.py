@@ -43,7 +43,7 @@ Why words are not carried over:
 
 * `any_ect`, `overflow`, `drop_enqueue` and `no_split_gso` are options that the disciplines
   here do not have.
-* `memory_limit` and `memlimit` count bytes of the kernel's memory, which packets here do not have.
+* `memlimit` of `dualpi2` counts bytes of the kernel's memory, which packets of `dualpi2` here do not have.
 * `flows` and `depth` of `sfq` bound what has one limit here, and `redflowlimit` is a RED in each of its queues.
 * Two lines are rejected although Linux takes them, since CoDel here needs a target below its interval. `drr` and `gred`
   are rejected: their lines make no queue before further lines add classes or virtual queues.

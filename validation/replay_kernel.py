@@ -26,19 +26,26 @@ from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replayed import ANOTHER, Discipline, linux
+from replayed import ANOTHER, Discipline, linux, with_ecn_fields
 from replayed.cake import CAKE
 from replayed.choke import CHOKE
 from replayed.codel import CODEL
+from replayed.dualpi2 import DUALPI2
+from replayed.fq_codel import FQ_CODEL
+from replayed.fq_pie import FQ_PIE
 from replayed.gred import GRED
+from replayed.pie import PIE
 from replayed.red import RED
+from replayed.sfb import SFB
 from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
 
 TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {one.aqm: one for one in (CODEL, CAKE, RED, CHOKE, GRED)}
+DISCIPLINES = {
+    one.aqm: one for one in (CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE, RED, CHOKE, GRED)
+}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"
@@ -55,7 +62,7 @@ FIELDS = (
 def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int = 1) -> bytes:
     """Make a run with the kernel's discipline below the tap, and return the log."""
     case = discipline.cases[name]
-    plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else str
+    plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else with_ecn_fields
     words = discipline.words(name)
     return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change)
 
@@ -113,9 +120,9 @@ def report() -> tuple[str, bool]:
     runs = found.runs
     by_discipline = {name: Replays.of([row for row in all_rows if row["discipline"] == name]) for name in DISCIPLINES}
     enough = all(
-        total([row for row in one.runs if row["kernel"] == kernel], "decisions") >= DECISIONS
+        total([row for row in one.runs if linux(row["kernel"]) == kernel], "decisions") >= DECISIONS
         for one in by_discipline.values()
-        for kernel, _ in one.kernels
+        for kernel in {linux(kernel) for kernel, _ in one.kernels}
     )
     parts = [
         PAGE,
@@ -134,12 +141,13 @@ def report() -> tuple[str, bool]:
 
 def matrix(by_discipline: dict[str, Replays], kernels: Sequence[str]) -> str:
     """Write the table of disciplines and kernels: decisions that are equal, or runs that differ."""
-    ordered = sorted(dict.fromkeys(kernels), key=age)
-    lines = [f"| discipline | {' | '.join(ordered)} |", "|---|" + "---|" * len(ordered)]
+    ordered = list(dict.fromkeys(linux(kernel) for kernel in sorted(kernels, key=age)))
+    heads = " | ".join(name.replace("linux-", "Linux ") for name in ordered)
+    lines = [f"| discipline | {heads} |", "|---|" + "---|" * len(ordered)]
     for name, one in by_discipline.items():
         cells = []
         for kernel in ordered:
-            own = [row for row in one.runs if row["kernel"] == kernel]
+            own = [row for row in one.runs if linux(row["kernel"]) == kernel]
             differing = [row for row in own if row["difference"]]
             equal = f"equal ({total(own, 'decisions'):,} decisions)" if own else "not run"
             cells.append(f"**{len(differing)} of {len(own)} runs differ**" if differing else equal)
@@ -201,7 +209,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in chosen.disciplines:
         discipline = DISCIPLINES[name]
         cases = [case for case in discipline.cases if chosen.cases is None or case in chosen.cases]
-        for image in kernels:
+        for image in (image for image in kernels if discipline.is_in(image.release)):
             tap = tap_for(image, chosen.modules, discipline.modules)
             tasks += [partial(rows_of, discipline, case, image, tap, chosen.keep) for case in cases]
             again |= {(name, case, image.release) for case in cases}

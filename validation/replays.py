@@ -14,6 +14,7 @@ from aqmlab.interop.kernel.tap import with_logged_imports
 from aqmlab.live.tc.tap import Tap, tap_program
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.headers import headers
+from aqmlab.live.vm.sources import QDISCS, compiled_source
 
 Row = dict[str, str]
 COUNTS = ("decisions", "marks", "drops")
@@ -79,22 +80,30 @@ def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
     Parameters
     ----------
     folder
-        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled.
+        The tap is read from ``FOLDER/RELEASE.ko`` if that exists; else it is compiled. So is a module that is part of
+        the kernel itself, or that the distribution does not build: from ``FOLDER/RELEASE-NAME.ko``, or from the
+        kernel's source.
     children
         Names of the modules, e.g. ``sch_cake``.
     """
-    compiled = None if folder is None else folder / f"{image.release}.ko"
-    made = compiled is not None and compiled.is_file()
-    program = compiled.read_bytes() if compiled is not None and made else tap_program(headers(image.release))
-    return Tap(program, {name: with_logged_imports(_module_of(image, name), name) for name in children})
+    program = _compiled(folder, image.release, lambda: tap_program(headers(image.release)))
+    return Tap(program, {name: with_logged_imports(_module_of(image, name, folder), name) for name in children})
 
 
-def _module_of(image: Image, name: str) -> bytes:
-    """Read a module out of an image."""
-    with tempfile.TemporaryDirectory(prefix="aqmlab-image-") as folder, image.initramfs.open("rb") as packed:
+def _compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> bytes:
+    """Return a compiled module: ``FOLDER/NAME.ko`` if it exists."""
+    path = None if folder is None else folder / f"{name}.ko"
+    return path.read_bytes() if path is not None and path.is_file() else build()
+
+
+def _module_of(image: Image, name: str, folder: Path | None) -> bytes:
+    """Read a module out of an image; compile one that is part of the kernel, or that the distribution lacks."""
+    if name not in image.manifest["modules"]:
+        return _compiled(folder, f"{image.release}-{name}", lambda: compiled_source(f"{QDISCS}/{name}.c", image))
+    with tempfile.TemporaryDirectory(prefix="aqmlab-image-") as unpacked, image.initramfs.open("rb") as packed:
         path = f"modules/{name}.ko"
-        subprocess.run(["cpio", "-id", "--quiet", path], stdin=packed, cwd=folder, check=True)
-        return (Path(folder) / path).read_bytes()
+        subprocess.run(["cpio", "-id", "--quiet", path], stdin=packed, cwd=unpacked, check=True)
+        return (Path(unpacked) / path).read_bytes()
 
 
 def kept(folder: Path | None, name: str, make: Callable[[], bytes]) -> bytes:

@@ -11,7 +11,7 @@ RED = "limit 1M avpkt 1500 min 100K max 300K"
 CHOKE = "limit 1000 bandwidth 10000"
 
 ASSUMED = (
-    *("is not given", "is given", "has no limit", "has no queue", "has no class", "sfb max 25", "is a limit of"),
+    *("is not given", "is given", "has no limit", "has no queue", "has no class", "is a limit of"),
     "no code point reaches band",
 )
 """Parts of notes on assumptions and defaults; they name no word of the line."""
@@ -41,6 +41,7 @@ WHOLE = [
     "fq_codel quantum 9000",
     "fq_codel noecn",
     "fq_codel drop_batch 100",
+    "fq_codel memory_limit 100000",
     "fq_codel ce_threshold 1024000",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0/0",
@@ -51,6 +52,7 @@ WHOLE = [
     "sfb",
     "sfb rehash 60",
     "sfb db 10",
+    "sfb max 100",
     "sfb limit 100",
     "sfb target 100",
     "sfb increment 0.1",
@@ -83,6 +85,8 @@ WHOLE = [
     "dualpi2 max_rtt 300ms",
     "dualpi2 min_qlen_step 1",
     "dualpi2 coupling_factor 1",
+    "dualpi2 overflow",
+    "dualpi2 drop_enqueue",
     "pfifo",
     "bfifo",
     "bfifo limit 3000b",
@@ -110,11 +114,9 @@ TOO_STRICT = ["codel target 100ms", "fq_codel interval 5000"]
 """Lines that Linux accepts and CoDel here rejects: the target is not less than the interval."""
 
 NAMED = {
-    "fq_codel memory_limit 100000": "fq_codel memory_limit 100000",
     "fq_codel ce_threshold 1ms ce_threshold_selector 0x8/0xfc": (
         "fq_codel ce_threshold_selector 0x8/0xfc (allowed: 0x1/0x3; all ECN-capable packets are assumed)"
     ),
-    "sfb max 100": "sfb max 100 (an arrival is dropped when all of its bins have 80 packets, the target)",
     "sfq flows 20": "sfq flows 20",
     "sfq depth 64": "sfq depth 64",
     "sfq redflowlimit 100000 min 8000 max 60000 probability 0.20 ecn headdrop": (
@@ -124,8 +126,6 @@ NAMED = {
     "cake fwmark 8 atm": "cake fwmark 8 (marks of a firewall do not select tins here)",
     "dualpi2 memlimit 20000000": "dualpi2 memlimit 20000000",
     "dualpi2 any_ect": "dualpi2 any_ect",
-    "dualpi2 overflow": "dualpi2 overflow",
-    "dualpi2 drop_enqueue": "dualpi2 drop_enqueue",
     "dualpi2 no_split_gso": "dualpi2 no_split_gso",
     "dualpi2 step_thresh 3p": "dualpi2 step_thresh 3p (the threshold is a time; 1 ms is assumed)",
     "dualpi2 classic_protection 0": "dualpi2 classic_protection 0 (allowed: 1 to 99; 10 is assumed)",

@@ -56,6 +56,7 @@ WORDS: dict[str, st.SearchStrategy[Any]] = {
     "rehash": st.just("never") | st.floats(0.1, 1000),
     "classic_share": st.floats(0.01, 0.99),
     "ce_threshold": st.just("off") | TIME,
+    "memory_limit": st.just("off") | WHOLE,
     "ce_threshold_selector": st.sampled_from(["all", "ect1"]),
     "spacing": st.sampled_from(["ns2-wait", "ns2-nowait"]),
     "mode": st.sampled_from(["packets", "bytes"]),
@@ -70,6 +71,7 @@ VALUES = {
     **dict.fromkeys(("limit", "min_th", "max_th"), st.floats(1, 4096)),
     **dict.fromkeys(("mean_packet", "max_packet", "burst", "queues", "quantum", "drop_batch"), WHOLE),
     **dict.fromkeys(("buckets", "bin_size", "penalty_rate", "penalty_burst", "coupling", "l4s_min_packets"), WHOLE),
+    "max_bin": WHOLE,
     **dict.fromkeys(("l4s_min_th", "warmup"), TIME),
     **dict.fromkeys(("max_p", "mark_up_to", "ared_alpha", "ared_beta", "max_p_high", "max_p_low"), PROBABILITY),
     **dict.fromkeys(("feng_alpha", "feng_beta"), st.floats(1e-6, 10)),
@@ -213,6 +215,8 @@ def others(draw: st.DrawFn) -> dict[str, Any]:
         body |= {"t_update": f"{draw(st.integers(1000, 50_000))}us", "byte_mode": draw(FLAG)}
     if aqm.startswith("fq"):
         body |= {"queues": draw(st.integers(1, 65_535)), "quantum": f"{draw(st.integers(300, 9000))}B"}
+    if aqm == "fq-codel":
+        body["memory_limit"] = f"{draw(st.integers(1, 1 << 31))}B"
     return body
 
 

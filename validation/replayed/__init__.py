@@ -22,6 +22,8 @@ right = {{ rate = "1Gbps", delay = "0ms" }}
 aqm = "{aqm}"
 {queue}
 {flows}"""
+ECT1, ECT0 = 61, 62
+"""Code points for which UDP flows carry an ECN field (`with_ecn_fields`): code point 0, and ECT(1) or ECT(0)."""
 ANOTHER = "another"
 """As the dialect of a fault: that of another kernel."""
 
@@ -40,6 +42,17 @@ def udp(name: str, length: int, mbps: float, count: int = 1, dscp: str | int = "
 def _flow(name: str, count: int, dscp: str | int) -> str:
     point = dscp if isinstance(dscp, int) else f'"{dscp}"'
     return f'[[flow]]\nname = "{name}"\nstart = "0s"\ncount = {count}\ndscp = {point}\n'
+
+
+def with_ecn_fields(text: str) -> str:
+    """Let flows of a job carry ECN fields in place of the code points that stand for them.
+
+    >>> with_ecn_fields("iperf3 -u --dscp 61")
+    'iperf3 -u -S 1'
+    """
+    for field_of, point in ((1, ECT1), (2, ECT0)):
+        text = text.replace(f"--dscp {point}", f"-S {field_of}")
+    return text
 
 
 @dataclass(frozen=True)
@@ -111,6 +124,8 @@ class Discipline:
         Its section of the page: differences between kernels, peculiarities, and anything outside of the replay.
     by_kernel
         Whether the core has a dialect for each kernel (``linux-6.1``), and not one for all (``linux``).
+    least_kernel
+        The first kernel that has the discipline.
     """
 
     aqm: str
@@ -119,6 +134,7 @@ class Discipline:
     faults: Mapping[str, Fault] = field(default_factory=dict)
     text: str = ""
     by_kernel: bool = False
+    least_kernel: str = "6.1"
 
     def scenario(self, name: str) -> Scenario:
         """Return the scenario of a run."""
@@ -134,6 +150,19 @@ class Discipline:
     def dialect(self, release: str) -> dict[str, str]:
         """Return the core's setting for a kernel."""
         return {"queue.bottleneck.dialect": linux(release) if self.by_kernel else "linux"}
+
+    def is_in(self, release: str) -> bool:
+        """Return whether a kernel has the discipline."""
+        return _numbers(release) >= _numbers(self.least_kernel)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """Return the first two numbers of a release.
+
+    >>> _numbers("6.12.95+deb12-cloud-amd64")
+    (6, 12)
+    """
+    return tuple(int(number) for number in re.findall(r"[0-9]+", release)[:2])
 
 
 def linux(release: str) -> str:

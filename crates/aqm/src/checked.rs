@@ -107,6 +107,14 @@ impl<H: Host<u32>> Host<u32> for Watching<'_, H> {
         self.host.clock(now)
     }
 
+    fn keyed_hash(&mut self, flow: u32, key: &mut Option<u64>) -> u32 {
+        self.host.keyed_hash(flow, key)
+    }
+
+    fn new_key(&mut self, key: &mut Option<u64>) {
+        self.host.new_key(key);
+    }
+
     fn uniform(&mut self) -> f64 {
         self.host.uniform()
     }

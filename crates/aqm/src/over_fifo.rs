@@ -57,6 +57,12 @@ pub trait Decide: Clone + Send + Sync + 'static {
     /// Note that a packet leaves the queue at `now`, since its service starts; `left` is what still waits.
     fn leaves(&mut self, _now: Time, _meta: &Meta, _left: Backlog) {}
 
+    /// [`Decide::leaves`] of a rule that computes as a kernel which reads its clock again: `again` returns the time then.
+    #[inline]
+    fn leaves_by_clock(&mut self, now: Time, meta: &Meta, left: Backlog, _again: impl FnMut() -> Time) {
+        self.leaves(now, meta, left);
+    }
+
     /// Note that the link is idle from `now` on.
     fn on_idle(&mut self, _now: Time) {}
 
@@ -105,12 +111,13 @@ impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         let Some(packet) = self.queue.pop() else {
             self.rule.on_idle(now);
             return Dequeue::Empty;
         };
-        Qdisc::<P>::leaves(self, now, &packet.meta);
+        self.waiting.take(packet.meta.bytes);
+        self.rule.leaves_by_clock(now, &packet.meta, self.waiting, || host.clock(now));
         Dequeue::Packet(packet)
     }
 

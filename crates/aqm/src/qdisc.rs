@@ -95,6 +95,15 @@ pub trait Host<P> {
     fn clock(&mut self, now: Time) -> Time {
         now
     }
+    /// Return the hash of a flow under a key, which is drawn if there is none.
+    fn keyed_hash(&mut self, flow: u32, key: &mut Option<u64>) -> u32 {
+        let key = *key.get_or_insert_with(|| self.below(1 << 53));
+        crate::disciplines::keyed_hash(flow, key)
+    }
+    /// Replace the key of a hash by another one.
+    fn new_key(&mut self, key: &mut Option<u64>) {
+        *key = None;
+    }
     /// Note that [`Qdisc::dequeue`] returns this packet from the queue of this name, of a discipline with several queues of different service.
     fn left(&mut self, _packet: &Packet<P>, _queue: &'static str) {}
 }

@@ -31,7 +31,7 @@ fn packets_cost_no_allocation() {
                     link.arrive(now, packet, &mut host);
                 }
             };
-            drive(20_000, 2.0);
+            drive(40_000, 2.0);
             let before = allocations::count();
             drive(50_000, 0.7);
             drive(50_000, 2.0);

@@ -142,6 +142,15 @@ fn pie_without_randomness_spaces_its_drops() {
     assert!(spaced.early > 0 && spaced.early <= random.early, "{} {}", spaced.early, random.early);
 }
 
+#[test]
+fn the_linux_dialect_of_pie_steps_by_its_own_timer() {
+    for delay in ["timestamp", "departure-rate"] {
+        let (drops, step) = pie(14, Ecn::NotEct, &[("dialect", word("linux")), ("delay", word(delay))]);
+        // A step from a tenth on is at most 0.02, and 0.02 more above 250 ms.
+        assert!(drops.early > 0 && step <= 0.04 + 1e-12, "{delay} {} {step}", drops.early);
+    }
+}
+
 /// Notes which packets are dropped.
 #[derive(Default)]
 struct Drops(Vec<u32>);

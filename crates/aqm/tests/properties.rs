@@ -51,7 +51,8 @@ proptest! {
             set.extend(parts);
             set.push(("arithmetic", word(if in_integers { "integer" } else { "exact" })));
         }
-        if is_red || name == "drop-tail" {
+        // Each dialect of cake is that of a version of Linux.
+        if is_red || name == "drop-tail" || (dialect == "linux" && name != "cake") {
             set.push(("dialect", word(dialect)));
         }
         set.retain(|(key, _)| preset.parameters().iter().any(|p| p.key == *key));
@@ -79,12 +80,15 @@ proptest! {
 }
 
 /// Ways in which a queue of a flow of its own may be asked for: a discipline with its parameters.
-fn fair_queues() -> [(&'static str, Vec<(&'static str, Value)>); 3] {
+fn fair_queues() -> [(&'static str, Vec<(&'static str, Value)>); 5] {
     let one_batch = [("drop_batch", Value::Number(1.0))];
+    let little_memory = [("dialect", word("linux-7.3")), ("memory_limit", Value::Bytes(50_000))];
     [
         ("fq-codel", one_batch.to_vec()),
         ("fq-codel", vec![("dialect", word("linux"))]),
+        ("fq-codel", little_memory.to_vec()),
         ("fq-pie", vec![("ecn", Value::Flag(true))]),
+        ("fq-pie", vec![("dialect", word("linux"))]),
     ]
 }
 

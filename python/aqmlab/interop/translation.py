@@ -77,12 +77,15 @@ class Fixed:
         The program's behaviour, as the end of the sentence "ns-3 ...".
     difference
         Name of the difference where ours has another value; default: ``parameter KEY``.
+    others
+        Further values of ours that mean the same.
     """
 
     key: str
     value: object
     meaning: str
     difference: str = ""
+    others: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class Table:
         """Yield the parameters whose value is not the one that the program always has, with our value."""
         for fixed in self.fixed:
             value = own.get(fixed.key)
-            if value is not None and value != fixed.value:
+            if value is not None and value != fixed.value and value not in fixed.others:
                 yield fixed, value
 
     def differences(self, own: Mapping[str, Any], name: str, program: str) -> Iterator[Semantic]:

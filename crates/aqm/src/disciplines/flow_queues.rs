@@ -252,6 +252,11 @@ pub(super) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Return the hash of a flow's label under a key.
+pub(crate) fn keyed_hash(flow: u32, key: u64) -> u32 {
+    mix(u64::from(flow).wrapping_add(mix(key))) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,7 @@
 //! | MAXPACKET | `max_packet` | bytes | 1514 | at least 1 | RFC 8289, section 4.1: the MTU |
 //! | CE threshold | `ce_threshold` | s | off | above 0, or off | section 3: as Linux has it |
 //! | selector | `ce_threshold_selector` | | `all` | `all`, `ect1` | Linux `sch_fq_codel.c` |
+//! | memory limit | `memory_limit` | bytes | off; `linux`: 32 MiB | at least 1, or off | Linux `sch_fq_codel.c` |
 //!
 //! With `ce_threshold` departing packets that waited longer are marked: all that are ECN-capable, or with
 //! `ce_threshold_selector = "ect1"` those of L4S (in tc's words `ce_threshold_selector 0x1/0x3`).
@@ -22,7 +23,11 @@
 //! Readings. A drop needs more than MAXPACKET left in all queues (RFC 8289, section 4.4, and Linux), or in the flow's own, as in
 //! ns-3 (`occupancy = "queue"`). `dialect = "linux"` has Linux's arithmetic of the control law; a full buffer drops half of the
 //! longest queue's bytes, and such a drop counts as one of the law's; and a new queue that runs empty where no old ones are
-//! leaves the lists, where the RFC has it among the old (Linux 6.1, `sch_fq_codel.c`).
+//! leaves the lists, where the RFC has it among the old (Linux 6.1, `sch_fq_codel.c`). `linux-6.1`, `linux-6.12` and `linux-7.3` are its
+//! versions: see CoDel's [`law`](super::codel).
+//!
+//! With `memory_limit` an arrival also finds the buffer full when the packets that wait take more [memory](super::memory). In a replay
+//! of Linux's own log, hashes and memory are the kernel's.
 //!
 //! Drop reasons are those of [`codel`](super::codel); gauges are CoDel's for the queue that was served last.
 
@@ -31,6 +36,7 @@ use aqmlab_units::Time;
 use super::codel::{Arithmetic, CE_THRESHOLD, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_law};
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
+use super::memory::MemoryUnit;
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
@@ -48,7 +54,12 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const SELECTOR_WORDS: [(&str, bool); 2] = [("all", false), ("ect1", true)];
 const OCCUPANCY_WORDS: [(&str, bool); 2] = [("all", false), ("queue", true)];
-const DIALECT_WORDS: [(&str, Arithmetic); 2] = [("rfc8290", Arithmetic::Real), ("linux", Arithmetic::Linux)];
+const DIALECT_WORDS: [(&str, Arithmetic); 5] = {
+    let [linux, v6_1, v6_12, v7_3] = Arithmetic::LINUX_WORDS;
+    [("rfc8290", Arithmetic::Real), linux, v6_1, v6_12, v7_3]
+};
+/// The memory limit of Linux, in bytes.
+const LINUX_MEMORY: u64 = 32 << 20;
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -80,6 +91,15 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     .or(&names(&SELECTOR_WORDS))
     .source("Linux sch_fq_codel.c"),
     Parameter::new(
+        "memory_limit",
+        "",
+        ValueKind::Bytes,
+        "memory of waiting packets; a packet more drops from the longest queue",
+    )
+    .from(1.0)
+    .or(&["off"])
+    .source("Linux sch_fq_codel.c"),
+    Parameter::new(
         "occupancy",
         "",
         ValueKind::Choice,
@@ -104,6 +124,8 @@ pub(crate) struct Params {
     ecn: bool,
     shape: Shape,
     drop_batch: u32,
+    /// In bytes.
+    memory_limit: Option<u64>,
     /// The control law uses the backlog left in the flow's queue, not in all queues.
     by_queue: bool,
     is_linux: bool,
@@ -123,9 +145,11 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     }
     let by_queue = reader.word("occupancy", &OCCUPANCY_WORDS);
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
+    let is_linux = arithmetic.is_linux();
+    let memory_limit = reader.bytes_or("memory_limit", is_linux.then_some(LINUX_MEMORY), "off");
     let law =
         ControlLaw::new(arithmetic, target, interval, max_packet).marking_above(ce_threshold, only_ect1);
-    Ok(Params { room, law, ecn, shape, drop_batch, by_queue, is_linux: arithmetic == Arithmetic::Linux })
+    Ok(Params { room, law, ecn, shape, drop_batch, memory_limit, by_queue, is_linux })
 }
 
 /// The discipline; see the module text.
@@ -136,8 +160,12 @@ pub struct FqCoDel<P> {
     queues: FlowQueues<P>,
     rounds: Rounds,
     controls: Vec<Control>,
+    /// Memory of the packets that wait, where it is limited.
+    memory: u64,
     /// The queue that was served last.
     last: usize,
+    /// The last arrival found the buffer full, and its own queue was the longest.
+    has_cut_own: bool,
 }
 
 impl<P: Copy + Default> FqCoDel<P> {
@@ -150,12 +178,28 @@ impl<P: Copy + Default> FqCoDel<P> {
             queues: shape.flow_queues(),
             rounds: shape.rounds(params.is_linux),
             controls: vec![Control::default(); shape.queues()],
+            memory: 0,
             last: 0,
+            has_cut_own: false,
         }
     }
 
-    /// Make room by dropping from the longest queue.
-    fn make_room(&mut self, host: &mut impl Host<P>) {
+    /// Return whether packets of the last arrival's queue were dropped for it: Linux's return code is then `NET_XMIT_CN`.
+    pub(crate) fn has_cut_own(&self) -> bool {
+        self.has_cut_own
+    }
+
+    /// Return the queue of an arriving packet.
+    #[inline]
+    fn classify(&mut self, packet: &Packet<P>, host: &mut impl Host<P>) -> usize {
+        match host.logged(packet) {
+            Some(logged) => scaled(logged.flow, self.params.shape.queues()),
+            None => self.hash.queue(packet.meta.flow, host),
+        }
+    }
+
+    /// Make room by dropping from the longest queue. Return its number.
+    fn make_room(&mut self, host: &mut impl Host<P>) -> usize {
         let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
         // The first of several.
         let queue = (0..self.params.shape.queues()).rev().max_by_key(bytes_of).unwrap_or(0);
@@ -165,6 +209,9 @@ impl<P: Copy + Default> FqCoDel<P> {
         while let Some(packet) = self.queues.pop(queue) {
             drops += 1;
             bytes += u64::from(packet.meta.bytes);
+            if self.params.memory_limit.is_some() {
+                self.memory -= memory_of(&packet, host);
+            }
             host.dropped(packet, DropReason::OVERFLOW);
             let is_half = if is_linux { bytes >= before.bytes / 2 } else { drops >= before.packets / 2 };
             if drops == drop_batch || is_half {
@@ -174,18 +221,32 @@ impl<P: Copy + Default> FqCoDel<P> {
         if is_linux {
             self.controls[queue].count_also(drops);
         }
+        queue
     }
+}
+
+/// Return `hash` scaled to 0 to `queues` - 1 (Linux `reciprocal_scale`).
+fn scaled(hash: u32, queues: usize) -> usize {
+    ((u64::from(hash) * queues as u64) >> 32) as usize
+}
+
+/// Return the memory that a packet takes.
+fn memory_of<P>(packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
+    let logged = host.logged(packet).map(|logged| u64::from(logged.memory));
+    logged.unwrap_or_else(|| MemoryUnit::TrueSize.of(packet.meta.bytes))
 }
 
 impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        let is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
-        let queue = self.hash.queue(packet.meta.flow, host);
+        let mut is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
+        let queue = self.classify(&packet, host);
+        if let Some(memory_limit) = self.params.memory_limit {
+            self.memory += memory_of(&packet, host);
+            is_full |= self.memory > memory_limit;
+        }
         self.queues.push(queue, packet);
         self.rounds.arrived(queue);
-        if is_full {
-            self.make_room(host);
-        }
+        self.has_cut_own = is_full && self.make_room(host) == queue;
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
@@ -194,12 +255,21 @@ impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        let Self { params: Params { law, ecn, by_queue, .. }, queues, rounds, controls, last, .. } = self;
+        let Self { params, queues, rounds, controls, memory, last, .. } = self;
+        let Params { law, ecn, memory_limit, by_queue, .. } = params;
+        let (mut now, mut has_read_clock) = (now, false);
         while let Some(queue) = rounds.next_queue() {
-            let pop = |packet: &mut Packet<P>| {
-                let left =
-                    |queues: &FlowQueues<P>| if *by_queue { queues.backlog(queue) } else { queues.total() };
-                queues.pop_into(queue, packet).then(|| left(queues))
+            if queues.backlog(queue).packets > 0 && core::mem::replace(&mut has_read_clock, true) {
+                now = host.clock(now);
+            }
+            let pop = |packet: &mut Packet<P>, host: &mut _| {
+                if !queues.pop_into(queue, packet) {
+                    return None;
+                }
+                if memory_limit.is_some() {
+                    *memory -= memory_of(packet, host);
+                }
+                Some(if *by_queue { queues.backlog(queue) } else { queues.total() })
             };
             if controls[queue].dequeue(law, *ecn, now, packet, host, pop) {
                 rounds.sent(queue, packet.meta.bytes);
@@ -224,7 +294,7 @@ impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
 mod tests {
     use super::super::testing::{TestHost, packet};
     use super::*;
-    use crate::{Ecn, LinkContext, Spec, Value};
+    use crate::{Ecn, LinkContext, Logged, Spec, Value};
     use aqmlab_units::{Rate, Span};
 
     fn queue(set: &[(&str, Value)]) -> FqCoDel<u32> {
@@ -280,6 +350,118 @@ mod tests {
                 assert_eq!(packet.meta.header.ecn(), ecn, "{dialect} {selector} {delay_ps}");
             }
         }
+    }
+
+    /// A host with the kernel's values: hash 2^31, which is the middle queue, a memory of 1000 bytes, and a clock that goes on.
+    #[derive(Default)]
+    struct Kernel {
+        host: TestHost,
+        clock_ns: Vec<u64>,
+    }
+
+    impl Host<u32> for Kernel {
+        fn uniform(&mut self) -> f64 {
+            self.host.uniform()
+        }
+        fn below(&mut self, n: u64) -> u64 {
+            self.host.below(n)
+        }
+        fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
+            self.host.dropped(packet, reason);
+        }
+        fn marked(&mut self, packet: &Packet<u32>, reason: DropReason) {
+            self.host.marked(packet, reason);
+        }
+        fn logged(&mut self, packet: &Packet<u32>) -> Option<Logged> {
+            Some(Logged { flow: packet.meta.flow, hosts: [0; 2], memory: 1000 })
+        }
+        fn clock(&mut self, _now: Time) -> Time {
+            Time(self.clock_ns.remove(0) * 1000)
+        }
+    }
+
+    #[test]
+    fn hashes_and_memory_of_a_log_are_the_kernels() {
+        assert_eq!([0, 1 << 22, u32::MAX].map(|hash| scaled(hash, 1024)), [0, 1, 1023]);
+        let word = |word: &str| Value::Word(word.into());
+        let mut queue = queue(&[("dialect", word("linux")), ("memory_limit", Value::Bytes(3999))]);
+        let mut host = Kernel::default();
+        for (n, flow, cut) in [(0, 1 << 31, false), (1, 1 << 31, false), (2, 7, false), (3, 7, true)] {
+            queue.enqueue(Time::ZERO, packet(n, flow, 1000), &mut host);
+            assert_eq!(queue.has_cut_own(), cut);
+        }
+        // 4000 bytes are too much: half of the bytes of the first of the two longest, which is queue 0.
+        assert_eq!((host.host.dropped, queue.memory), (vec![2], 3000));
+    }
+
+    #[test]
+    fn memory_is_that_of_linux_buffers_and_a_cut_of_the_own_queue_is_noted() {
+        let mut queue = queue(&[("memory_limit", Value::Bytes(5000)), ("hash_key", Value::Number(1.0))]);
+        let mut host = TestHost::default();
+        for n in 0..3 {
+            queue.enqueue(Time::ZERO, packet(n, 1, 1500), &mut host);
+        }
+        // Three of 2304 bytes; half of three packets is one.
+        assert_eq!((host.dropped.as_slice(), queue.memory, queue.has_cut_own()), (&[0][..], 4608, true));
+        queue.dequeue(Time::ZERO, &mut host);
+        assert_eq!(queue.memory, 2304);
+    }
+
+    /// Serve a queue whose only packet waited too long. It is found empty, and its next packet waits too long at once.
+    #[test]
+    fn linux_6_12_keeps_the_interval_of_an_empty_queue() {
+        for (dialect, dropped) in [("linux-6.1", vec![]), ("linux-6.12", vec![1])] {
+            let mut queue = queue(&[("dialect", Value::Word(dialect.into()))]);
+            let mut host = Kernel::default();
+            let [flow, other] = [0, 1 << 31];
+            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            queue.enqueue(at(0), packet(0, flow, 1000), &mut host);
+            (2..20).for_each(|n| queue.enqueue(at(0), packet(n, other, 1500), &mut host));
+            // Above the target with other packets behind: an interval begins. The second call finds the queue empty.
+            for ms in [20, 21] {
+                queue.dequeue(at(ms), &mut host);
+            }
+            queue.enqueue(at(130), packet(1, flow, 1000), &mut host);
+            host.clock_ns = vec![0; 9];
+            for _ in 0..3 {
+                queue.dequeue(at(140), &mut host);
+            }
+            let found: Vec<_> = host.host.dropped.iter().copied().filter(|n| *n < 2).collect();
+            assert_eq!(found, dropped, "{dialect}");
+        }
+    }
+
+    #[test]
+    fn linux_7_3_drops_at_most_256_packets_in_a_call() {
+        // The law ends at packet 998, behind which a largest packet waits at most.
+        for (dialect, dropped, departs) in [("linux", 1 + 995, 998), ("linux-7.3", 1 + 256, 3 + 256)] {
+            let mut queue = queue(&[("dialect", Value::Word(dialect.into()))]);
+            let mut host = TestHost::default();
+            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            (0..1000).for_each(|n| queue.enqueue(at(0), packet(n, 1, 1500), &mut host));
+            // An interval begins; packet 1 is dropped; a long time later the law is far behind.
+            queue.dequeue(at(20), &mut host);
+            queue.dequeue(at(150), &mut host);
+            let Dequeue::Packet(next) = queue.dequeue(at(100_000), &mut host) else {
+                panic!("a packet waits")
+            };
+            assert_eq!((host.dropped.len(), next.payload), (dropped, departs), "{dialect}");
+        }
+    }
+
+    #[test]
+    fn the_clock_is_read_again_for_another_queue() {
+        let mut queue = queue(&[("dialect", Value::Word("linux".into()))]);
+        let mut host = Kernel { clock_ns: vec![150_000_900], ..Kernel::default() };
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        (0..2).for_each(|n| queue.enqueue(at(0), packet(n, 0, 1000), &mut host));
+        (2..9).for_each(|n| queue.enqueue(at(0), packet(n, 1 << 31, 1500), &mut host));
+        queue.dequeue(at(20), &mut host);
+        // The last packet of the first queue is dropped, and the second queue begins its interval at the later time.
+        queue.dequeue(at(150), &mut host);
+        assert_eq!(host.host.dropped, [1]);
+        assert!(host.clock_ns.is_empty());
+        assert_eq!(queue.controls[512].linux().first_above, (150_000_900 >> 10) + 97_656);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod avq;
 mod blue;
 mod drr;
 mod flow_queues;
+mod memory;
 mod rem;
 mod scheduler;
 mod sfb;
@@ -33,7 +34,9 @@ mod testing;
 pub(crate) use crate::spec::ParameterReader;
 pub(crate) use cake::Cake;
 pub(crate) use codel::{CoDel, LinuxState};
+pub(crate) use flow_queues::keyed_hash;
 pub(crate) use scheduler::{class_parameters, has_class_queues};
+pub(crate) use sfb::JIFFY_PS;
 
 use aqmlab_units::{Span, Time};
 
@@ -174,6 +177,28 @@ pub(crate) fn marks<P: Copy>(
 ) -> bool {
     let verdict = Verdict::signal(reason, ecn, &packet.meta);
     matches!(verdict, Verdict::Mark(_)) && verdict.carry_out(packet, host)
+}
+
+impl<P: Copy + Default> NonRed<P> {
+    /// Let no timer of a dialect of Linux run by itself, but by [`NonRed::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        match self {
+            Self::Pie(pie) => pie.stop_timer(),
+            Self::FqPie(fq_pie) => fq_pie.stop_timer(),
+            Self::DualPi2(dualpi2) => dualpi2.stop_timer(),
+            _ => {}
+        }
+    }
+
+    /// Handle an expiry of the timer of a dialect of Linux at `now`.
+    pub(crate) fn timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        match self {
+            Self::Pie(pie) => pie.timer(),
+            Self::FqPie(fq_pie) => fq_pie.timer(),
+            Self::DualPi2(dualpi2) => dualpi2.timer(now, host),
+            _ => {}
+        }
+    }
 }
 
 impl<P: Copy + Default> Qdisc<P> for NonRed<P> {

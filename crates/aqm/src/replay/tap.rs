@@ -24,6 +24,8 @@ pub(super) enum TapRecord {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reset {
     pub time_ns: u64,
+    /// Lower 32 bits of the time in jiffies.
+    pub jiffies: u32,
     name: [u8; 16],
 }
 
@@ -109,7 +111,7 @@ impl TapRecord {
 impl Reset {
     fn read(bytes: &[u8; Record::BYTES]) -> Self {
         let name = core::array::from_fn(|at| bytes[24 + at]);
-        Self { time_ns: time_ns(bytes), name }
+        Self { time_ns: time_ns(bytes), jiffies: word(bytes, 12), name }
     }
 
     /// Return tc's name of the discipline.

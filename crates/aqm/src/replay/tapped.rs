@@ -8,7 +8,7 @@ use super::log::{At, Difference, Replayed};
 use super::record::Record;
 use super::tap::{Call, CallKind, Reset, Value, codel_state};
 use super::tcp::ack_fields;
-use crate::disciplines::{Cake, CoDel, LinuxState};
+use crate::disciplines::{Cake, CoDel, JIFFY_PS, LinuxState};
 use crate::{
     AckFields, Dequeue, Discipline, DropClass, DropReason, Ecn, Header, Host, Kind, Logged, Meta, NonRed,
     Packet, Qdisc, Resolved,
@@ -18,8 +18,9 @@ use crate::{
 const BEFORE_TCP: u32 = 14 + 20;
 /// The return code of an arrival that was dropped (`NET_XMIT_DROP`).
 const DROPPED: u8 = 1;
-/// The return code of RED for an arrival that it dropped to signal congestion (`NET_XMIT_CN`).
-const CONGESTION: u8 = 2;
+/// The return code of RED for an arrival that it dropped to signal congestion, of SFB where an arrival was dropped, of FQ-CoDel where
+/// packets of its queue were (`NET_XMIT_CN`).
+const CONGESTED: u8 = 2;
 
 /// Drops and marks of a call.
 type Counts = (u64, u64);
@@ -40,6 +41,8 @@ struct Facts {
 /// A queue whose packets and segments are numbered in the order of arrival.
 pub(super) struct TappedQueue {
     discipline: Discipline<u32>,
+    /// Time in jiffies at which a discipline that reads them began.
+    jiffies: u32,
     arrived: u32,
     facts: Vec<Facts>,
     values: VecDeque<Value>,
@@ -62,8 +65,9 @@ impl TappedQueue {
         settings: Option<[u32; 8]>,
         at: At,
     ) -> Result<Self, Difference> {
-        let new = Self {
+        let mut new = Self {
             discipline: queue.build(),
+            jiffies: reset.jiffies,
             arrived: 0,
             facts: Vec::new(),
             values: VecDeque::new(),
@@ -73,6 +77,9 @@ impl TappedQueue {
             dequeues_to_peek: DEQUEUE_TO_PEEK.contains(&reset.name()),
             before: LinuxState::default(),
         };
+        if let Discipline::NonRed(found) = &mut new.discipline {
+            found.stop_timer();
+        }
         at.compare("discipline", reset.name(), &linux_name(queue.preset))?;
         if let (Some(codel), Some(settings)) = (new.codel(), settings) {
             compare_settings(codel, &settings, at)?;
@@ -150,8 +157,14 @@ impl TappedQueue {
         Ok(())
     }
 
-    /// Return the time that the discipline read first in a call; where it reads none, the time before the call.
+    /// Return the time that the discipline read first in a call; where it reads none, the time before the call. Jiffies count from
+    /// the reset.
     fn time_of(&mut self, call: &Call, at: At) -> Result<Time, Difference> {
+        if let Some(Value::Jiffies(jiffies)) = self.values.front() {
+            let since = jiffies.wrapping_sub(self.jiffies);
+            self.values.pop_front();
+            return Ok(Time(u64::from(since) * JIFFY_PS));
+        }
         let read = self.values.iter().position(|value| matches!(value, Value::Time(_)));
         let after = match read.and_then(|place| self.values.remove(place)) {
             Some(Value::Time(after)) => after,
@@ -169,8 +182,9 @@ impl TappedQueue {
     fn arrival(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
         at.compare("packet", call.packet, self.arrived)?;
         self.arrived = self.arrived.wrapping_add(1);
+        let is_cake = self.cake().is_some();
         let hashes: Vec<u32> = std::iter::from_fn(|| match self.values.front() {
-            Some(Value::Hash(hash)) => {
+            Some(Value::Hash(hash)) if is_cake => {
                 let hash = *hash;
                 self.values.pop_front();
                 Some(hash)
@@ -217,7 +231,21 @@ impl TappedQueue {
             let logged = call.outcome != 0;
             at.compare("dropped at the arrival", logged, is_dropped)?;
         }
-        host.end(at)
+        let counts = host.end(at)?;
+        if let Some(is_congested) = self.is_congested(is_dropped) {
+            at.compare("return code is NET_XMIT_CN", call.outcome == CONGESTED, is_congested)?;
+        }
+        Ok(counts)
+    }
+
+    /// Return whether an arrival ends with `NET_XMIT_CN`, of a discipline that returns it.
+    fn is_congested(&self, is_dropped: bool) -> Option<bool> {
+        let Discipline::NonRed(found) = &self.discipline else { return None };
+        match found.as_ref() {
+            NonRed::FqCoDel(fq_codel) => Some(fq_codel.has_cut_own()),
+            NonRed::Sfb(_) => Some(is_dropped),
+            _ => None,
+        }
     }
 
     fn departure(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
@@ -281,7 +309,9 @@ impl TappedQueue {
 
     fn timer(&mut self, now: Time, call: &Call, at: At) -> Result<Counts, Difference> {
         let mut host = Kernel::new(&self.facts, std::mem::take(&mut self.values), call);
-        self.discipline.on_timer(now, &mut host);
+        if let Discipline::NonRed(found) = &mut self.discipline {
+            found.timer(now, &mut host);
+        }
         host.end(at)
     }
 }
@@ -352,7 +382,7 @@ impl<'a> Kernel<'a> {
         match self.has_dropped.map(DropReason::class) {
             None => 0,
             Some(DropClass::Overflow) => DROPPED,
-            Some(_) => CONGESTION,
+            Some(_) => CONGESTED,
         }
     }
 
@@ -418,6 +448,26 @@ impl Host<u32> for Kernel<'_> {
         self.facts.get(packet.payload as usize).map(|facts| facts.logged)
     }
 
+    fn keyed_hash(&mut self, _flow: u32, _key: &mut Option<u64>) -> u32 {
+        match self.values.pop_front() {
+            Some(Value::Hash(hash)) => hash,
+            other => {
+                self.lacks("a hash", other);
+                0
+            }
+        }
+    }
+
+    fn new_key(&mut self, _key: &mut Option<u64>) {
+        // Of 16 bytes.
+        for _ in 0..4 {
+            match self.values.pop_front() {
+                Some(Value::Bytes(_)) => {}
+                other => self.lacks("the key of a hash", other),
+            }
+        }
+    }
+
     fn clock(&mut self, now: Time) -> Time {
         match self.values.pop_front() {
             Some(Value::Time(after)) => Time((self.before_ns + u64::from(after)) * 1000),
@@ -430,237 +480,4 @@ impl Host<u32> for Kernel<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::red::part::tests::LINK;
-    use crate::replay::replay_log;
-    use crate::{Spec, Value as Setting};
-
-    type Bytes = [u8; Record::BYTES];
-
-    fn queue(preset: &str, set: &[(&str, Setting)]) -> Resolved {
-        let mut spec = Spec::new(preset).expect("a preset");
-        set.iter().for_each(|(key, value)| spec.set(key, value.clone()).expect("a parameter"));
-        spec.resolve(LINK).expect("a queue")
-    }
-
-    fn word(name: &str) -> Setting {
-        Setting::Word(name.into())
-    }
-
-    fn record(sequence: u32, kind: u8, words: &[(usize, u32)]) -> Bytes {
-        let mut bytes = [0; Record::BYTES];
-        for &(at, value) in [(16, sequence)].iter().chain(words) {
-            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        }
-        bytes[56] = kind;
-        bytes
-    }
-
-    fn reset(sequence: u32, name: &str) -> Bytes {
-        let mut bytes = record(sequence, 35, &[(20, Record::NONE)]);
-        bytes[24..24 + name.len()].copy_from_slice(name.as_bytes());
-        bytes
-    }
-
-    /// Values of a call, of these types.
-    fn values(sequence: u32, types: &[u8], values: &[u32]) -> Bytes {
-        let mut bytes = state(sequence, values);
-        bytes[56] = 36;
-        bytes[..types.len()].copy_from_slice(types);
-        bytes
-    }
-
-    fn state(sequence: u32, values: &[u32]) -> Bytes {
-        let words: Vec<_> = values.iter().enumerate().map(|(at, value)| (24 + 4 * at, *value)).collect();
-        record(sequence, 39, &words)
-    }
-
-    /// A call at 1 ms that takes 9 ns.
-    fn call(sequence: u32, kind: u8, values: u32, words: &[(usize, u32)]) -> Bytes {
-        record(sequence, kind, &[&[(0, 1_000_000), (8, 9), (12, values), (24, 1000)], words].concat())
-    }
-
-    fn with(mut record: Bytes, words: &[(usize, u32)]) -> Bytes {
-        for &(at, value) in words {
-            record[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        }
-        record
-    }
-
-    mod cake {
-        use super::*;
-
-        fn cake() -> Resolved {
-            queue("cake", &[("diffserv", word("besteffort")), ("hash_key", Setting::Number(1.0))])
-        }
-
-        /// A packet arrives and leaves: time, hashes of destination, source and flow, and the dithering of the quantum.
-        fn log() -> Vec<Bytes> {
-            vec![
-                reset(0, "cake"),
-                values(1, &[1, 4, 4, 4, 2], &[3, 7, 8, 9, 65_535]),
-                call(2, 32, 5, &[(32, 2304), (48, 1), (52, 1000)]),
-                values(3, &[1], &[4]),
-                call(4, 33, 1, &[(28, 1000)]),
-                values(5, &[1], &[4]),
-                call(6, 34, 1, &[(20, Record::NONE)]),
-            ]
-        }
-
-        #[test]
-        fn equal_calls() {
-            let replayed = replay_log(&cake(), &[0; 64], &log().concat());
-            assert_eq!(replayed, Ok(Replayed { records: 7, decisions: 2, marks: 0, drops: 0 }));
-        }
-
-        #[test]
-        fn values_and_outcomes_are_compared() {
-            for (at, changed, place, what) in [
-                (1, values(1, &[1, 4, 4, 4], &[3, 7, 8, 9]), 2, "values of the call"),
-                (1, values(1, &[1, 4, 4, 4, 1], &[3, 7, 8, 9, 5]), 2, "value"),
-                (1, values(1, &[1, 4, 4, 2, 2], &[3, 7, 8, 9, 9]), 2, "values left"),
-                (3, values(3, &[1], &[10]), 4, "time of the call"),
-                (2, call(2, 32, 5, &[(32, 2304), (48, 2), (52, 1000)]), 2, "waiting"),
-                (2, call(2, 32, 5, &[(32, 2304), (48, 1), (52, 999)]), 2, "backlog"),
-                (
-                    2,
-                    call(2, 32, 5, &[(32, 2304), (48, 1), (52, 1000), (60, 1)]),
-                    2,
-                    "packets that the parent counts too many",
-                ),
-                (4, call(4, 33, 1, &[(28, 1000), (20, 1)]), 4, "departure"),
-                (4, call(4, 33, 1, &[(28, 1001)]), 4, "length in the shaper"),
-                (4, call(3, 33, 1, &[(28, 1000)]), 4, "sequence"),
-            ] {
-                let mut log = log();
-                log[at] = changed;
-                let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err(what);
-                assert_eq!((found.record, found.what), (place, what));
-            }
-        }
-
-        #[test]
-        fn segments_arrive_together() {
-            let mut log = log();
-            // 2500 bytes of payload behind 66 bytes of headers, 1000 in a segment: 1066, 1066 and 566 bytes.
-            log[2] = call(
-                2,
-                32,
-                5,
-                &[(24, 2566), (32, 2304), (36, 1000 | 3 << 16), (40, 66), (44, 5), (48, 3), (52, 2698)],
-            );
-            log[4] = call(4, 33, 1, &[(24, 1066), (28, 1066), (44, 5), (48, 2), (52, 1632)]);
-            log[6] = call(6, 33, 1, &[(24, 1066), (28, 1066), (44, 1005), (48, 1), (52, 566)]);
-            let replayed = replay_log(&cake(), &[0; 64], &log.concat());
-            assert_eq!(replayed.map(|replayed| replayed.decisions), Ok(3));
-            log[6] = call(6, 33, 1, &[(24, 1066), (28, 1066), (44, 2005), (48, 1), (52, 566)]);
-            let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err("another segment");
-            assert_eq!((found.record, found.what), (6, "segment"));
-        }
-
-        #[test]
-        fn another_discipline_is_found() {
-            let mut log = log();
-            log[0] = reset(0, "codel");
-            let found = replay_log(&cake(), &[0; 64], &log.concat()).expect_err("another discipline");
-            assert_eq!((found.what, &*found.logged, &*found.replayed), ("discipline", "codel", "cake"));
-        }
-    }
-
-    mod codel {
-        use super::*;
-
-        const LATER: u32 = 1_000_000;
-
-        fn codel(ce_threshold: Option<f64>) -> Resolved {
-            let threshold = ce_threshold.map(|seconds| ("ce_threshold", Setting::Seconds(seconds)));
-            let set: Vec<_> = [("dialect", word("linux"))].into_iter().chain(threshold).collect();
-            queue("codel", &set)
-        }
-
-        /// A call 7 ns after the beginning of a tick, in which the discipline reads the clock.
-        fn call(sequence: u32, kind: u8, tick: u32, packet: u32, words: &[(usize, u32)]) -> Bytes {
-            let before = u64::from(tick) * 1024;
-            let own =
-                [(0, before as u32), (4, (before >> 32) as u32), (8, 9), (12, 1), (20, packet), (24, 1000)];
-            record(sequence, kind, &[&own, words].concat())
-        }
-
-        fn settings(threshold: Option<u32>) -> Bytes {
-            let off = u32::from(threshold.is_none());
-            state(0, &[4882, 97_656, 1000, 1514, 0, threshold.unwrap_or(u32::MAX), off])
-        }
-
-        /// Three packets arrive. 6000 ticks are above the target of 4882: the interval begins. It ends with a backlog of one packet.
-        fn log(threshold: Option<u32>, tos: [u8; 3]) -> Vec<Bytes> {
-            let mut log = vec![settings(threshold), reset(1, "codel")];
-            let first_above = LATER + 6001 + 97_656;
-            let calls = [
-                (0, 32, LATER + 1, 0, [1, 1000]),
-                (0, 32, LATER + 2, 1, [2, 2000]),
-                (0, 32, LATER + 3, 2, [3, 3000]),
-                (first_above, 33, LATER + 6001, 0, [2, 2000]),
-                (0, 33, LATER + 6002, 1, [1, 1000]),
-            ];
-            for (above, kind, tick, packet, [waiting, backlog]) in calls {
-                let sequence = log.len() as u32;
-                log.push(values(sequence, &[1], &[7]));
-                log.push(state(sequence + 1, &[above]));
-                let mut call = call(sequence + 2, kind, tick, packet, &[(48, waiting), (52, backlog)]);
-                call[59] = if kind == 32 { tos[packet as usize] } else { 0 };
-                log.push(call);
-            }
-            log
-        }
-
-        #[test]
-        fn equal_calls_and_states() {
-            let replayed = replay_log(&codel(None), &[0; 64], &log(None, [0; 3]).concat());
-            assert_eq!(replayed, Ok(Replayed { records: 17, decisions: 5, marks: 0, drops: 0 }));
-        }
-
-        #[test]
-        fn the_threshold_of_marks_is_compared_and_marks() {
-            // 6 ms are 5859 ticks: packet 0 has ECT(1) and waited 6000 ticks, packet 1 ECT(0) and as many.
-            let mut log = log(Some(5859), [0b01, 0b10, 0]);
-            (log[13][59], log[16][59]) = (0b11, 0b11);
-            let replay = |seconds, log: &[Bytes]| replay_log(&codel(seconds), &[0; 64], &log.concat());
-            let marked = Replayed { records: 17, decisions: 5, marks: 2, drops: 0 };
-            assert_eq!(replay(Some(0.006), &log), Ok(marked));
-            let found = replay(None, &log).expect_err("another threshold");
-            assert_eq!((found.what, &*found.logged, &*found.replayed), ("ce_threshold", "5859", "off"));
-            log[16][59] = 0b10;
-            let found = replay(Some(0.006), &log).expect_err("a mark");
-            assert_eq!((found.record, found.what), (16, "ECN field"));
-        }
-
-        #[test]
-        fn differences_have_both_states() {
-            let mut log = log(None, [0; 3]);
-            log[12] = with(log[12], &[(24, LATER + 6002 + 97_656)]);
-            let found = replay_log(&codel(None), &[0; 64], &log.concat()).expect_err("a difference");
-            assert_eq!((found.record, found.what), (13, "state"));
-            assert!(found.logged.contains("first_above 1103658"), "{}", found.logged);
-            assert!(found.replayed.contains("first_above 1103657"), "{}", found.replayed);
-        }
-
-        #[test]
-        fn settings_order_and_clock_are_compared() {
-            let whole = log(None, [0; 3]);
-            for (at, changed, place, what) in [
-                (0, with(whole[0], &[(28, 97_657)]), 1, "interval"),
-                (0, settings(Some(5859)), 1, "ce_threshold"),
-                (13, with(whole[13], &[(20, 1)]), 13, "departure"),
-                (11, values(11, &[1], &[10]), 13, "time of the call"),
-                (10, with(whole[10], &[(52, 2999)]), 10, "backlog"),
-                (4, with(whole[4], &[(16, 2)]), 4, "sequence"),
-            ] {
-                let mut log = whole.clone();
-                log[at] = changed;
-                let found = replay_log(&codel(None), &[0; 64], &log.concat()).expect_err(what);
-                assert_eq!((found.record, found.what), (place, what));
-            }
-        }
-    }
-}
+mod tests;

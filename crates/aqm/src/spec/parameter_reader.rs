@@ -133,6 +133,16 @@ impl<'a> ParameterReader<'a> {
         bytes
     }
 
+    /// Read a number of bytes with a default; `None` is this word.
+    pub fn bytes_or(&mut self, key: &str, default: Option<u64>, word: &str) -> Option<u64> {
+        let bytes = match self.set_number(key) {
+            Some(bytes) => Some(bytes as u64),
+            None => default.filter(|_| self.special(key).is_none()),
+        };
+        self.known(key, bytes.map_or_else(|| Value::Word(word.to_owned()), Value::Bytes));
+        bytes
+    }
+
     /// Read a bit rate.
     pub fn rate_with(&mut self, key: &str, default: Rate) -> Rate {
         let rate = match self.spec.set.get(key) {
@@ -250,6 +260,14 @@ impl<'a> ParameterReader<'a> {
         let limit = self.set_limit(default);
         self.known("limit", limit.into());
         limit
+    }
+
+    /// Record the value that the dialect of Linux has for a parameter, and warn if the file sets another.
+    pub fn fixed_in_linux(&mut self, key: &str, value: Value) {
+        if self.spec.set.get(key).is_some_and(|set| *set != value) {
+            self.warn(format!("{key} has no effect in the dialect of Linux, which has {value}"));
+        }
+        self.known(key, value);
     }
 
     /// Return the bit rate of the link.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aqmlab_netsim::Routes;
-use aqmlab_netsim::plan::{Ends, Flow, LinkId, Ping, Plan};
+use aqmlab_netsim::plan::{Ends, Flow, Link, LinkId, Ping, Plan};
 
 use crate::network::LinkNames;
 use crate::problem::Complaint;
@@ -36,7 +36,7 @@ pub(crate) fn read(sections: &[Section<'_>], links: &LinkNames<'_>, flows: &[Flo
     pings
 }
 
-/// Report links that the packets of their flow do not cross, and queues that no flow measures.
+/// Report links that the packets of their flow do not cross, links without use for delays, and queues that no flow measures.
 pub(crate) fn check(
     file: &Section<'_>,
     sections: &[Section<'_>],
@@ -54,10 +54,15 @@ pub(crate) fn check(
             Ends::Drawn { .. } => false,
         };
         let section = sections.iter().find(|section| section.text("name") == Some(&*flow.group));
-        if let Some(section) = section.filter(|_| !crosses && reported.insert(&*flow.group)) {
-            let message = format!("{} is on neither way of the flow", plan.links[*link as usize].name);
+        let Some(section) = section.filter(|_| reported.insert(&*flow.group)) else { continue };
+        let Link { name, queue, .. } = &plan.links[*link as usize];
+        if !crosses {
+            let message = format!("{name} is on neither way of the flow");
             section
                 .error(KEY, Complaint::new(message).allowed("a link between its ends, which are not random"));
+        } else if !queue.reads_delays() {
+            let message = format!("has no effect: the queue of {name} reads no delays");
+            section.warning(KEY, Complaint::new(message).allowed("a link whose queue has autorate = true"));
         }
     }
     let is_read = |section: &Section<'_>| {

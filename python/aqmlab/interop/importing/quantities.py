@@ -8,13 +8,13 @@ from typing import Any
 from aqmlab.scenario.toml_text import Value
 
 PACKETS = ("limit", "min_th", "max_th")
-BYTES = ("mean_packet", "max_packet", "quantum", "memlimit")
+BYTES = ("mean_packet", "max_packet", "quantum", "memlimit", "memory_limit")
 TIMES = (
     *("target", "interval", "t_update", "max_burst", "adapt_interval", "rehash", "warmup", "perturb"),
     *("l4s_min_th", "l4s_range", "rtt", "ce_threshold"),
 )
 COUNTS = (
-    *("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "penalty_burst", "l4s_min_packets"),
+    *("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "max_bin", "penalty_burst", "l4s_min_packets"),
     *("overhead", "mpu"),
 )
 

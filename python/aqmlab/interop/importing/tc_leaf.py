@@ -147,15 +147,14 @@ def _nothing(words: dict[str, str], aqm: str) -> list[str]:
 
 
 def _sfb(words: dict[str, str], aqm: str) -> list[str]:
-    """Derive the target from max, or max from the target, as tc does; ours is at the target for both."""
+    """Derive the target from max, or max from the target, as tc does."""
     target, most = (number_of(words.get(word, "0")) for word in ("target", "max"))
     if "limit" in words and number_of(words["limit"]) == 0:
         del words["limit"]
     most = most or ((target * 5 + 1) // 4 if target >= 1 else 25)
     target = target or (most * 4 + 3) // 5
-    words.pop("max", None)
-    words["target"] = str(int(target))
-    return [f"sfb max {most:.0f} (an arrival is dropped when all of its bins have {target:.0f} packets, the target)"]
+    words |= {"max": str(int(most)), "target": str(int(target))}
+    return []
 
 
 def _fq_codel(words: dict[str, str], aqm: str) -> list[str]:
@@ -197,11 +196,9 @@ def _dualpi2(words: dict[str, str], aqm: str) -> list[str]:
         words.update({word: f"{1e6 * value:.0f}us" for word, value in times.items()})
         words["alpha"] = f"{int(256 * 0.1 * update / longest**2) / 256}"
         words["beta"] = f"{int(256 * 0.3 / longest) / 256}"
-    for word, usual in {"overload": "drop_on_overload", "drop": "drop_dequeue", "ect": "l4s_ect"}.items():
+    for word, usual in {"ect": "l4s_ect", "gso": "split_gso"}.items():
         if words.get(word) == usual:
             del words[word]
-    if words.get("gso") == "split_gso":
-        del words["gso"]
     if words.get("step_thresh", "").endswith("p"):
         notes.append(f"dualpi2 step_thresh {words.pop('step_thresh')} (the threshold is a time; 1 ms is assumed)")
     if "classic_protection" in words and not 0 < number_of(words["classic_protection"].removesuffix("%")) < 100:

@@ -25,7 +25,7 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = ("codel", CAKE, "red", "choke", "rio", "wred")
+TAPPED = ("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE, "red", "choke", "rio", "wred")
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
@@ -33,7 +33,7 @@ IMPORTS = (
     *("register_qdisc", "unregister_qdisc"),
 )
 """Functions of the kernel whose values or calls are logged, or that keep out the kernel's built-in discipline."""
-FURTHER_IMPORTS = {"sch_sfb": ("jiffies",)}
+FURTHER_IMPORTS = {"sch_sfb": ("jiffies",), "sch_dualpi2": ("hrtimer_setup",)}
 """The same, of one module."""
 VERSIONS = ("__versions", "__version_ext_crcs", "__version_ext_names")
 """Sections with the checksums of imported names, which the tap's names do not have."""
@@ -81,7 +81,8 @@ def with_logged_imports(program: bytes, name: str) -> bytes:
 def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     """Return the queue before a link, as its discipline in Linux decides.
 
-    All but CAKE have the dialect ``linux``. Lengths of CAKE are those of Linux, with Ethernet's header.
+    Disciplines other than CAKE have the scenario's dialect of Linux, or ``linux``. Lengths of CAKE are those of Linux,
+    with Ethernet's header.
 
     Raises
     ------
@@ -93,9 +94,12 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
         raise InputError(
             f'{scenario.filename}: queue.{link.queue}: no tap logs aqm = "{link.aqm}" (allowed: {allowed})'
         )
-    table = scenario.queue_table(link.queue)
-    own = {"overhead": int(table.get("overhead", 0)) - ETHERNET_HEADER} if link.aqm == CAKE else {"dialect": "linux"}
-    return KernelQueue(scenario, link, json.dumps({**table, **own}), {}, chosen_name="tap")
+    table = dict(scenario.queue_table(link.queue))
+    if link.aqm == CAKE:
+        table["overhead"] = int(table.get("overhead", 0)) - ETHERNET_HEADER
+    elif not str(table.get("dialect")).startswith("linux"):
+        table["dialect"] = "linux"
+    return KernelQueue(scenario, link, json.dumps(table), {}, chosen_name="tap")
 
 
 def below_tap(words: str) -> Qdisc:

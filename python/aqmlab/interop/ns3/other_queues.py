@@ -65,8 +65,11 @@ MARKS = (
     Fixed("ce_threshold", "off", "is exported without its CE threshold"),
     Fixed("ce_threshold_selector", "all", "is exported without its CE threshold"),
 )
+MEMORY = Fixed("memory_limit", "off", "has no limit of memory", others=(32 << 20,))
+"""Linux's own limit is above the memory of its 10240 packets."""
 EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
+REAL = Fixed("dialect", "rfc8033", "computes in real numbers")
 DECAY = Fixed("decay", "empty", "lets the probability decay while there is no delay at all")
 QUANTUM = Fixed("quantum", 1500, "takes the device's MTU, 1500 bytes")
 HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
@@ -83,6 +86,7 @@ OTHER_QUEUES: dict[str, Table] = {
         (
             LAW,
             *MARKS,
+            MEMORY,
             QUANTUM,
             Fixed("max_packet", 1499, "drops while 1500 bytes are left in a flow's queue (MinBytes of CoDel)"),
             Fixed("occupancy", "queue", "looks at what is left in the flow's queue, not in all"),
@@ -95,11 +99,12 @@ OTHER_QUEUES: dict[str, Table] = {
         (Fixed("max_packet", 0, "may drop also while the delay is less than the time of four packets"),),
         {"BlueThreshold": NEVER},
     ),
-    "pie": Table("ns3::PieQueueDisc", PIE, (BYTES, DECAY), notes=SPARING),
+    "pie": Table("ns3::PieQueueDisc", PIE, (REAL, BYTES, DECAY), notes=SPARING),
     "fq-pie": Table(
         "ns3::FqPieQueueDisc",
         (*(row for row in PIE if row.key != "mark_up_to"), *FAIR),
         (
+            REAL,
             BYTES,
             DECAY,
             QUANTUM,

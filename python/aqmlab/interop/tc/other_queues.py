@@ -55,6 +55,15 @@ def present(word: str, yes: object, no: object) -> Format:
     return Format(lambda value: word if value == yes else "", lambda text: yes if text == word else no)
 
 
+def chosen(words: Mapping[str, str]) -> Format:
+    """Return the format of words that stand alone, by our values.
+
+    >>> chosen({"drop": "drop_on_overload", "overflow": "overflow"}).read("overflow")
+    'overflow'
+    """
+    return Format(lambda value: words[str(value)], {word: value for value, word in words.items()}.__getitem__)
+
+
 def scaled(per_unit: float, most: float = float("inf")) -> Format:
     """Return the format of a number that tc counts in parts: ``per_unit`` of them are 1.
 
@@ -102,6 +111,12 @@ THRESHOLD = Format(
     absolute=0.51e-6,
 )
 """A time, or "off" without the word."""
+MEMORY = Format(
+    lambda value: "" if value == "off" else whole(value),
+    lambda text: bytes_of(text) if text else "off",
+    absolute=0.5,
+)
+"""A size, or "off" without the word."""
 ECT1 = "0x1/0x3"
 SIXTEENTHS = scaled(16, most=32)
 SHARE = Format(
@@ -128,8 +143,10 @@ SELECTOR = Row(
     "ce_threshold_selector",
     Format(lambda value: ECT1 if value == "ect1" else "", lambda text: "ect1" if text == ECT1 else "all"),
 )
+VERSIONS = ("linux-6.1", "linux-6.12", "linux-7.3")
+"""Dialects of versions of Linux."""
 LAW = (
-    Fixed("dialect", "linux", "has its own arithmetic of the control law"),
+    Fixed("dialect", "linux", "has its own arithmetic of the control law", others=VERSIONS),
     Fixed("max_packet", 1514, "takes the device's largest packet"),
 )
 PIE = (
@@ -143,6 +160,7 @@ PIE = (
     Row("delay", DEQUEUE_RATE, present(DEQUEUE_RATE, "departure-rate", "timestamp")),
 )
 CONTROLLER = (
+    Fixed("dialect", "linux", "has its own arithmetic of the controller"),
     Fixed("max_burst", 0.15, "spares bursts of 150 ms"),
     Fixed("derandomize", True, "spaces drops (RFC 8033, section 5.4)"),
     Fixed("cap_adjustment", True, "bounds the steps of the probability"),
@@ -163,9 +181,12 @@ OTHER_QUEUES: dict[str, Table] = {
     "codel": Table("codel", (*CODEL, ECN, CE_THRESHOLD), LAW, usual={"limit": 1000, **SIGNALS, "ecn": False}),
     "fq-codel": Table(
         "fq_codel",
-        (*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN, CE_THRESHOLD, SELECTOR),
+        (
+            *(*CODEL, *FAIR, Row("drop_batch", "drop_batch", COUNT), ECN, CE_THRESHOLD, SELECTOR),
+            Row("memory_limit", "memory_limit", MEMORY),
+        ),
         (*LAW, KEY, ALL),
-        usual={**FLOWS, **SIGNALS, "drop_batch": 64, "ecn": True},
+        usual={**FLOWS, **SIGNALS, "drop_batch": 64, "ecn": True, "memory_limit": 32 << 20},
     ),
     "pie": Table("pie", PIE, (*CONTROLLER, MARKS), usual={"limit": 1000, **GAINS, "ecn": False}),
     "fq-pie": Table(
@@ -180,6 +201,7 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("rehash", "rehash", period(1000)),
             Row("warmup", "db", MILLISECONDS),
             LIMIT,
+            Row("max_bin", "max", COUNT),
             Row("bin_size", "target", COUNT),
             Row("increment", "increment", SHARE),
             Row("decrement", "decrement", SHARE),
@@ -187,14 +209,15 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("penalty_burst", "penalty_burst", COUNT),
         ),
         (
+            Fixed("dialect", "linux", "has its own integers and clock", others=VERSIONS),
             Fixed("levels", 8, "has 8 levels"),
             Fixed("bins", 16, "has 16 bins in each level"),
             Fixed("full_bin", "all", "drops an arrival if all of its bins are too full"),
             Fixed("ecn", True, "marks packets that are ECN-capable"),
         ),
         usual={
-            **{"rehash": 600.0, "warmup": 60.0, "limit": 1000, "bin_size": 20, "penalty_rate": 10, "penalty_burst": 20},
-            **{"increment": 33 / MOST_SFB, "decrement": 3 / MOST_SFB},
+            **{"rehash": 600.0, "warmup": 60.0, "limit": 1000, "max_bin": 25, "bin_size": 20},
+            **{"increment": 33 / MOST_SFB, "decrement": 3 / MOST_SFB, "penalty_rate": 10, "penalty_burst": 20},
         },
     ),
     "sfq": Table(
@@ -232,8 +255,11 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("l4s_min_packets", "min_qlen_step", COUNT),
             Row("coupling", "coupling_factor", COUNT),
             Row("classic_share", "classic_protection", PERCENT),
+            Row("overload", "overload", chosen({"drop": "drop_on_overload", "overflow": "overflow"})),
+            Row("decide", "drop", chosen({"leaving": "drop_dequeue", "arriving": "drop_enqueue"})),
         ),
         (
+            Fixed("dialect", "linux", "has its own arithmetic of the controller"),
             Fixed("l4s_range", 0.0, "marks the low-latency queue in one step"),
             Fixed("scheduler", "weighted", "weights the queues"),
             Fixed("decision", "random", "draws which packet is hit"),
@@ -243,6 +269,7 @@ OTHER_QUEUES: dict[str, Table] = {
         usual={
             **{"limit": 10000, "target": 0.015, "t_update": 0.016, "alpha": 41 / 256, "beta": 819 / 256},
             **{"l4s_min_th": 0.001, "l4s_min_packets": 0, "coupling": 2, "classic_share": 0.1},
+            **{"overload": "drop", "decide": "leaving"},
         },
     ),
 }

@@ -215,7 +215,8 @@ def _module(options: Options) -> list[str]:
         words = " ".join((f"log={options.records}", *options.parameters))
         load = [
             f'must insmod "$JOB/{options.module}.ko" {words}',
-            *(f"must rmmod {child}" for child in reversed(options.children)),
+            # A module that is part of the kernel itself is not there.
+            *(f'! grep -q "^{child} " /proc/modules || must rmmod {child}' for child in reversed(options.children)),
             *(f'must insmod "$JOB/{child}.ko"' for child in options.children),
         ]
         remove = [f"  must rmmod {name}" for name in (*reversed(options.children), options.module)]

@@ -3,7 +3,7 @@
 //!
 //! Packets go by code point to a tin (`diffserv.rs`), and in it by the hash of their flow (`hash.rs`) to a queue under
 //! [COBALT](super::cobalt). Queues are served in turn, new ones first (`flows.rs`), with quanta that divide the share of a host by its flows
-//! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, `memory.rs`).
+//! (`hosts.rs`). A buffer whose memory is full drops at the head of the longest queue (`overflow.rs`, [`memory`](super::memory)).
 //!
 //! A shaper lets packets leave at a rate of its own (`shaper.rs`), which a controller may change (`controller.rs`).
 //!
@@ -54,7 +54,6 @@ mod fairness_tests;
 mod flows;
 mod hash;
 mod hosts;
-mod memory;
 mod overflow;
 mod parameters;
 mod shaper;
@@ -207,8 +206,7 @@ impl<P: Copy + Default> Cake<P> {
     /// Return the memory that a packet takes.
     #[inline]
     fn memory_of(&self, packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
-        host.logged(packet)
-            .map_or_else(|| self.params.memory.of(packet.meta.bytes), |known| known.memory.into())
+        self.params.memory.of_packet(packet, host)
     }
 
     /// Note that a packet has left a queue.

@@ -1,3 +1,4 @@
+use crate::disciplines::memory::MemoryUnit;
 use std::collections::BTreeMap;
 
 use aqmlab_units::{Rate, Span, Time};
@@ -186,7 +187,7 @@ proptest! {
                 }
             }
             host.dropped.drain(..).for_each(|number| _ = inside.remove(&number));
-            let unit = if length { memory::MemoryUnit::Length } else { memory::MemoryUnit::TrueSize };
+            let unit = if length { MemoryUnit::Length } else { MemoryUnit::TrueSize };
             let memory: u64 = inside.values().map(|bytes| unit.of(*bytes)).sum();
             prop_assert!(memory <= 40_000);
             prop_assert_eq!(queue.gauge(now, "memory"), Some(memory as f64));

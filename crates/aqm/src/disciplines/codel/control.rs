@@ -79,7 +79,7 @@ impl Control {
         now: Time,
         packet: &mut Packet<P>,
         host: &mut H,
-        pop: impl FnMut(&mut Packet<P>) -> Option<Backlog>,
+        pop: impl FnMut(&mut Packet<P>, &mut H) -> Option<Backlog>,
     ) -> bool {
         let is_next = self.apply_law(law, ecn, now, packet, host, pop);
         if is_next && law.is_above_ce_threshold(&packet.meta, now) {
@@ -97,9 +97,9 @@ impl Control {
         now: Time,
         packet: &mut Packet<P>,
         host: &mut H,
-        mut pop: impl FnMut(&mut Packet<P>) -> Option<Backlog>,
+        mut pop: impl FnMut(&mut Packet<P>, &mut H) -> Option<Backlog>,
     ) -> bool {
-        let mut take = |control: &mut Self, packet: &mut Packet<P>| match pop(packet) {
+        let mut take = |control: &mut Self, packet: &mut Packet<P>, host: &mut H| match pop(packet, host) {
             Some(left) => Some(control.ok_to_drop(law, now, packet, left)),
             None => {
                 control.first_above = None;
@@ -107,7 +107,13 @@ impl Control {
                 None
             }
         };
-        let Some(ok_to_drop) = take(self, packet) else { return false };
+        let first_above = self.first_above;
+        let Some(ok_to_drop) = take(self, packet, host) else {
+            if law.keeps_interval() {
+                self.first_above = first_above;
+            }
+            return false;
+        };
         if !self.is_dropping {
             if !ok_to_drop {
                 return true;
@@ -115,20 +121,26 @@ impl Control {
             let mut is_next = marks(ecn, packet, SOJOURN, host);
             if !is_next {
                 host.dropped(*packet, SOJOURN);
-                is_next = take(self, packet).is_some();
+                is_next = take(self, packet, host).is_some();
             }
             self.enter(law, law.tick(now));
             return is_next;
         }
         self.is_dropping = ok_to_drop;
+        let mut drops = 0;
         while self.is_dropping && law.tick(now) >= self.drop_next {
+            if drops == law.max_drops() {
+                self.drop_next = law.control_law(law.tick(now), self.count);
+                break;
+            }
+            drops += 1;
             self.count.set(self.count.n.wrapping_add(1));
             if marks(ecn, packet, CONTROL_LAW, host) {
                 self.drop_next = law.control_law(self.drop_next, self.count);
                 break;
             }
             host.dropped(*packet, CONTROL_LAW);
-            let Some(ok_to_drop) = take(self, packet) else { return false };
+            let Some(ok_to_drop) = take(self, packet, host) else { return false };
             self.is_dropping = ok_to_drop;
             if ok_to_drop {
                 self.drop_next = law.control_law(self.drop_next, self.count);

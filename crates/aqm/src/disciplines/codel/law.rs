@@ -1,5 +1,5 @@
 //! The control law, which sets the time of the next drop, in two arithmetics: real numbers (RFC 8289, section 5.6), and the
-//! integers of Linux 6.1 (`include/net/codel.h` and `codel_impl.h`).
+//! integers of Linux (`include/net/codel.h` and `codel_impl.h`).
 //!
 //! In Linux a tick of time is 2^10 ns, and `r = 1/sqrt(count)` is a fraction of 16 bits that a Newton step improves whenever
 //! count changes; 32 bits within a step:
@@ -8,12 +8,13 @@
 //! r' = r (3 - count r^2)/2
 //! ```
 //!
-//! A change of count by more than one is thus seen with a delay of some drops. Differences from Linux: ticks have 64 bits and
-//! do not wrap after 4398 s. Linux 7.3 drops at most 256 packets when it is asked for one, and its drops are at least one tick
-//! apart; neither is so here and in Linux 6.1.
+//! A change of count by more than one is thus seen with a delay of some drops. Difference from Linux: ticks have 64 bits and do not
+//! wrap after 4398 s. Linux 6.12 (6.12.95; not 6.12.117) keeps the end of an interval above the target when it finds a queue empty.
+//! Linux 7.3 drops at most 256 packets when it is asked for one, and its drops are at least one tick apart.
 
 use aqmlab_units::{Span, Time};
 
+use crate::disciplines::cobalt::Kernel;
 use crate::{Ecn, Meta};
 
 /// How time and roots are computed.
@@ -21,16 +22,29 @@ use crate::{Ecn, Meta};
 pub(crate) enum Arithmetic {
     /// To the picosecond.
     Real,
-    /// As in Linux.
-    Linux,
+    /// As in this version of Linux.
+    Linux(Kernel),
 }
 
 impl Arithmetic {
+    /// The versions of Linux by name.
+    pub const LINUX_WORDS: [(&'static str, Self); 4] = [
+        ("linux", Self::Linux(Kernel::V6_1)),
+        ("linux-6.1", Self::Linux(Kernel::V6_1)),
+        ("linux-6.12", Self::Linux(Kernel::V6_12)),
+        ("linux-7.3", Self::Linux(Kernel::V7_3)),
+    ];
+
+    /// Return whether it is that of a version of Linux.
+    pub fn is_linux(self) -> bool {
+        matches!(self, Self::Linux(_))
+    }
+
     /// Picoseconds in ticks, the last one incomplete and left out.
     fn ticks(self, ps: u64) -> u64 {
         match self {
             Self::Real => ps,
-            Self::Linux => ps / 1_024_000,
+            Self::Linux(_) => ps / 1_024_000,
         }
     }
 }
@@ -115,7 +129,17 @@ impl ControlLaw {
 
     /// Return target, interval and largest packet, times in ticks, in the integers of Linux; `None` in real numbers.
     pub(super) fn linux(&self) -> Option<[u64; 3]> {
-        (self.arithmetic == Arithmetic::Linux).then_some([self.target, self.interval, self.max_packet])
+        self.arithmetic.is_linux().then_some([self.target, self.interval, self.max_packet])
+    }
+
+    /// Return whether the end of an interval above the target is kept when a queue is found empty.
+    pub(super) fn keeps_interval(&self) -> bool {
+        self.arithmetic == Arithmetic::Linux(Kernel::V6_12)
+    }
+
+    /// Return how many packets the law drops at most when it is asked for one, after the first of a dropping state.
+    pub(super) fn max_drops(&self) -> u32 {
+        if self.arithmetic == Arithmetic::Linux(Kernel::V7_3) { 256 } else { u32::MAX }
     }
 
     /// Convert a time to ticks.
@@ -137,7 +161,7 @@ impl ControlLaw {
     pub(super) fn is_over(&self, end: u64, now: u64) -> bool {
         match self.arithmetic {
             Arithmetic::Real => now >= end,
-            Arithmetic::Linux => now > end,
+            Arithmetic::Linux(_) => now > end,
         }
     }
 
@@ -150,7 +174,10 @@ impl ControlLaw {
     pub(super) fn control_law(&self, t: u64, count: Count) -> u64 {
         let wait = match self.arithmetic {
             Arithmetic::Real => libm::rint(self.interval as f64 / libm::sqrt(f64::from(count.n))) as u64,
-            Arithmetic::Linux => (self.interval * (u64::from(count.rec_inv_sqrt) << 16)) >> 32,
+            Arithmetic::Linux(kernel) => {
+                let wait = (self.interval * (u64::from(count.rec_inv_sqrt) << 16)) >> 32;
+                wait.max(u64::from(kernel == Kernel::V7_3))
+            }
         };
         t + wait
     }
@@ -176,7 +203,7 @@ mod tests {
 
     #[test]
     fn ticks_of_linux_are_two_to_the_ten_nanoseconds() {
-        let law = ControlLaw::new(Arithmetic::Linux, MS * 5, MS * 100, 1514);
+        let law = ControlLaw::new(Arithmetic::Linux(Kernel::V6_1), MS * 5, MS * 100, 1514);
         // 5 000 000 / 1024 and 100 000 000 / 1024.
         assert_eq!((law.target, law.interval), (4882, 97_656));
         assert_eq!(law.tick(Time(1_023_999)), 0);
@@ -203,8 +230,20 @@ mod tests {
     }
 
     #[test]
+    fn drops_of_linux_7_3_are_at_least_a_tick_apart() {
+        // An interval of 1024 ns is a tick, of which the root of 2 drops leaves nothing.
+        for (kernel, wait) in [(Kernel::V6_1, 0), (Kernel::V6_12, 0), (Kernel::V7_3, 1)] {
+            let interval = Span(1_024_000);
+            let law = ControlLaw::new(Arithmetic::Linux(kernel), Span(1), interval, 1514);
+            let mut count = Count::default();
+            count.begin();
+            assert_eq!(law.control_law(7, count), 7 + wait, "65 535/65 536 of a tick, {kernel:?}");
+        }
+    }
+
+    #[test]
     fn an_interval_is_over_a_tick_later_in_linux() {
-        for (arithmetic, at_its_end) in [(Arithmetic::Real, true), (Arithmetic::Linux, false)] {
+        for (arithmetic, at_its_end) in [(Arithmetic::Real, true), (Arithmetic::Linux(Kernel::V6_1), false)] {
             let law = ControlLaw::new(arithmetic, MS * 5, MS * 100, 1514);
             assert!(!law.is_over(10, 9));
             assert_eq!(law.is_over(10, 10), at_its_end);

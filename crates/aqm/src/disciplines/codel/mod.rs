@@ -24,7 +24,7 @@
 //! are: the step marking of DCTCP, in units of time. The control law goes on beside it. A packet that is marked already does not count
 //! again; Linux counts it in `ce_mark`.
 //!
-//! `dialect = "linux"` computes as Linux 6.1 does, to the tick: see [`law`].
+//! `dialect = "linux"` computes as Linux 6.1 does, to the tick: see [`law`]. `linux-6.1`, `linux-6.12` and `linux-7.3` are its versions.
 //!
 //! Drop reasons: `sojourn` begins a dropping state, `control-law` follows in it, `overflow`; marks above the threshold have the
 //! reason `ce-threshold`. Gauges: `delay` of the last packet
@@ -53,7 +53,10 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "Drops at the head at decreasing intervals while no packet of an interval has waited less than the target.",
 }];
 
-const DIALECT_WORDS: [(&str, Arithmetic); 2] = [("rfc8289", Arithmetic::Real), ("linux", Arithmetic::Linux)];
+const DIALECT_WORDS: [(&str, Arithmetic); 5] = {
+    let [linux, v6_1, v6_12, v7_3] = Arithmetic::LINUX_WORDS;
+    [("rfc8289", Arithmetic::Real), linux, v6_1, v6_12, v7_3]
+};
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -183,7 +186,7 @@ impl<P: Copy + Default> Qdisc<P> for CoDel<P> {
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let Self { params, queue, control } = self;
-        let pop = |packet: &mut Packet<P>| queue.pop_into(packet).then(|| queue.backlog());
+        let pop = |packet: &mut Packet<P>, _: &mut _| queue.pop_into(packet).then(|| queue.backlog());
         control.dequeue(&params.law, params.ecn, now, packet, host, pop)
     }
 

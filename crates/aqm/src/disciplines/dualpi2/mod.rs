@@ -24,6 +24,9 @@
 //! | tshift | `time_shift` | s | 50 ms | 0 and more | appendix A.2 |
 //! | MTU | `max_packet` | bytes | 1514 | 0 and more | Linux `sch_dualpi2.c` |
 //! | limit | `limit` | packets or bytes | 250 ms of the link in packets of 1500 B | at least 1 | line 5 |
+//! | | `overload` | | `drop` | `drop`, `overflow`; `linux` alone | Linux `sch_dualpi2.c` |
+//! | | `decide` | | `leaving` | `leaving`, `arriving`; `linux` alone | the same |
+//! | memory limit | `memlimit` | bytes | `auto` | at least 1; `linux` alone | the same |
 //!
 //! The controller uses the longer delay of both queues (figure 8). From p_CL = 1 on there is overload: L's packets are
 //! dropped with p_C, or else all marked, and from p_C = min(1/k^2, 1) on C's are no longer marked but dropped (figure 7).
@@ -36,193 +39,103 @@
 //! this rule of Linux, but its pseudocode does not have it (`max_packet = 0`). While at most `l4s_min_packets` are in L, the one that
 //! leaves included, the ramp marks nothing: the text means a queue of one packet, and the pseudocode checks after the packet has
 //! been removed. The delay of the ramp is that of the packet. `ecn` is that of C; without it ECT(0) is dropped, and L's marks
-//! stay. Differences: a limit in bytes is tested with the packet's own length, where the RFC always leaves room for an MTU;
-//! Linux 6.17 has a step of 1 ms in place of the ramp, asks for L's length at the arrival, and 16 ms, 0.16/s and 3.2/s.
+//! stay. Differences: a limit in bytes is tested with the packet's own length, where the RFC always leaves room for an MTU.
+//!
+//! `dialect = "linux"` computes as Linux does, in integers and with its defaults: see [`linux`].
 //!
 //! Drop reasons: `early` (queue C), `overload` (queue L), `overflow`; L's marks have the reason `l4s`. Gauges: `delay` in s,
 //! `p_base` (p'), `p_c`, `p_cl`, `l_packets`, `c_packets`.
 
+mod linux;
 mod parameters;
+mod rfc;
 mod scheduler;
 
-pub(crate) use parameters::Params;
 pub(super) use parameters::{PARAMETERS, PRESETS, read};
-use scheduler::{Credit, Queue};
 
 use aqmlab_units::Time;
 
-use super::marks;
-use super::pi2::{Base, head_delay};
-use crate::{Backlog, Dequeue, DropClass, DropReason, Ecn, Fifo, Gauge, Host, Packet, Qdisc};
+use crate::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Packet, Qdisc};
 
 /// By the likelihood of queue L.
 const L4S: DropReason = DropReason::new(&("l4s", DropClass::Early));
 /// In overload, where marks no longer suffice, a packet of queue L.
 const OVERLOAD: DropReason = DropReason::new(&("overload", DropClass::Forced));
 
+/// Validated parameters.
+#[derive(Clone, Debug)]
+pub(crate) enum Params {
+    /// In real numbers, of RFC 9332.
+    Rfc(parameters::Params),
+    /// In the integers of Linux.
+    Linux(linux::Settings),
+}
+
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
-pub struct DualPi2<P> {
-    params: Params,
-    l: Fifo<P>,
-    c: Fifo<P>,
-    base: Base,
-    credit: Credit,
-    /// Sums of the likelihoods of L's and C's packets since the last drop or mark.
-    counts: [f64; 2],
+pub enum DualPi2<P> {
+    /// In real numbers, of RFC 9332.
+    Rfc(rfc::Rfc<P>),
+    /// In the integers of Linux.
+    Linux(linux::Linux<P>),
 }
-
-/// The coupled probabilities.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Coupled {
-    /// Of a classic packet.
-    p_c: f64,
-    /// Of a low-latency packet, by coupling.
-    p_cl: f64,
-}
-
-impl Coupled {
-    /// Of a base probability.
-    fn new(p: f64, coupling: f64) -> Self {
-        Self { p_c: p * p, p_cl: coupling * p }
-    }
-
-    /// Whether marking all of L is not enough.
-    fn is_overload(self) -> bool {
-        self.p_cl >= 1.0
-    }
-}
-
-/// Of queues too short for the controller to act on.
-const SPARED: Coupled = Coupled { p_c: 0.0, p_cl: 0.0 };
 
 impl<P: Copy> DualPi2<P> {
     /// Create empty queues.
     pub(super) fn new(params: &Params) -> Self {
-        Self {
-            params: params.clone(),
-            l: Fifo::default(),
-            c: Fifo::default(),
-            base: Base::new(&params.gains),
-            credit: Credit::new(params.scheduler, params.max_packet),
-            counts: [0.0; 2],
+        match params {
+            Params::Rfc(params) => Self::Rfc(rfc::Rfc::new(params)),
+            Params::Linux(settings) => Self::Linux(linux::Linux::new(settings)),
         }
     }
 
-    fn coupled(&self) -> Coupled {
-        Coupled::new(self.base.p, self.params.coupling)
-    }
-
-    /// The probabilities of the packet that has just left one of the queues.
-    fn of_leaving(&self) -> Coupled {
-        let is_short = Qdisc::<P>::backlog(self).bytes < self.params.max_packet.saturating_mul(2);
-        if is_short { SPARED } else { self.coupled() }
-    }
-
-    /// Compute the steps of the controller that are due; the delay is the longer one of both queues.
-    fn catch_up(&mut self, now: Time) {
-        let Self { params, l, c, base, .. } = self;
-        base.catch_up(&params.gains, 1.0, now, |t| head_delay(c, t).max(head_delay(l, t)));
-    }
-
-    /// Whether a packet of a queue with this likelihood is hit.
-    fn hits(&mut self, queue: Queue, likelihood: f64, host: &mut impl Host<P>) -> bool {
-        if self.params.is_random {
-            return likelihood > 0.0 && host.uniform() < likelihood;
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`DualPi2::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        if let Self::Linux(linux) = self {
+            linux.stop_timer();
         }
-        let count = &mut self.counts[queue as usize];
-        *count += likelihood;
-        let hits = *count > 1.0;
-        if hits {
-            *count -= 1.0;
-        }
-        hits
     }
 
-    /// Process a packet leaving L; return it unless it was dropped.
-    fn leave_l(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
-        let coupled = self.of_leaving();
-        let p_l = if coupled.is_overload() {
-            if self.hits(Queue::L, coupled.p_c, host) {
-                host.dropped(packet, OVERLOAD);
-                return None;
-            }
-            1.0
-        } else {
-            let waits = self.l.backlog().packets + 1 > self.params.l4s_min_packets;
-            let delay = now.since(packet.meta.arrival).secs();
-            let ramp = if waits { self.params.ramp(delay) } else { 0.0 };
-            ramp.max(coupled.p_cl)
-        };
-        if self.hits(Queue::L, p_l, host) {
-            marks(true, &mut packet, L4S, host);
+    /// Compute a step of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        if let Self::Linux(linux) = self {
+            linux.timer(now, host);
         }
-        Some(packet)
     }
+}
 
-    /// Process a packet leaving C; return it unless it was dropped.
-    fn leave_c(&mut self, mut packet: Packet<P>, host: &mut impl Host<P>) -> Option<Packet<P>> {
-        let Coupled { p_c, .. } = self.of_leaving();
-        let may_mark = self.params.ecn && p_c < self.params.p_c_max;
-        if !self.hits(Queue::C, p_c, host) || marks(may_mark, &mut packet, DropReason::EARLY, host) {
-            return Some(packet);
+/// Call the same method in either arithmetic.
+macro_rules! either {
+    ($self:ident, $q:ident => $call:expr) => {
+        match $self {
+            DualPi2::Rfc($q) => $call,
+            DualPi2::Linux($q) => $call,
         }
-        host.dropped(packet, DropReason::EARLY);
-        None
-    }
+    };
 }
 
 impl<P: Copy> Qdisc<P> for DualPi2<P> {
     fn enqueue(&mut self, now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
-        self.catch_up(now);
-        if self.params.room.is_full_for(Qdisc::<P>::backlog(self), packet.meta.bytes) {
-            return host.dropped(packet, DropReason::OVERFLOW);
-        }
-        match packet.meta.header.ecn() {
-            Ecn::Ect1 | Ecn::Ce => self.l.push(packet),
-            Ecn::NotEct | Ecn::Ect => self.c.push(packet),
-        }
+        either!(self, q => q.enqueue(now, packet, host));
     }
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
-        while let Some(queue) = self.credit.next_queue(&self.l, &self.c) {
-            let source = if queue == Queue::L { &mut self.l } else { &mut self.c };
-            let Some(packet) = source.pop() else { break };
-            let left = match queue {
-                Queue::L => self.leave_l(now, packet, host),
-                Queue::C => self.leave_c(packet, host),
-            };
-            if let Some(packet) = left {
-                self.credit.sent(queue, packet.meta.bytes, self.l.backlog(), self.c.backlog());
-                host.left(&packet, queue.name());
-                return Dequeue::Packet(packet);
-            }
-        }
-        self.credit.reset();
-        Dequeue::Empty
+        either!(self, q => q.dequeue(now, host))
     }
 
     fn next_timer(&self) -> Option<Time> {
-        self.base.next_update(self.l.head().is_none() && self.c.head().is_none())
+        either!(self, q => Qdisc::<P>::next_timer(q))
     }
 
-    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
-        self.catch_up(now);
+    fn on_timer(&mut self, now: Time, host: &mut impl Host<P>) {
+        either!(self, q => q.on_timer(now, host));
     }
 
     fn backlog(&self) -> Backlog {
-        let (l, c) = (self.l.backlog(), self.c.backlog());
-        Backlog { packets: l.packets + c.packets, bytes: l.bytes + c.bytes }
+        either!(self, q => Qdisc::<P>::backlog(q))
     }
 
-    fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
-        self.base.gauges(out);
-        out(Gauge::State("p_c"), self.coupled().p_c);
-        out(Gauge::State("p_cl"), self.coupled().p_cl.min(1.0));
-        out(Gauge::State("l_packets"), f64::from(self.l.backlog().packets));
-        out(Gauge::State("c_packets"), f64::from(self.c.backlog().packets));
+    fn gauges(&self, now: Time, out: &mut dyn FnMut(Gauge, f64)) {
+        either!(self, q => Qdisc::<P>::gauges(q, now, out));
     }
 }
-
-#[cfg(test)]
-mod tests;

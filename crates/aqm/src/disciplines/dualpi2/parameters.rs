@@ -1,5 +1,6 @@
 use aqmlab_units::Span;
 
+use super::linux::Settings;
 use super::scheduler::Scheduler;
 use crate::disciplines::pi2::{COUPLING, Gains, SPARED};
 use crate::disciplines::pie::{ALPHA, BETA, T_UPDATE, TARGET};
@@ -20,6 +21,9 @@ const LINUX: &str = "Linux sch_dualpi2.c";
 
 const SCHEDULER_WORDS: [(&str, bool); 2] = [("weighted", false), ("time-shifted", true)];
 const DECISION_WORDS: [(&str, bool); 2] = [("recurring", false), ("random", true)];
+pub(super) const OVERLOAD_WORDS: [(&str, bool); 2] = [("drop", true), ("overflow", false)];
+pub(super) const DECIDE_WORDS: [(&str, bool); 2] = [("leaving", false), ("arriving", true)];
+const DIALECT_WORDS: [(&str, bool); 2] = [("rfc9332", false), ("linux", true)];
 
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
@@ -98,6 +102,29 @@ pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     .source(RFC),
     SPARED,
     ECN,
+    Parameter::new(
+        "overload",
+        "",
+        ValueKind::Choice,
+        "in overload, packets of both queues are dropped, or wait until the buffer is full",
+    )
+    .or(&names(&OVERLOAD_WORDS))
+    .source(LINUX),
+    Parameter::new("decide", "", ValueKind::Choice, "when a packet is dropped or marked by chance")
+        .or(&names(&DECIDE_WORDS))
+        .source(LINUX),
+    Parameter::new("memlimit", "", ValueKind::Bytes, "memory of waiting packets, in the dialect of Linux")
+        .from(1.0)
+        .or(&["auto"])
+        .source(LINUX),
+    Parameter::new(
+        "dialect",
+        "",
+        ValueKind::Choice,
+        "arithmetic of the controller, its defaults and its rules for drops",
+    )
+    .or(&names(&DIALECT_WORDS))
+    .source(LINUX),
 ];
 
 /// Validated parameters.
@@ -118,6 +145,38 @@ pub(crate) struct Params {
 }
 
 impl Params {
+    /// Read the parameters.
+    pub(super) fn read(reader: &mut ParameterReader<'_>) -> Self {
+        let quarter_second = reader.rate().bps() * 0.25 / (8.0 * 1500.0);
+        let room = Room::new(reader.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
+        let gains = read_gains(reader);
+        let coupling = reader.number("coupling", 2.0);
+        let p_c_max = (1.0 / (coupling * coupling)).min(1.0);
+        let l4s_min_th = reader.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
+        let l4s_range = reader.time("l4s_range", Span::from_secs(0.000_4)).secs();
+        let l4s_min_packets = reader.integer("l4s_min_packets", 1) as u32;
+        let is_shifted = reader.word("scheduler", &SCHEDULER_WORDS);
+        let share = reader.number("classic_share", 0.1);
+        let shift = reader.time("time_shift", Span::from_millis(50));
+        let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
+        let is_random = reader.word("decision", &DECISION_WORDS);
+        let max_packet = reader.bytes("max_packet", 1514);
+        let ecn = reader.flag("ecn", true);
+        Self {
+            room,
+            gains,
+            coupling,
+            p_c_max,
+            l4s_min_th,
+            l4s_range,
+            l4s_min_packets,
+            scheduler,
+            is_random,
+            max_packet,
+            ecn,
+        }
+    }
+
     /// Return the marking probability of L's native AQM (appendix A.1, `laqm`).
     pub(super) fn ramp(&self, delay: f64) -> f64 {
         if delay >= self.l4s_min_th + self.l4s_range {
@@ -131,35 +190,15 @@ impl Params {
 }
 
 /// Read and validate the parameters.
-pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let quarter_second = reader.rate().bps() * 0.25 / (8.0 * 1500.0);
-    let room = Room::new(reader.limit(quarter_second.clamp(2.0, 1e9).ceil() as u32), false);
-    let gains = read_gains(reader);
-    let coupling = reader.number("coupling", 2.0);
-    let p_c_max = (1.0 / (coupling * coupling)).min(1.0);
-    let l4s_min_th = reader.time("l4s_min_th", Span::from_secs(0.000_8)).secs();
-    let l4s_range = reader.time("l4s_range", Span::from_secs(0.000_4)).secs();
-    let l4s_min_packets = reader.integer("l4s_min_packets", 1) as u32;
-    let is_shifted = reader.word("scheduler", &SCHEDULER_WORDS);
-    let share = reader.number("classic_share", 0.1);
-    let shift = reader.time("time_shift", Span::from_millis(50));
-    let scheduler = if is_shifted { Scheduler::TimeShifted(shift) } else { Scheduler::Weighted(share) };
-    let is_random = reader.word("decision", &DECISION_WORDS);
-    let max_packet = reader.bytes("max_packet", 1514);
-    let ecn = reader.flag("ecn", true);
-    Ok(Params {
-        room,
-        gains,
-        coupling,
-        p_c_max,
-        l4s_min_th,
-        l4s_range,
-        l4s_min_packets,
-        scheduler,
-        is_random,
-        max_packet,
-        ecn,
-    })
+pub(in crate::disciplines) fn read(
+    reader: &mut ParameterReader<'_>,
+) -> Result<super::Params, Vec<ParameterError>> {
+    if reader.word("dialect", &DIALECT_WORDS) {
+        return Ok(super::Params::Linux(Settings::read(reader)));
+    }
+    let params = super::Params::Rfc(Params::read(reader));
+    reader.warn_without_effect(&["overload", "decide", "memlimit"], "without the dialect of Linux");
+    Ok(params)
 }
 
 /// Read the controller's constants; those not set follow from target and RTT_max (appendix A.1).

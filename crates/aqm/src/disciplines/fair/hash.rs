@@ -1,5 +1,5 @@
 use super::super::flow_queues::mix;
-use crate::Host;
+use crate::{Host, Packet};
 
 /// A keyed hash of flows to queues, without modulo bias.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,14 @@ impl Hash {
         Self { queues, key }
     }
 
+    /// The queue of a packet: of its flow, or of the hash that a kernel logged.
+    pub fn queue_of<P>(&mut self, packet: &Packet<P>, host: &mut impl Host<P>) -> usize {
+        match host.logged(packet) {
+            Some(logged) => ((u64::from(logged.flow) * u64::from(self.queues)) >> 32) as usize,
+            None => self.queue(packet.meta.flow, host),
+        }
+    }
+
     /// The queue of a flow.
     pub fn queue<P>(&mut self, flow: u32, host: &mut impl Host<P>) -> usize {
         let key = *self.key.get_or_insert_with(|| host.below(1 << 53));
@@ -26,7 +34,7 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Packet};
+    use crate::DropReason;
 
     struct Draws(u64);
 

@@ -30,12 +30,15 @@
 //! the words of section 5.1; the code there does not.
 //!
 //! Differences from the RFC: the controller is never turned off (section 5.3 is optional); an empty queue in a
-//! stationary state computes no steps, which would change nothing. From Linux: the burst allowance shrinks with T_UPDATE, not with
-//! departures; no extra step above 250 ms.
+//! stationary state computes no steps, which would change nothing.
+//!
+//! `dialect = "linux"` computes as Linux does, in integers: see [`linux`]. `alpha` and `beta` are then multiples of 1/16, `t_update` is
+//! rounded up to jiffies of 4 ms, `mean_packet` is 1514, and `cap_adjustment`, `derandomize` and `decay` have no effect.
 //!
 //! Drop reasons: `early`, `overflow`. Gauges: `p`, `delay` in s, `burst_allowance` in s.
 
 mod control;
+pub(crate) mod linux;
 
 pub(crate) use control::{Control, ControlLaw, Delay};
 
@@ -44,8 +47,8 @@ use aqmlab_units::{Span, Time};
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room, ValueKind,
-    Verdict, names,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Qdisc, Room,
+    ValueKind, Verdict, names,
 };
 
 /// Presets.
@@ -59,6 +62,7 @@ pub(super) const PRESETS: &[Named] = &[Named {
 const DELAY_WORDS: [(&str, Delay); 2] =
     [("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)];
 const DECAY_WORDS: [(&str, bool); 2] = [("empty", false), ("half-target", true)];
+const DIALECT_WORDS: [(&str, bool); 2] = [("rfc8033", false), ("linux", true)];
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -76,6 +80,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     DERANDOMIZE,
     DECAY,
     ECN,
+    DIALECT,
 ];
 
 const RFC: &str = "RFC 8033";
@@ -160,21 +165,45 @@ const DERANDOMIZE: Parameter = Parameter::new(
 )
 .source("RFC 8033, RFC 8034");
 
+const DIALECT: Parameter =
+    Parameter::new("dialect", "", ValueKind::Choice, "arithmetic of the controller, and its rules for drops")
+        .or(&names(&DIALECT_WORDS))
+        .source("Linux sch_pie.c");
+
 /// Validated parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: ControlLaw,
+    law: Law,
+}
+
+/// The constants of the controller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Law {
+    /// In real numbers, of RFC 8033.
+    Rfc(ControlLaw),
+    /// In the integers of Linux.
+    Linux(linux::Law),
 }
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
-    Ok(Params { room, law: read_law(reader) })
+    Ok(Params { room, law: Law::read(reader, linux::by_tenths) })
 }
 
-/// The constants of the controller.
-pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
+impl Law {
+    /// Read the constants; `mark_up_to` converts percent to a probability of Linux.
+    pub fn read(reader: &mut ParameterReader<'_>, mark_up_to: fn(u64) -> u64) -> Self {
+        if reader.word("dialect", &DIALECT_WORDS) {
+            Self::Linux(linux::Law::read(reader, mark_up_to))
+        } else {
+            Self::Rfc(read_law(reader))
+        }
+    }
+}
+
+fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
     ControlLaw {
         target: reader.time("target", Span::from_millis(15)).secs(),
         t_update: reader.time("t_update", Span::from_millis(15)),
@@ -200,14 +229,60 @@ pub type Pie<P> = OverFifo<P, Controller>;
 /// The controller with its parameters.
 #[derive(Clone, Debug)]
 pub struct Controller {
-    params: Params,
-    control: Control,
+    room: Room,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Rfc { law: ControlLaw, control: Control },
+    Linux { law: linux::Law, control: linux::Control, timer: linux::Timer },
 }
 
 impl<P: Copy> Pie<P> {
     /// Create an empty queue.
     pub(super) fn new(params: &Params) -> Self {
-        Self::of(Controller { params: params.clone(), control: Control::new(&params.law) })
+        let state = match params.law {
+            Law::Rfc(law) => State::Rfc { law, control: Control::new(&law) },
+            Law::Linux(law) => {
+                State::Linux { law, control: linux::Control::new(&law), timer: linux::Timer::new() }
+            }
+        };
+        Self::of(Controller { room: params.room, state })
+    }
+
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`Pie::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        if let State::Linux { timer, .. } = &mut self.rule.state {
+            timer.stop();
+        }
+    }
+
+    /// Compute a step of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self) {
+        let waiting = Qdisc::<P>::backlog(self);
+        if let State::Linux { law, control, .. } = &mut self.rule.state {
+            control.step(law, waiting);
+        }
+    }
+}
+
+impl Controller {
+    /// Compute the steps that are due by `now`.
+    #[inline]
+    fn catch_up(&mut self, now: Time, waiting: Backlog) {
+        match &mut self.state {
+            State::Rfc { law, control } => control.catch_up(law, now, waiting),
+            State::Linux { law, control, timer } => {
+                while timer.is_due(now) {
+                    if control.is_at_rest(law, waiting) {
+                        return timer.skip(now, law.t_update);
+                    }
+                    control.step(law, waiting);
+                    timer.advance(law.t_update);
+                }
+            }
+        }
     }
 }
 
@@ -216,30 +291,48 @@ impl Decide for Controller {
 
     #[inline]
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
-        let Self { params: Params { room, law }, control } = self;
-        control.catch_up(law, now, waiting);
-        if room.is_full_for(waiting, meta.bytes) {
-            control.overflowed();
-            return Verdict::Drop(DropReason::OVERFLOW);
+        self.catch_up(now, waiting);
+        let is_full = self.room.is_full_for(waiting, meta.bytes);
+        match &mut self.state {
+            State::Rfc { control, .. } if is_full => control.overflowed(),
+            State::Linux { control, .. } if is_full => control.dropped(),
+            State::Rfc { law, control } => return control.decide(law, meta, waiting, host),
+            State::Linux { law, control, .. } => return control.decide(law, meta, waiting, host),
         }
-        control.decide(law, meta, waiting, host)
+        Verdict::Drop(DropReason::OVERFLOW)
     }
 
     #[inline]
     fn leaves(&mut self, now: Time, meta: &Meta, left: Backlog) {
-        self.control.departed(&self.params.law, now, meta, left);
+        self.leaves_by_clock(now, meta, left, || now);
+    }
+
+    #[inline]
+    fn leaves_by_clock(&mut self, now: Time, meta: &Meta, left: Backlog, again: impl FnMut() -> Time) {
+        match &mut self.state {
+            State::Rfc { law, control } => control.departed(law, now, meta, left),
+            State::Linux { law, control, .. } => control.departed(law, now, meta, left, again),
+        }
     }
 
     #[inline]
     fn next_timer(&self, waiting: Backlog) -> Option<Time> {
-        self.control.next_update(waiting)
+        match &self.state {
+            State::Rfc { control, .. } => control.next_update(waiting),
+            State::Linux { law, control, timer } => {
+                timer.next().filter(|_| !control.is_at_rest(law, waiting))
+            }
+        }
     }
 
     fn on_timer(&mut self, now: Time, waiting: Backlog) {
-        self.control.catch_up(&self.params.law, now, waiting);
+        self.catch_up(now, waiting);
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
-        self.control.gauges(out);
+        match &self.state {
+            State::Rfc { control, .. } => control.gauges(out),
+            State::Linux { control, .. } => control.gauges(out),
+        }
     }
 }

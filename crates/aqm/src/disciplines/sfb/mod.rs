@@ -25,11 +25,12 @@
 //! | - | `penalty_burst` | packets | 20 | at least 1 | Linux `sch_sfb.c` |
 //! | - | `rehash` | s | 600 s | above 0, or never | Linux `sch_sfb.c` |
 //! | - | `warmup` | s | 60 s | at least 0 | Linux `sch_sfb.c` |
+//! | - | `max_bin` | packets | 25, with `dialect = "linux"` alone | at least 1 | Linux `sch_sfb.c` |
 //! | buffer | `limit` | packets or bytes | 100 packets | at least 1 | as the RED presets |
 //!
 //! Readings: the printed algorithm also drops an arrival that finds any of its bins too full, which also drops packets of
-//! responsive flows in one such bin; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", at
-//! `bin_size` for both; "any" is the printed algorithm, "never" leaves it to the probabilities). That comes before
+//! responsive flows in one such bin; Linux drops if all are, from 25 packets on where a bin's probability rises from 20 on (`full_bin` = "all", above
+//! `bin_size`; "any" is the printed algorithm, "never" leaves it to the probabilities). That comes before
 //! the penalty box, as in both. The penalty box is one token bucket for all, as in Linux; the paper says that it
 //! limits the rate, not how. What passes the box is neither dropped by chance nor marked. The moving hash has two
 //! sets of bins: every `rehash` seconds the second takes the place of the first; packets count in both, but the
@@ -38,11 +39,15 @@
 //! come with every arrival, where the authors' code has a freeze time of 10 to 50 ms; Linux drops in place of marking
 //! with a probability that rises from 0 at p_min = 1/2 to 1.
 //!
+//! `dialect = "linux"` computes as Linux does ([`linux`]): 8 levels of 16 bins, drops from `max_bin` packets in all bins on, and defaults as
+//! tc's: `limit` 1000 packets, `bin_size` 20, `max_bin` 25, steps of 33 and 3 parts of 65535, ECN.
+//!
 //! The constants of the paper (L, N, bin_size) are from memory: its text was not available.
 //!
 //! Drop reasons: `early`, `full-bin`, `penalty-box`, `overflow`. Gauges: `p_min` of the last arrival, `closed_bins`, `penalized`.
 
 mod bins;
+mod linux;
 
 use std::collections::VecDeque;
 
@@ -56,7 +61,10 @@ use crate::{
     ValueKind, Verdict, names,
 };
 
+pub(crate) use linux::JIFFY_PS;
+
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};
+use linux::{BINS, LEVELS, LinuxSfb, MAX_PROB, Settings, jiffies, units};
 
 /// Bins of the flow have too many packets.
 const FULL_BIN: DropReason = DropReason::new(&("full-bin", DropClass::Forced));
@@ -108,6 +116,16 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "an arrival is dropped if all, any or none of its bins are too full",
     )
     .or(&names(&FULL_BIN_WORDS)),
+    Parameter::new(
+        "max_bin",
+        "max",
+        ValueKind::Number,
+        "in a dialect of Linux: an arrival is dropped if all of its bins have at least this many packets",
+    )
+    .whole()
+    .from(1.0)
+    .to(1_250_000.0)
+    .source(LINUX),
     Parameter::new("penalty_rate", "", ValueKind::Number, "packets a second that pass the penalty box")
         .from(0.0)
         .source(LINUX),
@@ -124,7 +142,13 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         .from(0.0)
         .source(LINUX),
     ECN,
+    Parameter::new("dialect", "", ValueKind::Choice, "arithmetic, bins and clock: the paper's, or Linux's")
+        .or(&names(&DIALECT_WORDS)),
 ];
+
+/// Whether it is Linux's.
+const DIALECT_WORDS: [(&str, bool); 5] =
+    [("paper", false), ("linux", true), ("linux-6.1", true), ("linux-6.12", true), ("linux-7.3", true)];
 
 const PAPER: &str = "Feng, Kandlur, Saha and Shin 2001";
 const LINUX: &str = "Linux sch_sfb.c";
@@ -143,6 +167,8 @@ pub(crate) struct Params {
     rehash: Option<Span>,
     warmup: Span,
     ecn: bool,
+    /// In the dialect of Linux.
+    linux: Option<Settings>,
 }
 
 const FULL_BIN_WORDS: [(&str, FullBin); 3] =
@@ -158,20 +184,24 @@ enum FullBin {
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let limit = reader.limit(100);
+    let is_linux = reader.word("dialect", &DIALECT_WORDS);
+    let limit = reader.limit(if is_linux { 1000 } else { 100 });
     let packets = match limit {
         Limit::Packets(n) => u64::from(n),
         Limit::Bytes(bytes) => bytes / MEAN_PACKET,
     };
-    let levels = reader.integer("levels", 2) as usize;
-    let bins = reader.integer("bins", 23) as usize;
+    let [default_levels, default_bins] = if is_linux { [LEVELS, BINS] } else { [2, 23] };
+    let levels = reader.integer("levels", default_levels as u64) as usize;
+    let bins = reader.integer("bins", default_bins as u64) as usize;
     let share = (packets + packets / 2).div_ceil(bins as u64).clamp(1, 1_000_000);
+    let default_steps =
+        if is_linux { [33, 3].map(|n| f64::from(n) / f64::from(MAX_PROB)) } else { [0.005, 0.001] };
     let shape = Shape {
         levels,
         bins,
-        bin_size: reader.integer("bin_size", share) as u32,
-        increment: reader.number("increment", 0.005),
-        decrement: reader.number("decrement", 0.001),
+        bin_size: reader.integer("bin_size", if is_linux { 20 } else { share }) as u32,
+        increment: reader.number("increment", default_steps[0]),
+        decrement: reader.number("decrement", default_steps[1]),
     };
     let full_bin = reader.word("full_bin", &FULL_BIN_WORDS);
     let penalty_rate = reader.number("penalty_rate", 10.0);
@@ -184,9 +214,41 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     if rehash.is_some_and(|rehash| warmup > rehash) {
         reader.warn("warmup is longer than rehash: the next bins learn all the time".into());
     }
-    let ecn = reader.flag("ecn", false);
+    let ecn = reader.flag("ecn", is_linux);
     let room = Room::new(limit, false);
-    Ok(Params { room, shape, full_bin, penalty_rate, penalty_burst, rehash, warmup, ecn })
+    let mut params =
+        Params { room, shape, full_bin, penalty_rate, penalty_burst, rehash, warmup, ecn, linux: None };
+    if is_linux {
+        params.linux = Some(read_linux(reader, &params, packets));
+    } else if reader.is_set("max_bin") {
+        reader.error("max_bin", "max_bin needs a dialect of Linux".into(), "nothing, or dialect = \"linux\"");
+    }
+    Ok(params)
+}
+
+/// Return the parameters in the units of Linux.
+fn read_linux(reader: &mut ParameterReader<'_>, params: &Params, limit: u64) -> Settings {
+    let Shape { levels, bins, bin_size, increment, decrement } = params.shape;
+    for (key, found, has) in [("levels", levels, LEVELS), ("bins", bins, BINS)] {
+        if found != has {
+            reader.error(key, format!("{key} = {found} is not that of Linux"), &has.to_string());
+        }
+    }
+    if params.full_bin != FullBin::All {
+        reader.error("full_bin", "Linux drops an arrival if all of its bins are too full".into(), "all");
+    }
+    Settings {
+        limit: u32::try_from(limit).unwrap_or(u32::MAX),
+        bin_size,
+        max_bin: reader.integer("max_bin", 25) as u32,
+        increment: units(increment),
+        decrement: units(decrement),
+        penalty_rate: params.penalty_rate as u32,
+        penalty_burst: params.penalty_burst as u32,
+        rehash: params.rehash.map_or(0, jiffies),
+        warmup: jiffies(params.warmup),
+        ecn: params.ecn,
+    }
 }
 
 /// The discipline; see the module text.
@@ -206,6 +268,8 @@ pub struct FairBlue {
     /// p_min of the last arrival.
     p_min: f64,
     penalized: u64,
+    /// All of it in the dialect of Linux.
+    linux: Option<Box<LinuxSfb>>,
 }
 
 impl<P: Copy> Sfb<P> {
@@ -220,6 +284,7 @@ impl<P: Copy> Sfb<P> {
             penalty: PenaltyBox::new(params.penalty_burst),
             p_min: 0.0,
             penalized: 0,
+            linux: params.linux.as_ref().map(|settings| Box::new(LinuxSfb::new(settings))),
         })
     }
 }
@@ -242,6 +307,9 @@ impl FairBlue {
 
 impl Decide for FairBlue {
     fn decide<P>(&mut self, now: Time, meta: &Meta, waiting: Backlog, host: &mut impl Host<P>) -> Verdict {
+        if let Some(linux) = &mut self.linux {
+            return linux.decide(now, meta, waiting.packets, host);
+        }
         let teaches = self.change_hash(now);
         let Self { params, sets: [bins, next], .. } = self;
         bins.learn(&params.shape, meta.flow);
@@ -274,19 +342,29 @@ impl Decide for FairBlue {
     }
 
     fn joins(&mut self, meta: &Meta) {
+        if let Some(linux) = &mut self.linux {
+            return linux.joins();
+        }
         self.flows.push_back(meta.flow);
         self.sets.iter_mut().for_each(|set| set.add(&self.params.shape, meta.flow));
     }
 
     fn leaves(&mut self, _now: Time, meta: &Meta, _left: Backlog) {
+        if let Some(linux) = &mut self.linux {
+            return linux.leaves();
+        }
         self.flows.pop_front();
         self.sets.iter_mut().for_each(|set| set.take(&self.params.shape, meta.flow));
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {
-        out(Gauge::State("p_min"), self.p_min);
-        out(Gauge::State("closed_bins"), self.sets[0].closed(&self.params.shape));
-        out(Gauge::State("penalized"), self.penalized as f64);
+        let (p_min, closed, penalized) = match &self.linux {
+            Some(linux) => (linux.p_min(), linux.closed(), linux.penalized),
+            None => (self.p_min, self.sets[0].closed(&self.params.shape), self.penalized),
+        };
+        out(Gauge::State("p_min"), p_min);
+        out(Gauge::State("closed_bins"), closed);
+        out(Gauge::State("penalized"), penalized as f64);
     }
 }
 

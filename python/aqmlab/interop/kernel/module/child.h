@@ -87,7 +87,7 @@ static void tap_destroy(struct Qdisc *sch)
 }
 
 /* Return the tap whose child has this timer in its private data; NULL without one. */
-static struct Qdisc *tap_of(const struct timer_list *timer)
+static struct Qdisc *tap_of(const void *timer)
 {
 	struct Qdisc *found = NULL;
 	struct tap_private *private;
@@ -97,7 +97,7 @@ static struct Qdisc *tap_of(const struct timer_list *timer)
 		struct Qdisc *child = private->child;
 		const void *data = qdisc_priv(child);
 
-		if ((const void *)timer >= data && (const void *)timer < data + child->ops->priv_size)
+		if (timer >= data && timer < data + child->ops->priv_size)
 			found = private->sch;
 	}
 	spin_unlock_bh(&tap_all_lock);

@@ -15,6 +15,7 @@
  * net/codel.h, is logged too.
  */
 #include <linux/build_bug.h>
+#include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -150,7 +151,7 @@ u32 aqmlab_flow_hash_from_keys(struct flow_keys *keys)
 }
 EXPORT_SYMBOL(aqmlab_flow_hash_from_keys);
 
-/* Time in jiffies at the beginning of the call, or of the last one. */
+/* Time in jiffies at the beginning of the call, or of the last one; at first, when the tap was loaded. */
 unsigned long aqmlab_jiffies;
 EXPORT_SYMBOL(aqmlab_jiffies);
 
@@ -472,51 +473,104 @@ static struct sk_buff *tap_peek(struct Qdisc *sch)
 }
 
 /* Timers of children, and their functions; a new one takes the oldest place. */
-static struct {
-	struct timer_list *timer;
-	void (*function)(struct timer_list *timer);
+static struct tap_timer {
+	const void *timer;
+	union {
+		void (*function)(struct timer_list *timer);
+		enum hrtimer_restart (*high_resolution)(struct hrtimer *timer);
+	};
 } tap_timers[TAP_TIMERS];
 static unsigned int tap_timers_made;
 
-void aqmlab_timer_init_key(struct timer_list *timer, void (*function)(struct timer_list *timer),
-			   unsigned int flags, const char *name, struct lock_class_key *key);
-
-/* Run the function of a child's timer, and log it as a call. */
-static void tap_on_timer(struct timer_list *timer)
+/* Return the place of a timer; the last one of an unknown timer. */
+static struct tap_timer *tap_timer_of(const void *timer)
 {
-	struct Qdisc *sch = tap_of(timer);
-	union tap_entry entry = { };
-	struct tap_call *call;
 	unsigned int at;
 
 	for (at = 0; at < TAP_TIMERS - 1 && tap_timers[at].timer != timer; at++)
 		;
-	if (!sch) {
-		tap_timers[at].function(timer);
-		return;
-	}
-	call = tap_begin(sch);
-	tap_timers[at].function(timer);
+	return &tap_timers[at];
+}
+
+/* Return a place for a timer. */
+static struct tap_timer *tap_timer_new(const void *timer)
+{
+	struct tap_timer *place = tap_timer_of(timer);
+
+	if (place->timer != timer)
+		place = &tap_timers[tap_timers_made++ % TAP_TIMERS];
+	place->timer = timer;
+	return place;
+}
+
+/* Log the call of a timer. */
+static void tap_append_timer(struct Qdisc *sch, struct tap_call *call)
+{
+	union tap_entry entry = { };
+
 	entry.tap.span_ns = tap_end(call);
 	entry.tap.packet = cpu_to_le32(TAP_NOBODY);
 	if (((struct tap_private *)qdisc_priv(sch))->logs)
 		tap_append(sch, &entry, AQMLAB_TAP_TIMER, call);
 }
 
+/* Run the function of a child's timer, and log it as a call. */
+static void tap_on_timer(struct timer_list *timer)
+{
+	struct tap_timer *place = tap_timer_of(timer);
+	struct Qdisc *sch = tap_of(timer);
+	struct tap_call *call;
+
+	if (!sch) {
+		place->function(timer);
+		return;
+	}
+	call = tap_begin(sch);
+	place->function(timer);
+	tap_append_timer(sch, call);
+}
+
+void aqmlab_timer_init_key(struct timer_list *timer, void (*function)(struct timer_list *timer),
+			   unsigned int flags, const char *name, struct lock_class_key *key);
+
 void aqmlab_timer_init_key(struct timer_list *timer, void (*function)(struct timer_list *timer),
 			   unsigned int flags, const char *name, struct lock_class_key *key)
 {
-	unsigned int at;
-
-	for (at = 0; at < TAP_TIMERS && tap_timers[at].timer != timer; at++)
-		;
-	if (at == TAP_TIMERS)
-		at = tap_timers_made++ % TAP_TIMERS;
-	tap_timers[at].timer = timer;
-	tap_timers[at].function = function;
+	tap_timer_new(timer)->function = function;
 	timer_init_key(timer, tap_on_timer, flags, name, key);
 }
 EXPORT_SYMBOL(aqmlab_timer_init_key);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+/* The same of timers of high resolution, which dualpi2 has. */
+static enum hrtimer_restart tap_on_hrtimer(struct hrtimer *timer)
+{
+	struct tap_timer *place = tap_timer_of(timer);
+	struct Qdisc *sch = tap_of(timer);
+	enum hrtimer_restart again;
+	struct tap_call *call;
+
+	if (!sch)
+		return place->high_resolution(timer);
+	call = tap_begin(sch);
+	again = place->high_resolution(timer);
+	tap_append_timer(sch, call);
+	return again;
+}
+
+void aqmlab_hrtimer_setup(struct hrtimer *timer,
+			  enum hrtimer_restart (*function)(struct hrtimer *timer),
+			  clockid_t clock, enum hrtimer_mode mode);
+
+void aqmlab_hrtimer_setup(struct hrtimer *timer,
+			  enum hrtimer_restart (*function)(struct hrtimer *timer),
+			  clockid_t clock, enum hrtimer_mode mode)
+{
+	tap_timer_new(timer)->high_resolution = function;
+	hrtimer_setup(timer, tap_on_hrtimer, clock, mode);
+}
+EXPORT_SYMBOL(aqmlab_hrtimer_setup);
+#endif
 
 static struct Qdisc_ops tap_ops __read_mostly = {
 	.id		= TAP_KIND,
@@ -535,6 +589,7 @@ static int __init tap_module_init(void)
 {
 	int error;
 
+	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	tap_calls = vzalloc(array_size(nr_cpu_ids, sizeof(*tap_calls)));
 	if (!tap_calls)
 		return -ENOMEM;

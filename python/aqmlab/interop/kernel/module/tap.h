@@ -29,9 +29,9 @@
 #define AQMLAB_TAP_JIFFIES	8	/* jiffies before the call, of sfb alone */
 
 /*
- * A reset has the name of the child from byte 24 on, and in count the jiffies of the last call. CoDel's state has the words
- * first_above_time, drop_next, count, lastcount, rec_inv_sqrt and dropping; its settings target, interval, limit, mtu,
- * ecn, ce_threshold, and 1 if that is off.
+ * A reset has the name of the child from byte 24 on, and in count the jiffies of the last call; before the first one,
+ * those when the tap was loaded. CoDel's state has the words first_above_time, drop_next, count, lastcount, rec_inv_sqrt
+ * and dropping; its settings target, interval, limit, mtu, ecn, ce_threshold, and 1 if that is off.
  */
 
 /* Values of a record. */

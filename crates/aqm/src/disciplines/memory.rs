@@ -1,8 +1,10 @@
-//! The memory of waiting packets, which `memlimit` bounds.
+//! The memory of waiting packets, which `memlimit` bounds in CAKE and in Linux's DualPI2, and `memory_limit` in FQ-CoDel.
 //!
 //! Linux counts a packet by its buffer (`truesize`): the frame with its 14 bytes of Ethernet, 64 bytes of headroom and 320 bytes that
 //! describe fragments take a power of two, and the description of the packet 256 bytes more. A packet of 1500 bytes takes 2304 bytes, an
 //! acknowledgement of 40 bytes 768.
+
+use crate::{Host, Packet};
 
 /// Bytes around a packet in its buffer: Ethernet's header, headroom, and the description of fragments.
 const AROUND: u32 = 14 + 64 + 320;
@@ -11,7 +13,7 @@ const DESCRIPTION: u32 = 256;
 
 /// How the memory of a packet is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum MemoryUnit {
+pub(crate) enum MemoryUnit {
     /// As Linux.
     #[default]
     TrueSize,
@@ -32,6 +34,12 @@ impl MemoryUnit {
             }
             Self::Length => bytes.into(),
         }
+    }
+
+    /// Return the bytes that a packet counts: those that a kernel logged, where a log is replayed.
+    #[inline]
+    pub fn of_packet<P>(self, packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
+        host.logged(packet).map_or_else(|| self.of(packet.meta.bytes), |known| known.memory.into())
     }
 }
 

@@ -29,14 +29,14 @@ impl Host<u32> for Counts {
     }
 }
 
-fn queue(set: &[(&str, Value)], p: f64) -> DualPi2<u32> {
+fn queue(set: &[(&str, Value)], p: f64) -> Rfc<u32> {
     let mut spec = Spec::new("dualpi2").expect("a preset");
     for (key, value) in set {
         spec.set(key, value.clone()).expect("a valid value");
     }
     let link = LinkContext { rate: Rate(1_000_000_000), delay: Span::ZERO };
     let mut reader = ParameterReader::new(&spec, link);
-    let mut queue = DualPi2::new(&read(&mut reader).expect("valid"));
+    let mut queue = Rfc::new(&Params::read(&mut reader));
     queue.base.p = p;
     queue
 }
@@ -47,7 +47,7 @@ fn packet(ecn: Ecn, arrival: Time) -> Packet<u32> {
 }
 
 /// Return the counts of `n` packets that do not wait: they come and leave at 1 ms, before the controller's first step.
-fn pass(queue: &mut DualPi2<u32>, ecn: Ecn, n: u32) -> Counts {
+fn pass(queue: &mut Rfc<u32>, ecn: Ecn, n: u32) -> Counts {
     let mut counts = Counts::default();
     let now = Time::from_secs(0.001);
     (0..n).for_each(|_| queue.enqueue(now, packet(ecn, now), &mut counts));
@@ -197,9 +197,8 @@ fn low_latency_comes_first_and_classic_gets_its_share() {
 fn the_credit_counts_while_both_wait_and_resets_on_idle() {
     let mut queue = queue(&[], 0.0);
     let mut counts = Counts::default();
-    let mut take =
-        |queue: &mut DualPi2<u32>, n| (0..n).map(|_| queue.dequeue(Time::ZERO, &mut counts)).last();
-    let put = |queue: &mut DualPi2<u32>, ecn, n| {
+    let mut take = |queue: &mut Rfc<u32>, n| (0..n).map(|_| queue.dequeue(Time::ZERO, &mut counts)).last();
+    let put = |queue: &mut Rfc<u32>, ecn, n| {
         (0..n).for_each(|_| queue.enqueue(Time::ZERO, packet(ecn, Time::ZERO), &mut Counts::default()));
     };
     put(&mut queue, Ecn::Ect1, 30);

@@ -14,13 +14,21 @@
 //! lists, where RFC 8290 and ns-3 have it among the old. The steps of a queue's controller are computed when the
 //! queue is next used, each for its time on one grid for all, so that idle queues cost nothing.
 //!
+//! `dialect = "linux"` computes as Linux does, in integers ([`linux`](super::pie::linux)): a timer computes the steps of 2048 queues at
+//! a time, and ECN marks up to `mark_up_to` in whole percent (`ecn_prob`). The kernel's `memory_limit` only counts packets that pass
+//! it; it drops none, so that there is no such parameter here.
+//!
 //! Drop reasons are those of [`pie`](super::pie); gauges are PIE's for the queue that was served last.
+
+mod controls;
 
 use aqmlab_units::Time;
 
+use controls::Controls;
+
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
-use super::pie::{self, Control, ControlLaw, read_law};
+use super::pie::{self, Law};
 use super::{Named, ParameterReader, joined};
 use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room};
 
@@ -40,24 +48,24 @@ pub(super) const PARAMETERS: &[Parameter] =
 #[derive(Clone, Debug)]
 pub(crate) struct Params {
     room: Room,
-    law: ControlLaw,
+    law: Law,
     shape: Shape,
 }
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(10_240), false);
-    Ok(Params { room, law: read_law(reader), shape: Shape::read(reader) })
+    Ok(Params { room, law: Law::read(reader, pie::linux::by_percent), shape: Shape::read(reader) })
 }
 
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
 pub struct FqPie<P> {
-    params: Params,
+    room: Room,
     hash: Hash,
     queues: FlowQueues<P>,
     rounds: Rounds,
-    controls: Vec<Control>,
+    controls: Controls,
     /// The queue that was used last.
     last: usize,
 }
@@ -67,39 +75,51 @@ impl<P: Copy + Default> FqPie<P> {
     pub(super) fn new(params: &Params) -> Self {
         let shape = params.shape;
         Self {
-            params: params.clone(),
+            room: params.room,
             hash: shape.hash(),
             queues: shape.flow_queues(),
             rounds: shape.rounds(true),
-            controls: vec![Control::new(&params.law); shape.queues()],
+            controls: Controls::new(params.law, shape.queues()),
             last: 0,
         }
     }
 }
 
+impl<P: Copy + Default> FqPie<P> {
+    /// Let no step run by itself, in the dialect of Linux: a replay calls [`FqPie::timer`].
+    pub(crate) fn stop_timer(&mut self) {
+        self.controls.stop_timer();
+    }
+
+    /// Compute a batch of steps of the dialect of Linux: the kernel's timer has expired.
+    pub(crate) fn timer(&mut self) {
+        self.controls.step(&self.queues);
+    }
+}
+
 impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
     fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
-        let queue = self.hash.queue(packet.meta.flow, host);
-        let Self { params: Params { room, law, .. }, queues, rounds, controls, last, .. } = self;
-        let (control, before) = (&mut controls[queue], queues.backlog(queue));
+        let queue = self.hash.queue_of(&packet, host);
+        let Self { room, queues, rounds, controls, last, .. } = self;
+        let before = queues.backlog(queue);
         *last = queue;
-        control.catch_up(law, now, before);
+        controls.catch_up(queue, now, before);
         if room.is_full_for(queues.total(), packet.meta.bytes) {
-            control.overflowed();
+            controls.overflowed(queue);
             return host.dropped(packet, DropReason::OVERFLOW);
         }
-        if control.decide(law, &packet.meta, before, host).carry_out(&mut packet, host) {
+        if controls.decide(queue, &packet.meta, before, host).carry_out(&mut packet, host) {
             queues.push(queue, packet);
             rounds.arrived(queue);
         }
     }
 
-    fn dequeue(&mut self, now: Time, _host: &mut impl Host<P>) -> Dequeue<P> {
-        let Self { params: Params { law, .. }, queues, rounds, controls, last, .. } = self;
+    fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
+        let Self { queues, rounds, controls, last, .. } = self;
         while let Some(queue) = rounds.next_queue() {
-            controls[queue].catch_up(law, now, queues.backlog(queue));
+            controls.catch_up(queue, now, queues.backlog(queue));
             if let Some(packet) = queues.pop(queue) {
-                controls[queue].departed(law, now, &packet.meta, queues.backlog(queue));
+                controls.departed(queue, now, &packet.meta, queues.backlog(queue), || host.clock(now));
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
                 return Dequeue::Packet(packet);
@@ -109,11 +129,19 @@ impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
         Dequeue::Empty
     }
 
+    fn next_timer(&self) -> Option<Time> {
+        self.controls.next_timer()
+    }
+
+    fn on_timer(&mut self, now: Time, _host: &mut impl Host<P>) {
+        self.controls.on_timer(now, &self.queues);
+    }
+
     fn backlog(&self) -> Backlog {
         self.queues.total()
     }
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
-        self.controls[self.last].gauges(out);
+        self.controls.gauges(self.last, out);
     }
 }
