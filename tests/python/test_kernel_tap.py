@@ -43,7 +43,7 @@ KEYS = {
     "pie": [("alpha", "0.1875"), ("beta", "1.3125"), ("max_burst", '"140ms"')],
     "fq-pie": [("quantum", '"1515B"'), ("mark_up_to", "0.05"), ("target", '"15.1ms"')],
     "dualpi2": [("coupling", "3"), ("classic_share", "0.11"), ("beta", str(820 / 256)), ("l4s_min_packets", "1")],
-    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45999B"'), ("arithmetic", '"exact"')],
+    "red": [("max_p", "0.11"), ("w_q", "0.00048828125"), ("limit", '"45000B"'), ("arithmetic", '"exact"')],
     "choke": [("max_th", "31"), ("draw_from", '"packets"'), ("candidates", "2")],
     "rio": [("averages", '"decoupled"'), ("w_q", "0.00390625"), ("idle_when", '"free"')],
 }

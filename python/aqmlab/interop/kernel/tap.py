@@ -25,10 +25,7 @@ KIND = "aqmlab_tap"
 FIRST_KIND = 32
 """The kinds of a tap's records begin here (``tap.h``)."""
 CAKE = "cake"
-TAPPED = (
-    *("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE),
-    *("red", "choke", "rio", "wred"),
-)
+TAPPED = ("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE, "red", "choke", "rio", "wred")
 """Disciplines of the core that decide as Linux's do."""
 IMPORTS = (
     *("ktime_get", "get_random_u16", "get_random_u32", "__get_random_u32_below", "get_random_bytes"),
