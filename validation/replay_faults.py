@@ -19,7 +19,8 @@ from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.live.vm.sources import compiled_source
 from csv_rows import read_rows, write_rows
-from replay_kernel import DISCIPLINES, Discipline, log_of, replayed
+from replay_kernel import DISCIPLINES, log_of, replayed
+from replayed import Discipline
 from replayed.known import KNOWN
 from replays import Row, kept, make_runs, outcome, tap_for
 

@@ -26,7 +26,7 @@ FAULTS = {
 }
 TEXT = """The core has the settings of `red` in packets, and CHOKe's array: a packet is drawn from its slots, of which
 dropped packets leave some empty, and after three empty slots the first packet is taken. The three kernels decide alike;
-Linux 6.1 scales a number of 32 bits for the draw, later ones call `get_random_u32_below`. Flows are told apart by the
+Linux 6.1 scales a number of 32 bits for the draw, later ones call `get_random_u32_below`. Flows are distinguished by the
 kernel's hash of addresses and ports.
 
 Outside of the replay: the array has the next power of two above `limit` slots. Where packets and empty slots fill it,

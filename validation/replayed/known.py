@@ -48,7 +48,7 @@ KNOWN: Mapping[str, KnownFault] = {
         (Edit("codel_peek,", "qdisc_peek_dequeued,"),),
         Case(queue=SHORT, flows=JOINED, link="20Mbps", joins=True, peeks=True),
         "A peek drops packets, and lowers the counts of the parents before the packet to return counts again as "
-        "waiting: the parent is told that the queue is empty.",
+        "waiting: the kernel notifies the parent of an empty queue.",
     ),
     "FQ-CoDel, drops at a peek": KnownFault(
         "fq-codel",

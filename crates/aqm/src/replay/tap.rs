@@ -52,8 +52,8 @@ pub(super) struct Call {
     pub tos: u8,
     /// Packets that the parent counts less those that wait, and whether it counts other bytes.
     pub apart: (i8, bool),
-    /// The parent was told that no packet waits, and one does.
-    pub told_empty: bool,
+    /// The kernel notified the parent of an empty queue, and a packet waits.
+    pub false_notice: bool,
 }
 
 /// The kind of call.
@@ -145,7 +145,7 @@ impl Call {
             outcome: bytes[57],
             tos: bytes[59],
             apart: (bytes[60] as i8, bytes[61] != 0),
-            told_empty: bytes[62] != 0,
+            false_notice: bytes[62] != 0,
         }
     }
 

@@ -142,7 +142,7 @@ impl TappedQueue {
             at.compare("backlog", call.backlog.bytes, backlog.bytes)?;
             at.compare("packets that the parent counts too many", call.apart.0, 0)?;
             at.compare("bytes that the parent counts", call.apart.1, false)?;
-            at.compare("parent told that the queue is empty", call.told_empty, false)?;
+            at.compare("notice of an empty queue", call.false_notice, false)?;
             after.map_or(Ok(()), |after| at.compare("state", after, state))?;
             Ok(counts)
         });

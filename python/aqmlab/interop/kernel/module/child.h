@@ -23,7 +23,7 @@ struct tap_private {
 	bool is_cake;
 	bool is_codel;
 	bool has_jiffies;	/* the child reads jiffies */
-	bool is_told_empty;	/* in this call */
+	bool is_notified;	/* of an empty child, in this call */
 	u32 arrived;	/* packets since the reset */
 	u8 instance;
 };
@@ -149,12 +149,12 @@ static int tap_dump_class(struct Qdisc *sch, unsigned long class, struct sk_buff
 	return 0;
 }
 
-/* The kernel tells the parents of a child that is empty, where drops lower their counts. */
+/* The kernel notifies the parents of a child that is empty, where drops lower their counts. */
 static void tap_qlen_notify(struct Qdisc *sch, unsigned long class)
 {
 	struct tap_private *private = qdisc_priv(sch);
 
-	private->is_told_empty = true;
+	private->is_notified = true;
 }
 
 static const struct Qdisc_class_ops tap_class_ops = {

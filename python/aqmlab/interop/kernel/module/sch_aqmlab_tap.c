@@ -242,7 +242,7 @@ static struct tap_call *tap_begin(struct Qdisc *sch)
 	struct tap_call *call = &tap_calls[smp_processor_id()];
 
 	call->count = 0;
-	private->is_told_empty = false;
+	private->is_notified = false;
 	call->before = ktime_get_ns();
 	WRITE_ONCE(aqmlab_jiffies, jiffies);
 	if (private->logs)
@@ -330,7 +330,7 @@ static void tap_append(struct Qdisc *sch, union tap_entry *entry, u8 kind, struc
 		tap_append_codel(sch);
 	tap->time_ns = cpu_to_le64(call->before);
 	tap->packets_apart = clamp_t(s64, packets - !!peeked, -128, 127);
-	tap->told_empty = private->is_told_empty && private->child->q.qlen;
+	tap->false_notice = private->is_notified && private->child->q.qlen;
 	tap->bytes_apart = bytes != (peeked ? qdisc_pkt_len(peeked) : 0);
 	tap->count = cpu_to_le32(call->count);
 	tap->waiting = cpu_to_le32(private->child->q.qlen);

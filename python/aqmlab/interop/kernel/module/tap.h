@@ -60,7 +60,7 @@ struct aqmlab_tap_record {
 	__u8 tos;		/* 59 code point and ECN field before an arrival, after a departure */
 	__s8 packets_apart;	/* 60 packets in the child as its parent counts them, less those in it */
 	__u8 bytes_apart;	/* 61 the parent counts other bytes */
-	__u8 told_empty;	/* 62 the parent was told in the call that the child is empty, and it is not */
+	__u8 false_notice;	/* 62 the kernel notified the parent of an empty child in the call, and it is not empty */
 	__u8 instance;		/* 63 number of the tap, where there are several */
 };
 
