@@ -43,9 +43,7 @@ TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
 KERNELS = "6.12,7.3"
 """Prefixes of further kernel releases, in addition to the release of the current image."""
-DISCIPLINES = {
-    one.aqm: one for one in (CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE, RED, CHOKE, GRED)
-}
+DISCIPLINES = {one.aqm: one for one in (CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE, RED, CHOKE, GRED)}
 DECISIONS = 100_000
 """Least decisions of a discipline in each kernel."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"
