@@ -25,9 +25,8 @@ FAULTS = {
     "no idle rule": Fault("idle times", {"queue.bottleneck.at_idle": '"none"'}),
 }
 TEXT = """The core has the settings of `red` in packets, and CHOKe's array: a packet is drawn from its slots, of which
-dropped packets leave some empty, and after three empty slots the first packet is taken. The three kernels decide alike;
-Linux 6.1 scales a number of 32 bits for the draw, later ones call `get_random_u32_below`. Flows are distinguished by the
-kernel's hash of addresses and ports.
+dropped packets leave some empty, and after three empty slots the first packet is taken. The three kernels decide alike.
+The kernel's hash of addresses and ports stands for a packet's flow.
 
 Outside of the replay: the array has the next power of two above `limit` slots. Where packets and empty slots fill it,
 `sch_choke` takes its queue for empty, and no longer sends the packets in it. That happens with a `limit` just below a

@@ -419,8 +419,6 @@ impl Host<u32> for Kernel<'_> {
         }
         match self.values.pop_front() {
             Some(Value::Below(value)) => value.into(),
-            // Linux 6.1 scales a number of 32 bits.
-            Some(Value::Uniform(value)) => (value * n as f64) as u64,
             other => {
                 self.lacks("a random number below a bound", other);
                 0
