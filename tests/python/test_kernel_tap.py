@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import replay_faults
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import replay_decisions
@@ -16,8 +17,8 @@ from aqmlab.live.vm.build import find
 from aqmlab.live.vm.headers import INSTALLED
 from aqmlab.scenario.file import Scenario
 from programs import EMULATOR, HEADERS, compiler_of, needs, needs_headers, require
-from replay_kernel import DECISIONS, DISCIPLINES, log_of, replayed, rows
-from replayed import linux
+from replay_kernel import DISCIPLINES, is_shown, log_of, replayed, rows
+from replayed.known import KNOWN
 from replays import tap_for
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
@@ -157,15 +158,17 @@ class TestRuns:
     def test_every_case_was_run_in_two_kernels_and_is_equal(self, aqm):
         found = [row for row in rows() if row["discipline"] == aqm]
         runs = [row for row in found if not row["fault"]]
-        kernels = {linux(row["kernel"]) for row in runs}
-        assert len(kernels) >= (2 if DISCIPLINES[aqm].is_in("6.12") else 1)
-        assert {(row["case"], linux(row["kernel"])) for row in runs} == {
-            (name, kernel) for name in DISCIPLINES[aqm].cases for kernel in kernels
-        }
+        assert is_shown(DISCIPLINES[aqm], runs)
         assert {row["fault"] for row in found} == {"", *DISCIPLINES[aqm].faults}
         assert all(bool(row["fault"]) == bool(row["difference"]) for row in found)
-        for kernel in kernels:
-            assert sum(int(row["decisions"] or 0) for row in runs if linux(row["kernel"]) == kernel) >= DECISIONS
+
+
+class TestKnownFaults:
+    @pytest.mark.parametrize("name", KNOWN)
+    def test_they_are_found_and_the_source_as_it_is_is_equal(self, name):
+        found = [row for row in replay_faults.rows() if row["known"] == name]
+        assert {row["source"] for row in found} == {replay_faults.AS_IT_IS, replay_faults.WITH_FAULT}
+        assert all(bool(row["difference"]) == (row["source"] == replay_faults.WITH_FAULT) for row in found)
 
 
 @needs(*EMULATOR, "gcc", "make", "objcopy")
