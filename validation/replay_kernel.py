@@ -136,7 +136,7 @@ def report() -> tuple[str, bool]:
 
 
 def is_shown(discipline: Discipline, runs: Sequence[Row]) -> bool:
-    """Whether all runs of a discipline were made, with enough decisions, in two kernels; in one, if one alone has it."""
+    """Whether all runs of a discipline were made, with enough decisions, in two kernels; in one if one alone has it."""
     kernels = [kernel for kernel in {linux(row["kernel"]) for row in runs} if _has_all(discipline, runs, kernel)]
     return len(kernels) >= (2 if discipline.is_in(OLDER) else 1)
 
