@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aqmlab.live.vm.sources import QDISCS, Edit
 from replayed import Case, tcp, udp
+from replayed.red import BYTES
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ KNOWN: Mapping[str, KnownFault] = {
         "sch_red",
         (Edit("qdisc_dequeue_peeked(child)", "child->dequeue(child)"),),
         Case(
-            queue='min_th = 5\nmax_th = 15\nmax_p = 0.02\nw_q = 0.01\nlimit = "50p"\n',
-            flows=udp("one", 700, 12) + udp("other", 1000, 10),
-            link="20Mbps",
+            queue=BYTES + 'min_th = "15000B"\nmax_th = "45000B"\nmax_p = 0.1\nw_q = 0.0078125\nlimit = "10000000B"\n',
+            flows=udp("one", 700, 14) + udp("other", 1000, 12),
+            words="red limit 10000000 min 15000 max 45000 avpkt 1000 burst 48 probability 0.1 bandwidth 25000kbit\n"
+            "netem limit 1000",
             peeks=True,
         ),
         "The packet at which the parent peeked stays in RED's own discipline, and the next one leaves in its place.",
