@@ -90,12 +90,9 @@ TEXT = """The tap also logs CoDel's settings at the start (target and interval i
 packet, ECN, CE threshold) and its state after each call: `first_above_time`, `drop_next`, `count`, `lastcount`,
 `rec_inv_sqrt` and `dropping`. All are compared; a difference is shown with the states before and after the call.
 
-Differences by design:
+Difference between kernels, which the core has as `dialect`: Linux 7.3 drops at most 256 packets in one call of
+`codel_dequeue` and then schedules the next drop from now; its drops are at least one tick apart.
 
-* **Drops per call.** Linux 7.3 drops at most 256 packets in one call of `codel_dequeue` and then schedules the next
-  drop from now; Linux 6.1 and the core have no such bound.
-* **Least distance of drops.** In Linux 7.3 drops are at least one tick apart. In Linux 6.1 and the core
-  `interval/sqrt(count)` may be 0 ticks.
-* **Wrapping times.** Linux has ticks of 32 bits, which wrap after 4398 s, the core of 64 bits. A `first_above_time` of
-  exactly 0 means "not set" in Linux."""
-CODEL = Discipline("codel", ("sch_codel",), CASES, FAULTS, TEXT)
+Difference by design: Linux has ticks of 32 bits, which wrap after 4398 s, the core of 64 bits. A `first_above_time` of
+exactly 0 means "not set" in Linux."""
+CODEL = Discipline("codel", ("sch_codel",), CASES, FAULTS, TEXT, by_kernel=True)
