@@ -27,7 +27,7 @@ CASES = {
     "idle times, TCP with ECN": Case(queue=LOW + "ecn = true\n", flows=tcp("marked", 1, ecn=True), seconds=6),
 }
 FAULTS = {
-    "min one byte more": Fault("TCP", {"queue.bottleneck.min_th": '"15001B"'}),
+    "min 10 bytes more": Fault("TCP", {"queue.bottleneck.min_th": '"15010B"'}),
     "max_p 0.1001": Fault("TCP with ECN", {"queue.bottleneck.max_p": "0.1001"}),
     "the next weight": Fault("full buffer", {"queue.bottleneck.w_q": "0.00048828125"}),
     "no harddrop": Fault("harddrop", {"queue.bottleneck.mark_forced": "true"}),
