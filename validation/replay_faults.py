@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from aqmlab.interop.kernel.tap import with_logged_imports
-from aqmlab.live.tc.tap import Tap
 from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.live.vm.sources import compiled_source
+from aqmlab.live.vm.tap import Tap
 from csv_rows import read_rows, write_rows
 from replay_kernel import DISCIPLINES, log_of, replayed
 from replayed import Discipline

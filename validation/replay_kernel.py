@@ -21,9 +21,9 @@ from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.kernel.tap import tapped_queue
 from aqmlab.live.plan import live_plan
-from aqmlab.live.tc.tap import Tap, tapped_log
 from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
+from aqmlab.live.vm.tap import Tap, tapped_log
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
 from replayed import ANOTHER, Discipline, linux, with_ecn_fields

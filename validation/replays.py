@@ -11,10 +11,10 @@ from pathlib import Path
 
 from aqmlab.interop.kernel.replay import ReplayedLog
 from aqmlab.interop.kernel.tap import with_logged_imports
-from aqmlab.live.tc.tap import Tap, tap_program
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.headers import headers
 from aqmlab.live.vm.sources import QDISCS, compiled_source
+from aqmlab.live.vm.tap import Tap, tap_program
 
 Row = dict[str, str]
 COUNTS = ("decisions", "marks", "drops")

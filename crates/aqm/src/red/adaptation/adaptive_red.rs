@@ -132,7 +132,9 @@ impl AdaptationPart for AdaptiveRed {
         let mut changed = false;
         for class in adapted {
             changed |= match class.in_integers {
-                Some(IntegerCurve::Table(table, average)) => self.step_in_integers(average, table, class.curve),
+                Some(IntegerCurve::Table(table, average)) => {
+                    self.step_in_integers(average, table, class.curve)
+                }
                 Some(IntegerCurve::Linux(line, average)) => self.step_as_linux(average, line, class.curve),
                 None => self.step_of(class.average, class.curve),
             };

@@ -2,7 +2,8 @@ use aqmlab_units::{Span, Time};
 
 use super::rate_window::RateWindow;
 use super::{
-    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, IntegerCurve, MAX_L, MAX_U, Steps,
+    ADAPT_CLOCK, ADAPT_INTERVAL, ALPHA, AdaptationContext, AdaptationPart, Adapted, IntegerCurve, MAX_L,
+    MAX_U, Steps,
 };
 use crate::ParameterError;
 #[cfg(test)]

@@ -21,7 +21,13 @@ pub struct Linux {
 impl Linux {
     /// Decide about the arrival just counted, at an average of so many units above min_th.
     #[inline]
-    pub(super) fn picks_at<P>(&mut self, count: i64, excess: u64, step: u32, host: &mut impl Host<P>) -> bool {
+    pub(super) fn picks_at<P>(
+        &mut self,
+        count: i64,
+        excess: u64,
+        step: u32,
+        host: &mut impl Host<P>,
+    ) -> bool {
         let picked = count != 0 && count.max(0) as u64 * excess >= u64::from(self.units);
         if picked || count == 0 {
             self.units = draw(host) / step;

@@ -186,7 +186,10 @@ mod tests {
         let auto = Choke { candidates: Candidates::Auto(4), draw_from };
         let m = |average| auto.draws_between(average, (10.0, 50.0));
         assert_eq!([m(10.0), m(19.9), m(20.0), m(39.9), m(40.0), m(50.0), m(70.0)], [2, 2, 4, 6, 8, 8, 8]);
-        assert_eq!(Choke { candidates: Candidates::Fixed(1), draw_from }.draws_between(70.0, (10.0, 50.0)), 1);
+        assert_eq!(
+            Choke { candidates: Candidates::Fixed(1), draw_from }.draws_between(70.0, (10.0, 50.0)),
+            1
+        );
     }
 
     /// Returns these numbers as the slots that are drawn.
