@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from aqmlab.interop.kernel.export import plan_and_link
@@ -85,6 +85,24 @@ class Case:
     joins: bool = False
     filters: bool = False
     peeks: bool = False
+
+
+def settings_and_traffic(
+    runs: Iterable[tuple[str, str, int]], settings: Mapping[str, str], traffic: Mapping[str, str]
+) -> dict[str, Case]:
+    """Return runs over a link of 20 Mbit/s by the names of their settings and traffic, and their length in s.
+
+    The queue marks where the traffic has ECN.
+    """
+    return {
+        f"{name}; {flows}": Case(
+            queue=settings[name] + ("ecn = true\n" if "ECN" in flows else ""),
+            flows=traffic[flows],
+            seconds=seconds,
+            link="20Mbps",
+        )
+        for name, flows, seconds in runs
+    }
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from replayed import Case, Discipline, Fault, tcp, udp
+from replayed import Discipline, Fault, settings_and_traffic, tcp, udp
 
 TICK_S = 1.024e-6
 TRAFFIC = {
@@ -39,15 +39,7 @@ RUNS = (
     ("CE threshold 2 ms", "TCP with ECN", 4),
 )
 """Settings, traffic and length in s; the queue marks where the traffic has ECN."""
-CASES = {
-    f"{settings}; {traffic}": Case(
-        queue=SETTINGS[settings] + ("ecn = true\n" if "ECN" in traffic else ""),
-        flows=TRAFFIC[traffic],
-        seconds=seconds,
-        link="20Mbps",
-    )
-    for settings, traffic, seconds in RUNS
-}
+CASES = settings_and_traffic(RUNS, SETTINGS, TRAFFIC)
 STATE, RESET, KIND, LENGTH, WORDS = 39, 35, 56, 64, 24
 """Kinds of a tap's records, place of the kind, length of a record, and place of a state's words (``tap.h``)."""
 TARGET, INTERVAL, MAX_PACKET = 0, 1, 3

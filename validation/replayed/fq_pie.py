@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replayed import Case, Discipline, Fault, tcp, udp
+from replayed import Discipline, Fault, settings_and_traffic, tcp, udp
 from replayed.pie import MODULES
 
 TRAFFIC = {
@@ -11,7 +11,6 @@ TRAFFIC = {
     "UDP, 200 % load": udp("one", 700, 20) + udp("other", 1000, 10, 2),
     "UDP and TCP": udp("one", 500, 12) + udp("many", 300, 0.5, 16) + tcp("plain", 3) + tcp("marked", 3, ecn=True),
 }
-"""At a link of 20 Mbit/s."""
 SETTINGS = {
     "default": "",
     "flows 5000, quantum 300": 'queues = 5000\nquantum = "300B"\n',
@@ -24,15 +23,7 @@ RUNS = (
     ("flows 2, bytemode", "TCP", 6),
 )
 """Settings, traffic and length in s; the queue marks where the traffic has ECN."""
-CASES = {
-    f"{settings}; {traffic}": Case(
-        queue=SETTINGS[settings] + ("ecn = true\n" if "ECN" in traffic else ""),
-        flows=TRAFFIC[traffic],
-        seconds=seconds,
-        link="20Mbps",
-    )
-    for settings, traffic, seconds in RUNS
-}
+CASES = settings_and_traffic(RUNS, SETTINGS, TRAFFIC)
 FAULTS = {
     "quantum one byte more": Fault("default; TCP with ECN", {"queue.bottleneck.quantum": '"1515B"'}),
     "target 10 us longer": Fault("default; TCP with ECN", {"queue.bottleneck.target": '"15.01ms"'}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replayed import Case, Discipline, Fault, tcp, udp
+from replayed import Discipline, Fault, settings_and_traffic, tcp, udp
 
 TRAFFIC = {
     "TCP": tcp("one", 3) + tcp("other", 3),
@@ -11,7 +11,6 @@ TRAFFIC = {
     "UDP, 200 % load": udp("one", 700, 20) + udp("other", 1000, 20),
     "TCP and small UDP": udp("one", 200, 6) + tcp("other", 6),
 }
-"""At a link of 20 Mbit/s."""
 SETTINGS = {
     "default": "",
     "bytemode": "byte_mode = true\n",
@@ -26,15 +25,7 @@ RUNS = (
     ("dq_rate_estimator", "TCP with ECN", 6),
 )
 """Settings, traffic and length in s; the queue marks where the traffic has ECN."""
-CASES = {
-    f"{settings}; {traffic}": Case(
-        queue=SETTINGS[settings] + ("ecn = true\n" if "ECN" in traffic else ""),
-        flows=TRAFFIC[traffic],
-        seconds=seconds,
-        link="20Mbps",
-    )
-    for settings, traffic, seconds in RUNS
-}
+CASES = settings_and_traffic(RUNS, SETTINGS, TRAFFIC)
 FAULTS = {
     "target 10 us longer": Fault("default; TCP with ECN", {"queue.bottleneck.target": '"15.01ms"'}),
     "beta a sixteenth larger": Fault("default; TCP", {"queue.bottleneck.beta": "1.3125"}),
