@@ -189,15 +189,6 @@ impl<P: Copy + Default> FqCoDel<P> {
         self.has_cut_own
     }
 
-    /// Return the queue of an arriving packet.
-    #[inline]
-    fn classify(&mut self, packet: &Packet<P>, host: &mut impl Host<P>) -> usize {
-        match host.logged(packet) {
-            Some(logged) => scaled(logged.flow, self.params.shape.queues()),
-            None => self.hash.queue(packet.meta.flow, host),
-        }
-    }
-
     /// Make room by dropping from the longest queue. Return its number.
     fn make_room(&mut self, host: &mut impl Host<P>) -> usize {
         let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
@@ -225,11 +216,6 @@ impl<P: Copy + Default> FqCoDel<P> {
     }
 }
 
-/// Return `hash` scaled to 0 to `queues` - 1 (Linux `reciprocal_scale`).
-fn scaled(hash: u32, queues: usize) -> usize {
-    ((u64::from(hash) * queues as u64) >> 32) as usize
-}
-
 /// Return the memory that a packet takes.
 fn memory_of<P>(packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
     let logged = host.logged(packet).map(|logged| u64::from(logged.memory));
@@ -239,7 +225,7 @@ fn memory_of<P>(packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
 impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
     fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
         let mut is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
-        let queue = self.classify(&packet, host);
+        let queue = self.hash.queue_of(&packet, host);
         if let Some(memory_limit) = self.params.memory_limit {
             self.memory += memory_of(&packet, host);
             is_full |= self.memory > memory_limit;
@@ -382,7 +368,6 @@ mod tests {
 
     #[test]
     fn hashes_and_memory_of_a_log_are_the_kernels() {
-        assert_eq!([0, 1 << 22, u32::MAX].map(|hash| scaled(hash, 1024)), [0, 1, 1023]);
         let word = |word: &str| Value::Word(word.into());
         let mut queue = queue(&[("dialect", word("linux")), ("memory_limit", Value::Bytes(3999))]);
         let mut host = Kernel::default();

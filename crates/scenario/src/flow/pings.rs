@@ -13,6 +13,8 @@ use crate::shape::{Key, Kind};
 use super::transport::UDP;
 
 pub(super) const KEY: &str = "measures";
+/// The discipline that reads delays.
+const CAKE: &str = "cake";
 
 pub(super) fn key() -> Key {
     let doc = "UDP: a link on the way there or back. Each packet is answered, and the answers bring the one-way delays of that way to the \
@@ -60,9 +62,13 @@ pub(crate) fn check(
             let message = format!("{name} is on neither way of the flow");
             section
                 .error(KEY, Complaint::new(message).allowed("a link between its ends, which are not random"));
-        } else if !queue.reads_delays() {
-            let message = format!("has no effect: the queue of {name} reads no delays");
-            section.warning(KEY, Complaint::new(message).allowed("a link whose queue has autorate = true"));
+        } else if queue.preset != CAKE {
+            // CAKE without autorate is a comparison with it.
+            let message = format!("has no effect: {} at {name} reads no delays", queue.preset);
+            section.warning(
+                KEY,
+                Complaint::new(message).allowed("a link whose queue is cake, with autorate = true"),
+            );
         }
     }
     let is_read = |section: &Section<'_>| {

@@ -25,6 +25,14 @@ fn settings() {
     accepted(&controlled(), &[]);
     // A file that turns it off may keep its settings.
     accepted(&exchange(&controlled(), "autorate = true", "autorate = false"), &[]);
+    let cake =
+        controlled().lines().skip_while(|line| !line.contains("cake")).take(5).collect::<Vec<_>>().join("\n");
+    accepted(
+        &exchange(&controlled(), &cake, r#"aqm = "red""#),
+        &[
+            "net.toml:23:12: flow.ping.measures: has no effect: red at bottleneck reads no delays (allowed: a link whose queue is cake, with autorate = true)",
+        ],
+    );
     refused(
         &controlled(),
         "autorate = true",

@@ -18,7 +18,7 @@ impl Hash {
     /// The queue of a packet: of its flow, or of the hash that a kernel logged.
     pub fn queue_of<P>(&mut self, packet: &Packet<P>, host: &mut impl Host<P>) -> usize {
         match host.logged(packet) {
-            Some(logged) => ((u64::from(logged.flow) * u64::from(self.queues)) >> 32) as usize,
+            Some(logged) => scaled(logged.flow, self.queues),
             None => self.queue(packet.meta.flow, host),
         }
     }
@@ -29,6 +29,11 @@ impl Hash {
         let hash = mix(u64::from(flow).wrapping_add(mix(key)));
         ((u128::from(hash) * u128::from(self.queues)) >> 64) as usize
     }
+}
+
+/// Return `hash` scaled to 0 to `queues` - 1 (Linux `reciprocal_scale`).
+fn scaled(hash: u32, queues: u32) -> usize {
+    ((u64::from(hash) * u64::from(queues)) >> 32) as usize
 }
 
 #[cfg(test)]
@@ -64,6 +69,11 @@ mod tests {
         // Chi-square of 63 degrees: its mean is 63, its standard deviation 11.2.
         let chi2: f64 = counts.iter().map(|n| libm::pow(f64::from(*n) - 1000.0, 2.0) / 1000.0).sum();
         assert!(chi2 < 63.0 + 5.0 * 11.2, "{chi2}");
+    }
+
+    #[test]
+    fn hashes_of_a_kernel_are_scaled() {
+        assert_eq!([0, 1 << 22, u32::MAX].map(|hash| scaled(hash, 1024)), [0, 1, 1023]);
     }
 
     #[test]
