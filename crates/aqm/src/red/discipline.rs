@@ -261,7 +261,7 @@ impl<P: Copy> Red<P> {
     /// Update the averages of the class with the queue that the arrival finds.
     #[inline(always)]
     fn update_averages(&mut self, now: Time, class: usize) {
-        let idle_ended = core::mem::replace(&mut self.idle_ended, self.idles_by_dequeue);
+        let idle_ended = self.idles_by_dequeue && core::mem::replace(&mut self.idle_ended, true);
         let Self { params, averages, serving, .. } = self;
         let Dialect { idle_when, in_service_counts, .. } = params.dialect;
         let in_bytes = params.byte_mode.is_some();
@@ -498,8 +498,11 @@ impl<P: Copy> Red<P> {
     #[inline(never)]
     fn serve(&mut self, now: Time, next: Option<(usize, u32)>) {
         let before = core::mem::replace(&mut self.serving, next);
-        if core::mem::take(&mut self.idle_ended) && next.is_none() && self.waiting.packets == 0 {
-            self.averages[0].idle_since = now;
+        if self.idle_ended {
+            self.idle_ended = false;
+            if next.is_none() && self.waiting.packets == 0 {
+                self.averages[0].idle_since = now;
+            }
         }
         // Idleness begins with the end of the last service, or in ns-2's DiffServ module with its start.
         let ended = match self.params.dialect.idle_when {
