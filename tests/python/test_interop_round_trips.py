@@ -62,6 +62,8 @@ WORDS: dict[str, st.SearchStrategy[Any]] = {
     "mode": st.sampled_from(["packets", "bytes"]),
     "delay": st.sampled_from(["departure-rate", "timestamp"]),
     "hash_key": st.just("random") | WHOLE,
+    "overload": st.sampled_from(["drop", "overflow"]),
+    "decide": st.sampled_from(["leaving", "arriving"]),
     "w_q": st.floats(2**-16, 0.7),
     "rate_bps": st.floats(1e4, 1e11),
     "alpha": st.floats(0.01, 2),
