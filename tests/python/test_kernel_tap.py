@@ -94,6 +94,12 @@ class TestRecordedLogs:
         with pytest.raises(InputError, match=r'no tap logs aqm = "rem" \(allowed: "codel", '):
             replay_decisions(other, recorded("codel"))
 
+    def test_another_dialect_is_an_error(self):
+        with pytest.raises(
+            InputError, match=r'queue\.bottleneck\.dialect: "rfc8289" is not that of the log \(allowed: "linux"\)$'
+        ):
+            replay_decisions(case("codel", dialect='"rfc8289"'), recorded("codel"))
+
 
 class TestCoDelsSettings:
     """The tap logs the settings and the state of CoDel."""

@@ -87,7 +87,7 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     Raises
     ------
     InputError
-        If the core has no dialect of Linux for this discipline.
+        If the core has no dialect of Linux for this discipline, or the queue has another dialect.
     """
     if link.aqm not in TAPPED:
         allowed = ", ".join(f'"{name}"' for name in TAPPED)
@@ -97,8 +97,11 @@ def tapped_queue(scenario: Scenario, link: Link) -> KernelQueue:
     table = dict(scenario.queue_table(link.queue))
     if link.aqm == CAKE:
         table["overhead"] = int(table.get("overhead", 0)) - ETHERNET_HEADER
-    elif not str(table.get("dialect")).startswith("linux"):
-        table["dialect"] = "linux"
+    elif not str(table.setdefault("dialect", "linux")).startswith("linux"):
+        raise InputError(
+            f'{scenario.filename}: queue.{link.queue}.dialect: "{table["dialect"]}" is not that of the log '
+            f'(allowed: "linux")'
+        )
     return KernelQueue(scenario, link, json.dumps(table), {}, chosen_name="tap")
 
 
