@@ -95,7 +95,7 @@ pub trait Host<P> {
     fn clock(&mut self, now: Time) -> Time {
         now
     }
-    /// Return the hash of a flow under a key, which is drawn if there is none.
+    /// Return the hash of a flow under a key; draw the key first if it is `None`.
     fn keyed_hash(&mut self, flow: u32, key: &mut Option<u64>) -> u32 {
         let key = *key.get_or_insert_with(|| self.below(1 << 53));
         crate::disciplines::keyed_hash(flow, key)

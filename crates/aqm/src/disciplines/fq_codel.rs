@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(queue.memory, 2304);
     }
 
-    /// Serve a queue whose only packet waited too long. It is found empty, and its next packet waits too long at once.
+    /// Serve a queue with one packet beyond the target, then the empty queue, then its next packet beyond the target.
     #[test]
     fn linux_6_12_keeps_the_interval_of_an_empty_queue() {
         for (dialect, dropped) in [("linux-6.1", vec![]), ("linux-6.12", vec![1])] {

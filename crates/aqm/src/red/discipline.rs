@@ -66,7 +66,7 @@ impl ClassState {
         Self { linux: Some(Box::new(curve)), ..self }
     }
 
-    /// Return whether the arrival just counted is dropped or marked; `excess`, in Linux's arithmetic, is what the average is above min_th.
+    /// Return whether the arrival just counted is dropped or marked; `excess` is the average less min_th, in Linux's arithmetic.
     #[inline]
     fn picks<P>(&mut self, p_b: f64, excess: Option<u64>, bytes: u32, host: &mut impl Host<P>) -> bool {
         match (&self.linux, excess) {

@@ -10,7 +10,7 @@
 //! Differences from RFC 9332, all of which are here too:
 //!
 //! * A packet is hit where a random number of 32 bits is at most the probability, in C and in overload where two are.
-//! * There is overload where `k p'` is above 1, in C too, whose packets are then dropped without a mark.
+//! * A `k p'` above 1 is overload of both queues: packets of C too are dropped without a mark.
 //! * L's native AQM marks in a step, packets that waited longer than `l4s_min_th` and found at least `l4s_min_packets` in L.
 //! * Packets of C are marked wherever they are ECN-capable.
 //! * Sums have 32 bits: where the delay rises by so much between two steps that p' grows by 1 or more (by default 313 ms), they wrap around.

@@ -16,7 +16,7 @@
 //!
 //! `dialect = "linux"` computes as Linux does, in integers ([`linux`](super::pie::linux)): a timer computes the steps of 2048 queues at
 //! a time, and ECN marks up to `mark_up_to` in whole percent (`ecn_prob`). The kernel's `memory_limit` only counts packets that pass
-//! it; it drops none, so that there is no such parameter here.
+//! it and drops no packet by it; here it is no parameter.
 //!
 //! Drop reasons are those of [`pie`](super::pie); gauges are PIE's for the queue that was served last.
 

@@ -62,7 +62,7 @@ struct Bin {
     p_mark: u16,
 }
 
-/// A set of bins with the key of its hash, which is drawn when the first flow is hashed.
+/// A set of bins with the key of its hash; the first flow draws the key.
 #[derive(Clone, Debug)]
 struct Slot {
     key: Option<u64>,
@@ -116,7 +116,7 @@ pub(super) struct LinuxSfb {
     token_time: u64,
     /// Hashes of the last arrival in both slots; 0 where it is not counted.
     hashes: [u32; 2],
-    /// Those of the packets waiting, in order.
+    /// Hashes of the waiting packets, in order of arrival.
     waiting: VecDeque<[u32; 2]>,
     /// p_min of the last arrival.
     p_min: u32,

@@ -54,7 +54,7 @@ impl<P: Copy> Red<P> {
         }
     }
 
-    /// Return whether there is no room for a packet of a class. `serving` are the bytes of the packet in service, if it counts.
+    /// Return whether the buffer is full for a packet of a class.
     #[inline]
     pub(super) fn is_full_for(&self, class: usize, bytes: u32) -> bool {
         let serving = self.serving.filter(|_| self.params.dialect.in_service_counts);

@@ -21,7 +21,7 @@ pub enum Response {
 }
 
 impl Response {
-    /// Return what becomes of a victim with this header that was picked at `p_b`.
+    /// Return the verdict on a victim with this header, picked at `p_b`.
     pub fn verdict(self, meta: &Meta, p_b: f64, is_forced: bool, reason: DropReason) -> Verdict {
         let Self::Mark { up_to, at_bound, forced, nodrop } = self else { return Verdict::Drop(reason) };
         let is_low = || p_b < up_to || (at_bound && p_b == up_to);

@@ -34,11 +34,11 @@ use crate::{Host, Meta, Parameter, ParameterError, ValueKind, names};
 pub struct Choke {
     /// How many packets are drawn.
     pub candidates: Candidates,
-    /// What is drawn from.
+    /// Source of the draws.
     pub draw_from: DrawFrom,
 }
 
-/// What a packet of the queue is drawn from.
+/// Source of the draws of a packet of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawFrom {
     /// The waiting packets, each with the same probability.

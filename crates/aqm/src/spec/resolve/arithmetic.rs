@@ -101,7 +101,7 @@ impl ParameterReader<'_> {
 }
 
 impl ParameterReader<'_> {
-    /// Return Linux's arithmetic where it is set, or where the dialect is `linux` and the queue is one that Linux has.
+    /// Return Linux's arithmetic if it is set, or if the dialect is `linux` and Linux has the queue's parts.
     fn linux_arithmetic(
         &mut self,
         parts: &ChosenParts,

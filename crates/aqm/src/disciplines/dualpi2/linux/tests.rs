@@ -95,7 +95,7 @@ fn overload_drops_before_it_marks() {
     let overflow = [("overload", Value::Word("overflow".into()))];
     let (marked, dropped) = pass(&mut queue(&overflow, p), &[Ecn::Ect1; 5], &[]);
     assert_eq!((marked, dropped), (vec![0], vec![]));
-    // At exactly half there is none.
+    // A probability of exactly one half marks no packet.
     let (marked, _) = pass(&mut queue(&[], ONE / 2), &[Ecn::Ect1; 5], &[ONE]);
     assert_eq!(marked, Vec::<u32>::new());
 }

@@ -68,7 +68,7 @@ fn changes_by_hand() {
 #[test]
 fn large_changes_are_two_percent() {
     assert_eq!(LAW.change(ONE / 10, 200 * MS, 0), (ONE / 100 * 2) as i64);
-    // Below a tenth there is no bound: (0.125 * 0.185 + 1.25 * 0.2)/2 = 0.136 56.
+    // Probabilities below a tenth have no bound of the change: (0.125 * 0.185 + 1.25 * 0.2)/2 = 0.136 56.
     let change = LAW.change(ONE / 10 - 1, 200 * MS, 0);
     assert!((change as f64 / ONE as f64 - 0.136_562_5).abs() < 1e-8, "{change}");
     // Above 250 ms a fiftieth is added.
