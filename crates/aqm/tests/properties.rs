@@ -73,7 +73,8 @@ proptest! {
         }
         link.serve_until(Time::from_secs(1e4), &mut host);
         prop_assert_eq!(link.queue.backlog().packets, 0);
-        if !ecn {
+        // Linux's DualPI2 marks whatever is set.
+        if !ecn && (name, dialect) != ("dualpi2", "linux") {
             prop_assert_eq!(host.marks, 0);
         }
     }
