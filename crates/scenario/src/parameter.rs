@@ -128,6 +128,7 @@ pub(crate) fn read<'a>(value: &'a Value, p: &Parameter) -> Result<ParameterValue
         (_, Value::Flag(false)) if p.can_be_off => Ok(ParameterValue::Flag(false)),
         (ValueKind::Flag, Value::Flag(on)) => Ok(ParameterValue::Flag(*on)),
         (ValueKind::Number, Value::Integer(n)) if p.is_whole => Ok(ParameterValue::Number(*n as f64)),
+        (ValueKind::Number, Value::Real(x)) if p.is_whole => Err(units::not_whole(*x)),
         (ValueKind::Numbers, Value::List(list)) => whole_numbers(list).map(ParameterValue::Numbers),
         (ValueKind::Points, Value::List(list)) => points(list).map(ParameterValue::Points),
         (ValueKind::BytesByLevel, Value::List(list)) => {
@@ -179,6 +180,7 @@ fn amount<'a>(amount: Amount, p: &Parameter) -> Result<ParameterValue<'a>, Compl
 fn whole_numbers(list: &[Node]) -> Result<Vec<u64>, Complaint> {
     let number = |node: &Node| match node.value {
         Value::Integer(n) => u64::try_from(n).map_err(|_| Complaint::new(format!("{n} is negative"))),
+        Value::Real(x) => Err(units::not_whole(x)),
         ref other => Err(units::wrong_type(other)),
     };
     list.iter().map(number).collect()

@@ -151,6 +151,11 @@ pub(crate) fn wrong_type(value: &Value) -> Complaint {
     Complaint::new(format!("is {}", value.type_name()))
 }
 
+/// The complaint about a number where one without a fraction is expected.
+pub(crate) fn not_whole(x: f64) -> Complaint {
+    Complaint::new(format!("{x} is not a whole number"))
+}
+
 fn not_finite(x: f64) -> Complaint {
     Complaint::new(if x.is_nan() { "is not a number" } else { "is infinite" })
 }

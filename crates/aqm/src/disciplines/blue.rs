@@ -116,6 +116,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
             steps.d2, steps.d1
         ));
     }
+    if !by_length {
+        reader.warn_without_effect(&["length"], "with increase = \"loss\"");
+    }
     let length = by_length.then_some(length);
     Ok(Params { room, steps, length, idle_periodic, ecn: reader.flag("ecn", false) })
 }

@@ -127,7 +127,8 @@ impl<Q: Qdisc<u32>> VirtualLink<Q> {
     fn next(&mut self, now: Time, host: &mut impl Host<u32>) {
         self.free_at = match self.queue.dequeue(now, host) {
             Dequeue::Packet(p) => Some(now + self.serializer.transmit(p.meta.bytes)),
-            _ => None,
+            Dequeue::NotBefore(time) => Some(time),
+            Dequeue::Empty => None,
         };
     }
 }

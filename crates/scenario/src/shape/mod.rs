@@ -275,7 +275,10 @@ impl Kind {
             | Self::ByPrefix(_)
             | Self::Tables(..)
             | Self::Any(_) => None,
-            _ if !self.fits(value) => Some(units::wrong_type(value)),
+            _ if !self.fits(value) => match (self, value) {
+                (Self::Integer { .. } | Self::Dscp, Value::Real(x)) => Some(units::not_whole(*x)),
+                _ => Some(units::wrong_type(value)),
+            },
             Self::Text | Self::Flag | Self::Off => None,
             Self::Name => bad_name(value, &['_', '-']),
             Self::Label => bad_name(value, &['_', '-', '.', ':', '/', '>']),

@@ -66,9 +66,7 @@ pub(super) fn bad_time(value: &Value, min: u64, max: u64) -> Option<Complaint> {
 pub(super) fn bad_packets(value: &Value, min: f64, max: f64, whole: bool) -> Option<Complaint> {
     match units::amount(value) {
         Ok(Amount::Bytes(_)) => Some(Complaint::new("is in bytes")),
-        Ok(Amount::Packets(x) | Amount::Bare(x)) if whole && x.fract() != 0.0 => {
-            Some(Complaint::new(format!("{x} is not a whole number")))
-        }
+        Ok(Amount::Packets(x) | Amount::Bare(x)) if whole && x.fract() != 0.0 => Some(units::not_whole(x)),
         Ok(Amount::Packets(x) | Amount::Bare(x)) => out_of_range(Ok(x), min, max),
         Err(complaint) => Some(complaint),
     }
@@ -78,9 +76,7 @@ pub(super) fn bad_size(value: &Value) -> Option<Complaint> {
     match units::amount(value) {
         Ok(Amount::Bare(x)) => Some(Complaint::new(format!("{x} has no unit"))),
         Ok(Amount::Bytes(0) | Amount::Packets(0.0)) => Some(Complaint::new("must be above 0")),
-        Ok(Amount::Packets(x)) if x.fract() != 0.0 => {
-            Some(Complaint::new(format!("{x} is not a whole number")))
-        }
+        Ok(Amount::Packets(x)) if x.fract() != 0.0 => Some(units::not_whole(x)),
         Ok(Amount::Packets(x)) if x > 1e15 => Some(Complaint::new("is too large")),
         other => other.err(),
     }

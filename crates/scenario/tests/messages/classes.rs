@@ -277,7 +277,7 @@ fn times_and_integers_of_queues() {
             (
                 "aqm = \"pc-red\"\nlist_size = 1.5",
                 &[
-                    "net.toml:14:13: queue.main.list_size: is a number (allowed: 1 <= x <= 1048576, a whole number)",
+                    "net.toml:14:13: queue.main.list_size: 1.5 is not a whole number (allowed: 1 <= x <= 1048576, a whole number)",
                 ],
             ),
             (

@@ -82,7 +82,9 @@ fn counts() {
             ),
             (
                 "count = 1.5",
-                &["net.toml:21:9: flow.tcp.count: is a number (allowed: a whole number from 1 to 1000000)"],
+                &[
+                    "net.toml:21:9: flow.tcp.count: 1.5 is not a whole number (allowed: a whole number from 1 to 1000000)",
+                ],
             ),
             (
                 r#"count = "2""#,

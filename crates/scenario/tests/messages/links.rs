@@ -99,7 +99,7 @@ fn settings_of_generators() {
             (
                 r#"rate = { wifi = "144.4Mbps", stations = 1.5 }"#,
                 &[
-                    r#"net.toml:9:41: link.a->b.rate.stations: is a number (allowed: a whole number from 0 to 100)"#,
+                    r#"net.toml:9:41: link.a->b.rate.stations: 1.5 is not a whole number (allowed: a whole number from 0 to 100)"#,
                 ],
             ),
             (

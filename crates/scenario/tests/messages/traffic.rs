@@ -392,7 +392,7 @@ fn code_points() {
             (
                 "dscp = 1.5",
                 &[
-                    "net.toml:17:8: flow.tcp.dscp: is a number (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63)",
+                    "net.toml:17:8: flow.tcp.dscp: 1.5 is not a whole number (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63)",
                 ],
             ),
             (

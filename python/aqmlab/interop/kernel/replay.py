@@ -9,7 +9,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.input_files import read_bytes, unpacked
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, plan_and_link
-from aqmlab.interop.kernel.tap import FIRST_KIND, tapped_queue
+from aqmlab.interop.kernel.tap import FIRST_KIND, LAST_KIND, tapped_queue
 from aqmlab.scenario.file import Overrides, Scenario
 
 RECORD_BYTES, KIND, CHANGED = 64, 56, 4
@@ -92,7 +92,10 @@ def replay_decisions(
         If the scenario is not valid, a module cannot have the queue, or the log cannot be read.
     """
     content = log if isinstance(log, bytes) else _content(log)
-    if content[KIND : KIND + 1] >= bytes([FIRST_KIND]):
+    name = "log" if isinstance(log, bytes) else log
+    if len(content) < RECORD_BYTES or CHANGED < content[KIND] < FIRST_KIND or content[KIND] > LAST_KIND:
+        raise InputError(f"{name}: does not begin with a record of a decision (allowed: the log of a module or of a tap)")
+    if content[KIND] >= FIRST_KIND:
         return replay_log(tapped_queue(*plan_and_link(scenario, link=link, overrides=overrides)), content)
     return replay_log(kernel_queue(scenario, link=link, overrides=overrides), content)
 

@@ -22,8 +22,8 @@ from aqmlab.scenario.parts import Link
 MODULE = "sch_aqmlab_tap"
 KIND = "aqmlab_tap"
 """Name by which tc knows the tap."""
-FIRST_KIND = 32
-"""The kinds of a tap's records begin here (``tap.h``)."""
+FIRST_KIND, LAST_KIND = 32, 40
+"""The first and the last kind of a tap's records (``tap.h``)."""
 CAKE = "cake"
 TAPPED = ("codel", "fq-codel", "sfb", "pie", "fq-pie", "dualpi2", CAKE, "red", "choke", "rio", "wred")
 """Disciplines of the core that decide as Linux's do."""

@@ -212,9 +212,9 @@ def phrase(words: Mapping[str, str]) -> str:
     return " ".join(f"{word} {value}" if is_pair[word] else value for word, value in kept.items())
 
 
-def write(own: Mapping[str, Any], *, has_memlimit: bool) -> str:
-    """Write the words of a queue; an automatic memlimit is left out."""
-    return phrase(CAKE.write({key: value for key, value in own.items() if key != "memlimit" or has_memlimit}))
+def write(own: Mapping[str, Any]) -> str:
+    """Write the words of a queue."""
+    return phrase(CAKE.write(own))
 
 
 def read(words: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:

@@ -257,6 +257,7 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("classic_share", "classic_protection", PERCENT),
             Row("overload", "overload", chosen({"drop": "drop_on_overload", "overflow": "overflow"})),
             Row("decide", "drop", chosen({"leaving": "drop_dequeue", "arriving": "drop_enqueue"})),
+            Row("memlimit", "memlimit", SIZE),
         ),
         (
             Fixed("dialect", "linux", "has its own arithmetic of the controller"),

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.interop.differences import Kind, Semantic
@@ -108,20 +109,27 @@ def _scheduler(plan: Scenario, link: Link) -> Qdisc:
 def _other(plan: Scenario, link: Link) -> Qdisc:
     """Write a queue of `OTHER_QUEUES`; these count packets, so a limit in bytes is converted."""
     table = OTHER_QUEUES[link.aqm]
-    limit = link.parameters["limit"]
+    own = _without_automatic_memlimit(plan, link)
+    limit = own["limit"]
     if not isinstance(limit, str):
-        return Qdisc(table.kind, phrase(table.write(link.parameters)))
+        return Qdisc(table.kind, phrase(table.write(own)))
     sizes = packet_sizes(plan, link)
     unit = sizes[1] if sizes else FULL_PACKET
-    words = table.write({**link.parameters, "limit": packets(limit, unit)})
+    words = table.write({**own, "limit": packets(limit, unit)})
     note = f"{table.kind} counts packets: the limit of {limit.removesuffix('B')} B is {words['limit']} of {unit:g} B"
     return Qdisc(table.kind, phrase(words), (note,))
 
 
+def _without_automatic_memlimit(plan: Scenario, link: Link) -> dict[str, Any]:
+    """Return a queue's parameters. A memlimit that is not in the file follows from the others, in Linux too."""
+    own = dict(link.parameters)
+    if plan.tables.get("queue", {}).get(link.queue, {}).get("memlimit", "auto") == "auto":
+        own.pop("memlimit", None)
+    return own
+
+
 def _cake(plan: Scenario, link: Link) -> Qdisc:
-    """Write CAKE. A memlimit that is not in the file follows from the rate, in Linux too."""
-    table = plan.tables.get("queue", {}).get(link.queue, {})
-    return Qdisc("cake", cake.write(link.parameters, has_memlimit=table.get("memlimit", "auto") != "auto"))
+    return Qdisc("cake", cake.write(_without_automatic_memlimit(plan, link)))
 
 
 def dialect(plan: Scenario, link: Link) -> Dialect:

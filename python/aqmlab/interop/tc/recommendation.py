@@ -131,7 +131,7 @@ def _stab(layer: str) -> tuple[str, int]:
 
 def _cake(link: Link, layer: str, *, is_down: bool) -> str:
     """Return the words of CAKE, with equal shares for the hosts of the local network."""
-    own = {key: value for key, value in link.parameters.items() if key not in FRAMING}
+    own = {key: value for key, value in link.parameters.items() if key not in (*FRAMING, "memlimit")}
     if not isinstance(own["rate"], int | float):
         own["rate"] = "unlimited" if link.rate_bps >= MOST_SHAPED_BPS else 1e3 * round(SHAPED * link.rate_bps / 1e3)
     elif is_down:
@@ -140,7 +140,7 @@ def _cake(link: Link, layer: str, *, is_down: bool) -> str:
         own |= {"isolation": HOSTS[is_down], "nat": True}
     if is_down:
         own |= {"ingress": True, "ack_filter": "off"}
-    return f"{write(own, has_memlimit=False)} {LAYERS[layer]}"
+    return f"{write(own)} {LAYERS[layer]}"
 
 
 def _downstream(plan: Scenario, link: Link, rate_bps: float, dev: str, layer: str) -> list[str]:

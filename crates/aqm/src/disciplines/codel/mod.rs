@@ -127,13 +127,13 @@ pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> (Span, Span, u64) {
     let target = reader.time("target", Span::from_millis(5));
     let interval = reader.time("interval", Span::from_millis(100));
     if target >= interval {
-        let (key, allowed) =
-            ("target", "less than interval; 5 to 10 % of it is good (RFC 8289, section 4.3)");
-        reader.error(
-            key,
-            format!("{}s is not less than interval, {}s", target.secs(), interval.secs()),
-            allowed,
-        );
+        let (target, interval) = (target.secs(), interval.secs());
+        let (key, message) = if reader.is_set("target") || !reader.is_set("interval") {
+            ("target", format!("{target}s is not less than interval, {interval}s"))
+        } else {
+            ("interval", format!("{interval}s is not above target, {target}s"))
+        };
+        reader.error(key, message, "target below interval; 5 to 10 % of it is good (RFC 8289, section 4.3)");
     }
     (target, interval, reader.bytes("max_packet", 1514))
 }

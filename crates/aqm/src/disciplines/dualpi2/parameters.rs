@@ -196,9 +196,14 @@ pub(in crate::disciplines) fn read(
     if reader.word("dialect", &DIALECT_WORDS) {
         return Ok(super::Params::Linux(Settings::read(reader)));
     }
-    let params = super::Params::Rfc(Params::read(reader));
+    let params = Params::read(reader);
     reader.warn_without_effect(&["overload", "decide", "memlimit"], "without the dialect of Linux");
-    Ok(params)
+    if matches!(params.scheduler, Scheduler::TimeShifted(_)) {
+        reader.warn_without_effect(&["classic_share"], "with scheduler = \"time-shifted\"");
+    } else {
+        reader.warn_without_effect(&["time_shift"], "with scheduler = \"weighted\"");
+    }
+    Ok(super::Params::Rfc(params))
 }
 
 /// Read the controller's constants; those not set follow from target and RTT_max (appendix A.1).

@@ -259,13 +259,16 @@ mod tests {
 
     #[test]
     fn a_step_in_integers_moves_the_table() {
-        for slope in [GentleSlope::Moving, GentleSlope::Initial] {
-            let mut curve = Curve::Gentle(Gentle::new(5.0, 15.0, 0.25));
-            let mut table = CurveTable::new(&curve, 16.0);
-            let rule = AdaptiveRed { slope, ..rule(AdaptFrom::LastStep) };
-            assert!(rule.step_in_integers(12 * 16, &mut table, &mut curve));
-            assert!((curve.max_p() - 0.26).abs() < 1e-9);
-            assert!(table.largest_error(&curve) < 1e-6, "{slope:?}");
+        // The second max_th is no whole multiple of the table's unit.
+        for (max_th, unit, error) in [(15.0, 16.0, 1e-6), (15.869, 65536.0, 1e-5)] {
+            for slope in [GentleSlope::Moving, GentleSlope::Initial] {
+                let mut curve = Curve::Gentle(Gentle::new(5.0, max_th, 0.25));
+                let mut table = CurveTable::new(&curve, unit);
+                let rule = AdaptiveRed { slope, ..rule(AdaptFrom::LastStep) };
+                assert!(rule.step_in_integers((13.0 * unit) as u64, &mut table, &mut curve));
+                assert!((curve.max_p() - 0.26).abs() < 1e-9);
+                assert!(table.largest_error(&curve) < error, "{max_th} {slope:?}");
+            }
         }
     }
 

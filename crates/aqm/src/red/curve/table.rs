@@ -105,9 +105,11 @@ impl CurveTable {
             fixed(curve.p_b((x / unit).min(last)))
         };
         let (p0, p1) = (f64::from(p_at(0.0)), f64::from(p_at(1.0)));
+        // The ends are rounded up to whole x, by less than 1, and p_b by less than 1.
+        let rounding = 2.0 + (p1 - p0).abs() / (to - from) as f64;
         let is_straight = (1..16).all(|i| {
             let share = f64::from(i) / 16.0;
-            (f64::from(p_at(share)) - p0 - share * (p1 - p0)).abs() <= 2.0
+            (f64::from(p_at(share)) - p0 - share * (p1 - p0)).abs() <= rounding
         });
         let cells = if is_straight { 1 } else { CELLS };
         self.segments.push(Segment::new((from, to), cells, self.points.len() as u32));
@@ -243,6 +245,17 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn a_line_between_thresholds_of_any_fraction_is_one_cell(
+            min_th in 0.1f64..200.0, width in 1.0f64..300.0, max_p in 0.001f64..1.0,
+            unit in prop::sample::select(vec![UNIT, UNIT * 1000.0, 16.0]),
+        ) {
+            let max_th = min_th + width;
+            let points = |curve: Curve| CurveTable::new(&curve, unit).points.len();
+            prop_assert_eq!(points(Linear { min_th, max_th, max_p }.into()), 2);
+            prop_assert_eq!(points(Gentle::new(min_th, max_th, max_p).into()), 4);
+        }
 
         #[test]
         fn a_table_never_falls_and_stays_within_its_error(

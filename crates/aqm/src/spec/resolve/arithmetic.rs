@@ -1,8 +1,9 @@
-use super::classes::ResolvedClasses;
+use super::classes::{ResolvedClasses, key_of_class};
 use super::parts::{Chosen, ChosenParts};
 use super::red::Numbers;
 use super::{DialectName, Limit, ParameterError, ParameterReader, Value};
 use crate::name_of;
+use crate::preset::RedPreset;
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
 use crate::red::classes::Averages;
@@ -56,6 +57,7 @@ impl ParameterReader<'_> {
     /// Return the arithmetic and the average of a queue; its weight in `numbers` becomes the effective one.
     pub(super) fn average(
         &mut self,
+        preset: &RedPreset,
         parts: &ChosenParts,
         dialect: &Dialect,
         in_bytes: bool,
@@ -65,7 +67,7 @@ impl ParameterReader<'_> {
         let is_integer = set == Some(ArithmeticWord::Integer);
         let packets_per_s = self.packets_per_s(numbers.mean_packet);
         let wlog = IntegerEwma::nearest_wlog(numbers.w_q);
-        let linux = self.linux_arithmetic(parts, dialect, in_bytes, numbers)?;
+        let linux = self.linux_arithmetic(preset, parts, dialect, in_bytes, numbers)?;
         let word = match linux {
             Some(_) => ArithmeticWord::Linux,
             None => set.unwrap_or(ArithmeticWord::Exact),
@@ -101,9 +103,11 @@ impl ParameterReader<'_> {
 }
 
 impl ParameterReader<'_> {
-    /// Return Linux's arithmetic if it is set, or if the dialect is `linux` and Linux has the queue's parts.
+    /// Return Linux's arithmetic if it is set, or if the dialect is `linux` and Linux has the queue's parts and accepts its
+    /// thresholds.
     fn linux_arithmetic(
         &mut self,
+        preset: &RedPreset,
         parts: &ChosenParts,
         dialect: &Dialect,
         in_bytes: bool,
@@ -126,11 +130,23 @@ impl ParameterReader<'_> {
         let wlog = IntegerEwma::nearest_wlog(numbers.w_q);
         let unit = if in_bytes { numbers.mean_packet } else { 1.0 };
         let arithmetic = Arithmetic::Linux { wlog, unit, is_choke };
-        let has_room = arithmetic.linux_curve(numbers).is_some();
-        match unfit.into_iter().find_map(|(key, is_unfit)| is_unfit.then_some(key)) {
-            None if has_room => Ok(Some(arithmetic)),
-            _ if set.is_none() => Ok(None),
-            Some(key) => {
+        let unfit = unfit.into_iter().find_map(|(key, is_unfit)| is_unfit.then_some(key));
+        let rejected = self.class_numbers(preset, numbers).into_iter().find_map(|(class, numbers)| {
+            arithmetic.linux_curve(&numbers).is_none().then(|| key_of_class(&class, "max_th"))
+        });
+        match (unfit, rejected) {
+            (None, None) => Ok(Some(arithmetic)),
+            (Some(key), _) if set.is_none() => {
+                if self.is_set(key) {
+                    self.warn(format!("{IN_FLOATING_POINT}, since Linux has another {key}"));
+                }
+                Ok(None)
+            }
+            (None, Some(key)) if set.is_none() => {
+                self.warn(format!("{IN_FLOATING_POINT}, since Linux rejects {key} with this w_q"));
+                Ok(None)
+            }
+            (Some(key), _) => {
                 let message = format!("arithmetic = \"linux\" has only Linux's own {key}");
                 Err(ParameterError::new(
                     "arithmetic",
@@ -138,16 +154,17 @@ impl ParameterReader<'_> {
                     "\"exact\", or the dialect \"linux\" with its own parts",
                 ))
             }
-            None => Err(no_room_for_wlog("max_th")),
+            (None, Some(key)) => {
+                let message = "with this w_q Linux rejects the thresholds (arithmetic = \"linux\")".into();
+                let allowed = "min_th <= max_th, and max_th/w_q below 2^31 bytes or packets";
+                Err(ParameterError::new(&key, message, allowed))
+            }
         }
     }
 }
 
-/// Return the error about thresholds that Linux rejects.
-pub(super) fn no_room_for_wlog(key: &str) -> ParameterError {
-    let message = "with this w_q Linux rejects the thresholds (arithmetic = \"linux\")".into();
-    ParameterError::new(key, message, "min_th <= max_th, and max_th/w_q below 2^31 bytes or packets")
-}
+/// The start of a warning about a queue that Linux could not have.
+const IN_FLOATING_POINT: &str = "dialect \"linux\" computes this queue in floating point";
 
 /// Return the bits behind the binary point of an average in integers.
 fn fraction(wlog: u32, numbers: &Numbers) -> Result<u32, ParameterError> {
@@ -177,8 +194,9 @@ pub(super) fn check_classes(found: &ResolvedClasses, dialect: &Dialect) -> Resul
         let allowed = "one of \"coupled\", \"decoupled\", \"shared\"";
         return Err(ParameterError::new("averages", has_no_form("\"summed\""), allowed));
     }
-    if !found.limits.is_empty() {
-        return Err(ParameterError::new("class", has_no_form("a limit of a class"), "no limit in a class"));
+    if let Some(i) = found.limits.iter().position(Option::is_some) {
+        let key = key_of_class(&found.names[i], "limit");
+        return Err(ParameterError::new(&key, has_no_form("a limit of a class"), "no limit in a class"));
     }
     if dialect.idle_when == IdleWhen::LastDequeue {
         let allowed = "one of \"free\", \"none-waiting\", \"class-empty\"";

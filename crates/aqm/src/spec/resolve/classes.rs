@@ -81,6 +81,15 @@ impl ParameterReader<'_> {
         Ok(ResolvedClasses { classes, names, numbers, limits, all_own })
     }
 
+    /// Return the numbers of each class with its name, which is empty in a queue without classes.
+    pub(super) fn class_numbers(&self, preset: &RedPreset, numbers: &Numbers) -> Vec<(String, Numbers)> {
+        let classes = self.class_list(preset, numbers);
+        if classes.is_empty() {
+            return vec![(String::new(), numbers.clone())];
+        }
+        classes.into_iter().map(|class| (class.name, class.numbers)).collect()
+    }
+
     /// Whether the queue is Linux's with classes, which is GRED's (`sch_gred`).
     pub(super) fn is_gred(&self, preset: &RedPreset) -> bool {
         let has_classes = !preset.classes.is_empty() || !self.classes().is_empty();
@@ -112,6 +121,11 @@ impl ParameterReader<'_> {
         let of_preset = |c: &ClassSpec| preset.classes.iter().any(|p| p.name == c.name);
         self.classes().iter().all(|c| c.set.contains_key(key) || of_preset(c))
     }
+}
+
+/// Return the key of a parameter of a class, which has no name in a queue without classes.
+pub(super) fn key_of_class(class: &str, key: &str) -> String {
+    if class.is_empty() { key.to_owned() } else { format!("class.{class}.{key}") }
 }
 
 fn class_of(own: &ClassSpec, preset: Option<&ClassPreset>, base: &Numbers) -> Class {

@@ -1,7 +1,7 @@
 use aqmlab_units::Span;
 
-use super::arithmetic::{Arithmetic, check_classes, no_room_for_wlog};
-use super::classes::ResolvedClasses;
+use super::arithmetic::{Arithmetic, check_classes};
+use super::classes::{ResolvedClasses, key_of_class};
 use super::parts::ChosenParts;
 use super::{Limit, ParameterError, ParameterReader, RedParts, Value};
 use crate::plugin::{CurveFunction, CurveNumbers};
@@ -33,7 +33,7 @@ impl ParameterReader<'_> {
         } else {
             Response::Drop
         };
-        let (arithmetic, average) = self.average(&parts, &dialect, in_bytes, &mut numbers)?;
+        let (arithmetic, average) = self.average(preset, &parts, &dialect, in_bytes, &mut numbers)?;
         let byte_mode = in_bytes.then_some(numbers.mean_packet);
         self.known("limit", numbers.limit.into());
         self.known("w_q", Value::Number(numbers.w_q));
@@ -52,6 +52,18 @@ impl ParameterReader<'_> {
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet)?;
         self.warnings.extend(self.without_effect(&parts));
         self.warnings.extend(self.overruled(&classes));
+        if !ecn {
+            self.warn_without_effect(
+                &["mark_up_to", "mark_at_bound", "mark_forced", "nodrop"],
+                "without ecn",
+            );
+        }
+        if !in_bytes {
+            self.warn_without_effect(&["byte_scaling"], "with mode = \"packets\"");
+        }
+        if classes.classes.count() == 1 {
+            self.warn_without_effect(&["averages"], "without classes");
+        }
         let (limit, class_limits) = (numbers.limit, classes.limits);
         let params = Params { classes: classes.classes, response, limit, class_limits, byte_mode, dialect };
         Ok(RedParts { params, average, class_states, victim, adaptation })
@@ -68,10 +80,9 @@ impl ParameterReader<'_> {
         let mut class_states = Vec::new();
         for (name, numbers) in classes.names.iter().zip(&classes.numbers) {
             let known = (self.effective.len(), self.warnings.len());
-            let curve = self.curve(parts, &numbers.of_curve()).map_err(|e| match name.as_str() {
-                "" => e,
-                _ => ParameterError { key: format!("class.{name}.{}", e.key), ..e },
-            })?;
+            let curve = self
+                .curve(parts, &numbers.of_curve())
+                .map_err(|e| ParameterError { key: key_of_class(name, &e.key), ..e })?;
             // The own parameters of a curve are the same in all classes.
             if !class_states.is_empty() {
                 self.effective.truncate(known.0);
@@ -80,12 +91,9 @@ impl ParameterReader<'_> {
             self.warnings.extend(numbers.beyond_limit(name, curve.end()));
             let (table, linux) = (arithmetic.table(&curve), arithmetic.linux_curve(numbers));
             let state = ClassState::new(curve, table, spacing.clone());
-            class_states.push(match (linux, arithmetic) {
-                (Some(linux), _) => state.as_linux(linux),
-                (None, Arithmetic::Linux { .. }) => {
-                    return Err(no_room_for_wlog(&format!("class.{name}.max_th")).into());
-                }
-                _ => state,
+            class_states.push(match linux {
+                Some(linux) => state.as_linux(linux),
+                None => state,
             });
         }
         Ok(class_states)
