@@ -18,7 +18,7 @@ INTRODUCTION = """\
 
 `aqmlab --help` lists the commands, `aqmlab COMMAND --help` the options of one; this page says the same. Results go to
 stdout, messages and progress to stderr. The exit code is 0 where everything was done, 1 after a failure, 2 for bad
-input, which is reported in one line, and 130 after Ctrl-C."""
+input, which is reported in one line, 3 where an `--assert` is undecided, and 130 after Ctrl-C."""
 
 
 def pages() -> list[Page]:

@@ -32,6 +32,8 @@ from .results.exporting import export as export
 from .results.result import Result as Result
 from .rfc7928.suite import Characterization as Characterization
 from .rfc7928.suite import characterize as characterize
+from .runs.assertions import Assertion as Assertion
+from .runs.assertions import judge as judge
 from .runs.comparison import Comparison as Comparison
 from .runs.comparison import compare as compare
 from .runs.runner import run as run

@@ -1,6 +1,6 @@
 """Exceptions whose text is the message a user sees.
 
-Each carries the exit code of the command line: 1 failure, 2 bad input, 130 interrupted.
+Each carries the exit code of the command line: 1 failure, 2 bad input, 3 undecided, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -114,6 +114,12 @@ class Error(Exception):
 
 class BoundsError(Error):
     """No settings keep the bounds that were asked for."""
+
+
+class UndecidedError(Error):
+    """The runs are too few or too noisy for a verdict."""
+
+    exit_code = 3
 
 
 class InputError(Error):

@@ -9,7 +9,7 @@ import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.results.quantities import quantity
-from aqmlab.tuning.goals import bounds_of
+from aqmlab.runs.bounds import bounds_of
 
 NETWORK = """format = 1
 name = "extent"
@@ -129,7 +129,7 @@ def test_the_average_of_an_idle_link_is_said_to_be_that_of_arrivals() -> None:
     for key in ("mean_average", "sd_average"):
         assert quantity(key).unit == "packets"
         assert "as each arrival found it" in quantity(key).doc
-    assert [bound.value for bound in bounds_of(["mean_average<=10p", "mean_queue<=10p"])] == [10, 10]
+    assert [bound.value for bound in bounds_of(["mean_average<=10p", "mean_queue<=10p"], option="keep")] == [10, 10]
 
 
 def test_goodput_is_what_is_delivered_after_the_warm_up() -> None:

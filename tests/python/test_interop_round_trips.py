@@ -73,7 +73,7 @@ VALUES = {
     **dict.fromkeys(("limit", "min_th", "max_th"), st.floats(1, 4096)),
     **dict.fromkeys(("mean_packet", "max_packet", "burst", "queues", "quantum", "drop_batch"), WHOLE),
     **dict.fromkeys(("buckets", "bin_size", "penalty_rate", "penalty_burst", "coupling", "l4s_min_packets"), WHOLE),
-    "max_bin": WHOLE,
+    **dict.fromkeys(("max_bin", "memlimit"), WHOLE),
     **dict.fromkeys(("l4s_min_th", "warmup"), TIME),
     **dict.fromkeys(("max_p", "mark_up_to", "ared_alpha", "ared_beta", "max_p_high", "max_p_low"), PROBABILITY),
     **dict.fromkeys(("feng_alpha", "feng_beta"), st.floats(1e-6, 10)),

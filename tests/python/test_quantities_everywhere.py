@@ -19,9 +19,10 @@ from aqmlab.reporting.sweep import sweeps_in
 from aqmlab.results.frames import described
 from aqmlab.results.quantities import QUANTITIES, quantity, shown_in
 from aqmlab.rfc7928 import tables as rfc7928
+from aqmlab.runs.bounds import bounds_of
 from aqmlab.runs.comparison_exports import escaped
 from aqmlab.runs.until import metric_named
-from aqmlab.tuning.goals import bounds_of, goal_of
+from aqmlab.tuning.goals import goal_of
 from browser_core import page_answers
 from builder import quantity_reference
 from conftest import Shell
@@ -124,7 +125,7 @@ def test_reports_of_several_scenarios(study):
 def test_goals_of_tune_and_until(key):
     assert metric_named(key) == key
     assert goal_of(key, None).metric.key == key
-    assert bounds_of([f"{key}>=1"])[0].metric.key == key
+    assert bounds_of([f"{key}>=1"], option="keep")[0].metric.key == key
 
 
 def test_agreement_of_live_and_simulated_runs(result):

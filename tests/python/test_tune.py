@@ -154,7 +154,7 @@ def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[
         ({"minimize": "delay"}, "name one of them"),
         ({"minimize": None}, "give one goal"),
         ({"maximize": "goodput"}, "give one goal"),
-        ({"keep": ["utilization>0.9"]}, "METRIC>=VALUE"),
+        ({"keep": ["utilization=0.9"]}, "METRIC>=VALUE"),
         ({"keep": ["utilization>=0.9ms"]}, "has no unit ms"),
         ({"keep": ["nothing>=1"]}, "unknown metric"),
         ({"over": []}, "at least one range"),

@@ -7,10 +7,11 @@ import pytest
 
 import aqmlab
 from aqmlab.results.quantities import QUANTITIES
+from aqmlab.runs.bounds import bounds_of
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.statistics import Verdict
 from aqmlab.theory.control.conditions import hollot_condition
-from aqmlab.tuning.goals import Goal, bounds_of, goal_of
+from aqmlab.tuning.goals import Goal, goal_of
 from aqmlab.tuning.measurements import Bench, Place
 from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, front
@@ -73,7 +74,7 @@ def settings(name: str, delays: list[float], utilizations: list[float], plan: aq
 
 
 def test_verdicts(plan: aqmlab.Scenario) -> None:
-    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"], option="keep")), 1.0)
     full, half, straddling = [0.95, 0.951, 0.949, 0.95], [0.5, 0.51, 0.49, 0.5], [0.8, 0.99, 0.85, 0.97]
     short, long = [10.0, 10.1, 9.9, 10.05], [20.0, 20.2, 19.8, 20.05]
     cases = [
@@ -93,7 +94,7 @@ def test_verdicts(plan: aqmlab.Scenario) -> None:
 
 
 def test_the_front_leaves_out_what_is_worse_in_both() -> None:
-    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    task = Task(goal_of("delay_p95", None), tuple(bounds_of(["utilization>=0.9"], option="keep")), 1.0)
     tried = [
         Trial(i, "", {}, goal, (kept,), 0.0) for i, (goal, kept) in enumerate([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
     ]

@@ -14,7 +14,8 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.interop.tc.recommendation import recommend
-from aqmlab.tuning.goals import bounds_of, goal_of
+from aqmlab.runs.bounds import bounds_of
+from aqmlab.tuning.goals import goal_of
 from aqmlab.tuning.outcome import best_of
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task
@@ -240,7 +241,7 @@ def test_flows_that_negotiate_ecn_are_marked() -> None:
 
 def test_calls_decide_between_disciplines_and_not_the_utilization() -> None:
     """At 5 Mb/s with pages fq-codel's utilization is below 0.9, and its calls are the best by far."""
-    task = Task(goal_of(None, "mos_worse"), tuple(bounds_of(["utilization>=0.9"])), 1.0)
+    task = Task(goal_of(None, "mos_worse"), tuple(bounds_of(["utilization>=0.9"], option="keep")), 1.0)
     points = [Point("flows=1", (), corner=True)]
 
     def answer_of(aqm: str, mos: list[float], utilization: float) -> SimpleNamespace:

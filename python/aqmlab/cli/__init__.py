@@ -41,7 +41,7 @@ for _name in extensions.names(ADD_ONS):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 done, 1 failure, 2 bad input, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
+    0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
     _show_any_text()
     try:

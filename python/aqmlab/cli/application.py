@@ -180,6 +180,23 @@ MaxRuns = Annotated[
     int | None,
     typer.Option("--max-runs", help="With --until: the most seeds; default: 1000.", min=1, metavar="N"),
 ]
+Assert = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assert",
+        help="Judge a bound with its interval: delay_p99<20ms, utilization>=0.9. May be given often. Exit code 1: one "
+        "fails, 3: one is undecided.",
+        metavar="BOUND",
+    ),
+]
+Junit = Annotated[
+    str | None,
+    typer.Option("--junit", help="With --assert: the verdicts as JUnit's XML in a file.", metavar="FILE"),
+]
+Markdown = Annotated[
+    str | None,
+    typer.Option("--markdown", help="With --assert: the verdicts as a table in a file.", metavar="FILE"),
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout, and nothing else there.")]
 
 

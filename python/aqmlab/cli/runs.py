@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, MaxRuns, Out, SeedsOption, Set, UntilOption, Workers, command
+from aqmlab.cli.application import (
+    Assert,
+    Engine,
+    File,
+    Json,
+    Junit,
+    Markdown,
+    MaxRuns,
+    Out,
+    SeedsOption,
+    Set,
+    UntilOption,
+    Workers,
+    command,
+)
+from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import (
     evaluation_data,
     print_evaluation,
@@ -53,6 +68,9 @@ def run(
     details: Annotated[
         bool, typer.Option("--details", help="Also print the tins of CAKE, as tc -s prints them.")
     ] = False,
+    assert_: Assert = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
@@ -61,6 +79,7 @@ def run(
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.runner import run as work
 
+    assertions = Assertions.read(assert_, junit, markdown)
     result = work(
         file,
         seeds=parse_seeds(seeds),
@@ -72,6 +91,7 @@ def run(
     )
     summary = result.summary()
     settled, without_effect = settling(result), inactive(result)
+    verdicts = assertions.judge(result)
     for line in result.warnings:
         warn(line)
     if as_json:
@@ -87,8 +107,8 @@ def run(
             "stopping": stopping_data(result.stopping),
             "evaluation": evaluation_data(result.evaluation),
         }
-        print_json(data)
-        return
+        print_json(data | verdicts.data())
+        return verdicts.conclude()
     print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
@@ -102,6 +122,8 @@ def run(
     print_stopping(result.stopping)
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
+    verdicts.show()
+    return verdicts.conclude()
 
 
 def _show_tins(result: Result) -> None:
@@ -188,6 +210,9 @@ def compare(
         str | None,
         typer.Option("--csv", help="Write means and differences as CSV into a file; - prints them.", metavar="FILE"),
     ] = None,
+    assert_: Assert = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
     """Compare disciplines on the same traffic: means, intervals, verdicts. Python: aqmlab.compare."""
@@ -196,6 +221,7 @@ def compare(
     from aqmlab.runs.comparison import compare as work
 
     _check_printed(latex, csv, as_json=as_json)
+    assertions = Assertions.read(assert_, junit, markdown)
     found = work(
         file,
         aqm=[name.strip() for name in aqm.split(",") if name.strip()],
@@ -210,10 +236,11 @@ def compare(
     )
     for line in found.warnings:
         warn(line)
+    verdicts = assertions.judge(found)
     texts = {"--latex": (latex, found.latex), "--csv": (csv, found.csv)}
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
-        return
+        return verdicts.conclude()
     settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
     without_effect = {name: inactive(result, link=found.link) for name, result in found.results.items()}
     if as_json:
@@ -234,12 +261,14 @@ def compare(
             "stopping": stopping_data(found.stopping),
             "evaluation": evaluation_data(found.evaluation),
         }
-        print_json(data | ({"settings": found.settings} if found.settings else {}))
-        return
+        print_json(data | ({"settings": found.settings} if found.settings else {}) | verdicts.data())
+        return verdicts.conclude()
     _show_comparison(found, _by_discipline(without_effect, settled), details=details)
     for option, (place, _) in texts.items():
         if place is not None:
             say(f"{option.removeprefix('--')}: {place}")
+    verdicts.show()
+    return verdicts.conclude()
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, SeedsOption, Set, Workers, command
+from aqmlab.cli.application import Assert, Engine, Json, Junit, Markdown, SeedsOption, Set, Workers, command
+from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
@@ -64,11 +65,15 @@ def sweep(
         typer.Option("--dask", help="Run on the Dask cluster with this scheduler, tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
     engine: Engine = "auto",
+    assert_: Assert = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
     """Run a scenario at many points; runs that the store has are reused. Python: aqmlab.sweep."""
     from aqmlab.runs.sweeps.sweeping import sweep as work
 
+    assertions = Assertions.read(assert_, junit, markdown)
     study = work(
         file,
         grid=_values(grid, "--grid"),
@@ -89,6 +94,7 @@ def sweep(
         warn(line)
     if len(study.warnings) > SHOWN_WARNINGS:
         warn(f"and {len(study.warnings) - SHOWN_WARNINGS} more like these")
+    verdicts = assertions.judge(study)
     page = None
     if report is not None:
         from aqmlab.reporting import reports
@@ -97,14 +103,16 @@ def sweep(
     if as_json:
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
         pages = {} if page is None else {"report": str(page)}
-        print_json({**study_data(study), **took, **pages, "warnings": list(study.warnings)})
-        return
+        print_json({**study_data(study), **took, **pages, "warnings": list(study.warnings), **verdicts.data()})
+        return verdicts.conclude()
     print_study(study)
     print_evaluation(study.evaluation)
     if study.simulation_s and study.evaluation is not None:
         print(f"In the core: {study.simulation_s:.2f} s, all workers together.")
     if page is not None:
         say(f"Report: {page}")
+    verdicts.show()
+    return verdicts.conclude()
 
 
 def study_data(study: Study) -> dict[str, object]:

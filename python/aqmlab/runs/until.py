@@ -104,7 +104,9 @@ def metric_of(goal: Goal, there: Collection[str]) -> str:
 def metric_named(text: str) -> str:
     """Return the metric that a text means: its key, or the beginning of one key; of a group of flows ``KEY.GROUP``.
 
-    >>> metric_named("goodput"), metric_named("delay_p95"), metric_named("loss"), metric_named("goodput.web")
+    A dot may stand for an underscore.
+
+    >>> metric_named("goodput"), metric_named("delay.p95"), metric_named("loss"), metric_named("goodput.web")
     ('goodput_mbps', 'delay_p95_ms', 'loss', 'goodput_mbps.web')
     """
     whole, _, group = text.partition(".")
@@ -115,7 +117,8 @@ def metric_named(text: str) -> str:
         return text if is_quantity(text) else f"{of_group[0]}.{group}"
     if text in QUANTITIES:
         return text
-    found = [key for key in QUANTITIES if key.startswith(f"{text}_")]
+    start = text.replace(".", "_")
+    found = [key for key in QUANTITIES if key == start or key.startswith(f"{start}_")]
     if len(found) == 1:
         return found[0]
     near = [key for key in QUANTITIES if text in key]

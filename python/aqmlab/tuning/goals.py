@@ -1,10 +1,7 @@
-"""Goals of tuning: a quantity to make small or large, and bounds to keep."""
+"""Goals of tuning: a quantity to make small or large."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +9,6 @@ import numpy as np
 from aqmlab.errors import InputError
 from aqmlab.results.quantities import Quantity, quantity
 from aqmlab.runs.until import metric_named
-from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
-
-UNITS = {
-    "ms": {"": 1.0, "us": 1e-3, "ms": 1.0, "s": 1e3},
-    "Mb/s": {"": 1.0, "kbps": 1e-3, "Mbps": 1.0, "Mb/s": 1.0, "Gbps": 1e3},
-    "s": {"": 1.0, "ms": 1e-3, "s": 1.0},
-    "packets": {"": 1.0, "p": 1.0},
-    "1": {"": 1.0, "%": 0.01},
-}
-"""Unit of a metric to the units of its bounds; bounds of other metrics have no unit or the metric's own."""
-_BOUND = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
 
 
 @dataclass(frozen=True)
@@ -57,49 +43,6 @@ class Goal:
         return found
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A constraint: the mean of a quantity is at least, or at most, a value at every point.
-
-    Attributes
-    ----------
-    metric
-        The quantity.
-    sign
-        1 for "at least", -1 for "at most".
-    value
-        The bound, in the metric's unit.
-    """
-
-    metric: Quantity
-    sign: int
-    value: float
-
-    @property
-    def words(self) -> str:
-        """Say it: ``utilization>=0.95``."""
-        return f"{self.metric.key}{'>=' if self.sign > 0 else '<='}{self.value:g}"
-
-    def worst(self, means: np.ndarray) -> float:
-        """Return the mean at the point that is nearest to breaking the bound, or breaks it most."""
-        return float(self.sign * np.min(self.sign * means))
-
-    def violation(self, means: np.ndarray) -> float:
-        """Return the share of the bound by which the worst point breaks it; negative where all points keep it.
-
-        >>> round(Bound(quantity("utilization"), 1, 0.8).violation(np.array([0.9, 0.6])), 12)
-        0.25
-        """
-        worst = self.worst(means)
-        return math.inf if math.isnan(worst) else self.sign * (self.value - worst) / max(abs(self.value), 1e-9)
-
-    def verdict(self, found: Interval) -> Verdict:
-        """Judge one point: holds or fails where the whole interval lies on one side of the bound."""
-        if found.mean == self.value:
-            return Verdict.HOLDS if found.sd == 0 else Verdict.UNDECIDED
-        return verdict_above(found, self.value) if self.sign > 0 else verdict_below(found, self.value)
-
-
 def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     """Read the goal: exactly one of the two is given.
 
@@ -111,29 +54,3 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     if minimize is not None:
         return Goal(quantity(metric_named(minimize)), 1)
     return Goal(quantity(metric_named(str(maximize))), -1)
-
-
-def bounds_of(texts: Sequence[str]) -> list[Bound]:
-    """Read the constraints.
-
-    >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay_p99 <= 0.05s"])]
-    ['utilization>=0.95', 'delay_p99_ms<=50']
-    """
-    return [_bound(text) for text in texts]
-
-
-def _bound(text: str) -> Bound:
-    match = _BOUND.fullmatch(text)
-    if match is None:
-        raise InputError(f'keep "{text}": write it as METRIC>=VALUE or METRIC<=VALUE, for example utilization>=0.95')
-    name, sign, number, unit = match.groups()
-    what = quantity(metric_named(name))
-    units = UNITS.get(what.unit, {"": 1.0, what.unit: 1.0})
-    if unit not in units:
-        known = ", ".join(u for u in units if u)
-        raise InputError(f'keep "{text}": {what.key} has no unit {unit} (allowed: {known})')
-    try:
-        value = float(number) * units[unit]
-    except ValueError:
-        raise InputError(f'keep "{text}": {number} is not a number') from None
-    return Bound(what, 1 if sign == ">=" else -1, value)

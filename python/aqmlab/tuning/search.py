@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
+from aqmlab.runs.bounds import Bound
 from aqmlab.tuning.budget import SEARCH
-from aqmlab.tuning.goals import Bound, Goal
+from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.space import Numbers, Space

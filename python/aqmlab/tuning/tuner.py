@@ -12,6 +12,7 @@ from aqmlab import extensions
 from aqmlab.errors import BoundsError, InputError, unknown
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
+from aqmlab.runs.bounds import bounds_of
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.dialect import Dialect
@@ -20,7 +21,7 @@ from aqmlab.scenario.parts import DROP_TAIL, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.budget import Budget
-from aqmlab.tuning.goals import bounds_of, goal_of
+from aqmlab.tuning.goals import goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
 from aqmlab.tuning.outcome import TUNED, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
@@ -134,7 +135,7 @@ def tune(
     writers = [extensions.load(ADD_ONS, name) for name in extensions.names(ADD_ONS)]
     plan = as_scenario(scenario, overrides=overrides)
     small = tuple(goal_of(key, None) for key in unharmed)
-    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep)), _share(quantile), small)
+    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep, option="keep")), _share(quantile), small)
     number = _numbers(trials, seeds, fresh)
     problem = _problem(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.results.quantities import difference_of, interval_of
+from aqmlab.runs.bounds import Bound
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
 from aqmlab.statistics.intervals import student_p
 from aqmlab.tuning.budget import CHOICE
-from aqmlab.tuning.goals import Bound
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task, Trial

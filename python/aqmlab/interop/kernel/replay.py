@@ -94,7 +94,9 @@ def replay_decisions(
     content = log if isinstance(log, bytes) else _content(log)
     name = "log" if isinstance(log, bytes) else log
     if len(content) < RECORD_BYTES or CHANGED < content[KIND] < FIRST_KIND or content[KIND] > LAST_KIND:
-        raise InputError(f"{name}: does not begin with a record of a decision (allowed: the log of a module or of a tap)")
+        raise InputError(
+            f"{name}: does not begin with a record of a decision (allowed: the log of a module or of a tap)"
+        )
     if content[KIND] >= FIRST_KIND:
         return replay_log(tapped_queue(*plan_and_link(scenario, link=link, overrides=overrides)), content)
     return replay_log(kernel_queue(scenario, link=link, overrides=overrides), content)

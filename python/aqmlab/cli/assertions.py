@@ -1,0 +1,93 @@
+"""``--assert`` of commands that simulate: bounds before the runs, verdicts and exit code after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.cli.output import print_wrapped
+from aqmlab.errors import Error, InputError, UndecidedError
+from aqmlab.results.outputs import save_output
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+    from aqmlab.runs.assertions import Assertion
+    from aqmlab.runs.bounds import Bound
+    from aqmlab.runs.comparison import Comparison
+    from aqmlab.runs.sweeps.sweep import Study
+
+
+@dataclass(frozen=True)
+class Assertions:
+    """The bounds of a command, and the files for their verdicts.
+
+    Attributes
+    ----------
+    bounds
+        The bounds; none without ``--assert``.
+    junit, markdown
+        The files.
+    """
+
+    bounds: Sequence[Bound]
+    junit: str | None
+    markdown: str | None
+
+    @classmethod
+    def read(cls, texts: Sequence[str] | None, junit: str | None, markdown: str | None) -> Assertions:
+        """Read the options, before anything is run."""
+        if not texts:
+            for option, file in {"--junit": junit, "--markdown": markdown}.items():
+                if file is not None:
+                    raise InputError(f"{option}: is for --assert, which is not given")
+            return cls((), None, None)
+        from aqmlab.runs.assertions import OPTION
+        from aqmlab.runs.bounds import bounds_of
+
+        return cls(bounds_of(texts, option=OPTION), junit, markdown)
+
+    def judge(self, result: Result | Comparison | Study) -> Verdicts:
+        """Judge finished runs, and write the files."""
+        if not self.bounds:
+            return Verdicts(())
+        from aqmlab.runs.assertions import judged, junit, markdown
+
+        found = judged(self.bounds, result)
+        for file, write in ((self.junit, junit), (self.markdown, markdown)):
+            if file is not None:
+                save_output(Path(file), write(result.name, found))
+        return Verdicts(tuple(found))
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of a command."""
+
+    all: tuple[Assertion, ...]
+
+    def data(self) -> dict[str, Any]:
+        """Return them as a part of the machine output; nothing without ``--assert``."""
+        return {"assertions": [one.data() for one in self.all]} if self.all else {}
+
+    def show(self) -> None:
+        """Print them."""
+        for one in self.all:
+            print_wrapped(one.line())
+
+    def conclude(self) -> None:
+        """End the command.
+
+        Raises
+        ------
+        Error, UndecidedError
+            If one fails; else if one is undecided.
+        """
+        from aqmlab.statistics import Verdict
+
+        for verdict, error in ((Verdict.FAILS, Error), (Verdict.UNDECIDED, UndecidedError)):
+            found = [one.words for one in self.all if one.verdict is verdict]
+            if found:
+                hint = "; more --seeds may decide" if verdict is Verdict.UNDECIDED else ""
+                raise error(f"{verdict}: {', '.join(found)} ({len(found)} of {len(self.all)}{hint})")

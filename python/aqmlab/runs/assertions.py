@@ -1,0 +1,158 @@
+"""Judge bounds on finished runs, with their intervals: holds, fails or undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from aqmlab.errors import InputError, escaped
+from aqmlab.results.quantities import in_order, interval_of
+from aqmlab.results.result import Result
+from aqmlab.runs.bounds import Bound, bounds_of
+from aqmlab.runs.comparison import Comparison
+from aqmlab.runs.sweeps.sweep import POINT, Study
+from aqmlab.statistics import Interval, Verdict
+from aqmlab.statistics.intervals import LEVEL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OPTION = "assert"
+"""The word before messages about bounds."""
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """A bound with its verdict.
+
+    Attributes
+    ----------
+    bound
+        The bound.
+    of
+        The discipline of a comparison or the point of a sweep; "" for the one scenario of `run`.
+    found
+        Mean and interval over the runs, at a level with which all verdicts of the same call hold together.
+    verdict
+        ``holds`` or ``fails`` if the whole interval lies on one side of the bound, else ``undecided``.
+    """
+
+    bound: Bound
+    of: str
+    found: Interval
+    verdict: Verdict
+
+    @property
+    def words(self) -> str:
+        """The bound, and the object of it: ``delay_p99_ms<20 (codel)``."""
+        return escaped(f"{self.bound.words} ({self.of})" if self.of else self.bound.words)
+
+    @property
+    def reason(self) -> str:
+        """The mean with its interval, in words."""
+        digits = self.bound.metric.digits
+        low, mean, high = (f"{value:.{digits}f}" for value in (self.found.low, self.found.mean, self.found.high))
+        unit = "" if self.bound.metric.unit == "1" else f" {self.bound.metric.unit}"
+        if self.found.n == 1:
+            return f"{mean}{unit}, and one run has no interval"
+        if self.found.constant:
+            return f"{mean}{unit} in all runs"
+        return f"{mean}{unit}, interval {low} to {high}"
+
+    def line(self) -> str:
+        """Say it."""
+        return f"{self.verdict}: {self.words}: {self.reason}"
+
+    def data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        numbers = {"mean": self.found.mean, "low": self.found.low, "high": self.found.high, "n": self.found.n}
+        bound = {"metric": self.bound.metric.key, "bound": self.bound.words, "unit": self.bound.metric.unit}
+        return {**bound, "of": self.of, "verdict": str(self.verdict), **numbers}
+
+
+def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
+    """Judge bounds on the means of finished runs.
+
+    Parameters
+    ----------
+    result
+        Runs of a scenario, or a comparison or sweep, each of whose disciplines or points must keep the bounds.
+    bounds
+        ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``.
+
+    Returns
+    -------
+    list
+        The verdicts, those of a bound together. Intervals are made at Bonferroni's level, so that 95 % hold for all
+        verdicts together.
+
+    Raises
+    ------
+    InputError
+        If a text is no bound, or the runs do not have its metric.
+    """
+    return judged(bounds_of(bounds, option=OPTION), result)
+
+
+def judged(bounds: Sequence[Bound], result: Result | Comparison | Study) -> list[Assertion]:
+    """Judge bounds that are read already; see `judge`."""
+    tables, level = _tables(result)
+    level = 1 - (1 - level) / max(len(bounds) * len(tables), 1)
+    return [_judged(bound, of, table, level) for bound in bounds for of, table in tables.items()]
+
+
+def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float) -> Assertion:
+    key = bound.metric.key
+    if key not in table.columns or table[key].isna().all():
+        shown = ", ".join(in_order(table.columns))
+        raise InputError(f"{OPTION} {bound.words}: these runs have no {key} (they have {shown})")
+    found, _ = interval_of(key, table[key].to_numpy(), level=level)
+    return Assertion(bound, of, found, bound.verdict(found))
+
+
+def _tables(result: Result | Comparison | Study) -> tuple[Mapping[str, pd.DataFrame], float]:
+    """Return the metrics of the runs by discipline or point, and the level of their intervals."""
+    if isinstance(result, Result):
+        return {"": result.metrics()}, result.level
+    if isinstance(result, Comparison):
+        return {name: one.metrics(link=result.link) for name, one in result.results.items()}, result.level
+    points = (own for _, own in result.runs.groupby(POINT))
+    return {", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys): own for own in points}, LEVEL
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def junit(name: str, assertions: Sequence[Assertion]) -> str:
+    """Return verdicts as a test suite in JUnit's XML; undecided ones are errors."""
+    name = escaped(name)
+    counts = {verdict: sum(one.verdict is verdict for one in assertions) for verdict in Verdict}
+    words = {"name": f"aqmlab {name}", "tests": str(len(assertions))}
+    words |= {"failures": str(counts[Verdict.FAILS]), "errors": str(counts[Verdict.UNDECIDED])}
+    suite = ElementTree.Element("testsuite", words)
+    for one in assertions:
+        case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": one.words})
+        if one.verdict is not Verdict.HOLDS:
+            kind = "failure" if one.verdict is Verdict.FAILS else "error"
+            found = ElementTree.SubElement(case, kind, {"message": f"{one.verdict}: {one.reason}"})
+            found.text = one.line()
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
+
+
+def markdown(name: str, assertions: Sequence[Assertion]) -> str:
+    """Return verdicts as a table in Markdown."""
+    rows = [
+        f"| {one.verdict} | {_cell(one.bound.words)} | {_cell(one.of)} | {_cell(one.reason)} |" for one in assertions
+    ]
+    head = ["| verdict | bound | of | measured |", "|---|---|---|---|"]
+    return "\n".join([f"### {_cell(name)}", "", *head, *rows, ""])
+
+
+def _cell(text: str) -> str:
+    return escaped(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

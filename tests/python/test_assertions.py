@@ -1,0 +1,166 @@
+"""``--assert``: verdicts of bounds, their files and exit codes, and the fixture of pytest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import aqmlab
+from aqmlab.cli import main
+from aqmlab.runs.assertions import Assertion, junit, markdown
+from aqmlab.runs.bounds import bounds_of
+from aqmlab.statistics import Verdict, interval
+from conftest import DUMBBELL
+
+pytest_plugins = ["pytester"]
+
+RANDOM = 'start = { uniform = ["0s", "1s"] }'
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("assertions") / "small.toml"
+    path.write_text(DUMBBELL.replace('start = "0s"', RANDOM))
+    return path
+
+
+def verdict(text: str, *values: float) -> Verdict:
+    (bound,) = bounds_of([text], option="assert")
+    return bound.verdict(interval(list(values)))
+
+
+def test_a_bound_holds_where_the_whole_interval_keeps_it():
+    assert verdict("mean_delay < 20ms", 10, 11, 12) is Verdict.HOLDS
+    assert verdict("mean_delay < 11ms", 10, 11, 12) is Verdict.UNDECIDED
+    assert verdict("mean_delay < 8ms", 10, 11, 12) is Verdict.FAILS
+    assert verdict("mean_delay > 8ms", 10, 11, 12) is Verdict.HOLDS
+    assert verdict("mean_delay < 20ms", 10) is Verdict.UNDECIDED, "one run has no interval"
+
+
+def test_equal_runs_are_judged_by_their_value():
+    assert [verdict(f"loss {sign} 1%", 0.01, 0.01) for sign in ("<=", "<", ">=", ">")] == [
+        *(Verdict.HOLDS, Verdict.FAILS),
+        *(Verdict.HOLDS, Verdict.FAILS),
+    ]
+    assert verdict("loss < 2%", 0.01, 0.01) is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("delay.p99 < 0.05s", "delay_p99_ms<50"),
+        ("utilization >= 90%", "utilization>=0.9"),
+        ("goodput>1500kbps", "goodput_mbps>1.5"),
+        ("max_queue <= 40p", "max_queue<=40"),
+        ("goodput.web >= 2", "goodput_mbps.web>=2"),
+    ],
+)
+def test_units_of_bounds(text, words):
+    assert [bound.words for bound in bounds_of([text], option="assert")] == [words]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("utilization", 'assert "utilization": write it as METRIC>=VALUE'),
+        ("utilization = 1", "write it as METRIC>=VALUE"),
+        ("utilization >= 1e", "1e is not a number"),
+        ("delay_p99 < 20p", "delay_p99_ms has no unit p (allowed: us, ms, s)"),
+        ("delya_p99 < 20ms", 'unknown metric "delya_p99"'),
+        ("jain_1s >= 0.9", "assert jain_1s>=0.9: these runs have no jain_1s"),
+    ],
+)
+def test_bounds_that_cannot_be_judged(file, tmp_path, capsys, text, said):
+    assert main(["run", str(file), "--out", str(tmp_path), "--assert", text]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_files_without_a_bound(file, capsys):
+    assert main(["run", str(file), "--junit", "x.xml"]) == 2
+    assert "--junit: is for --assert" in capsys.readouterr().err
+
+
+def test_exit_codes_of_run(file, tmp_path, capsys):
+    run = ["run", str(file), "--seeds", "5", "--out", str(tmp_path / "results")]
+    files = {"--junit": tmp_path / "verdicts.xml", "--markdown": tmp_path / "verdicts.md"}
+    options = [word for option, path in files.items() for word in (option, str(path))]
+    assert main([*run, "--assert", "utilization >= 0.5", *options]) == 0
+    assert "holds: utilization>=0.5: 0." in capsys.readouterr().out
+    mean = aqmlab.run(file, seeds=5, progress=False).metrics()["mean_delay_ms"].mean()
+    undecided = f"mean_delay < {mean}ms"
+    assert main([*run, "--assert", undecided]) == 3
+    assert "more --seeds may decide" in capsys.readouterr().err
+    assert main([*run, "--assert", undecided, "--assert", "loss <= 0", *options]) == 1
+    said = capsys.readouterr()
+    assert "fails: loss<=0 (1 of 2)" in said.err
+    assert "undecided: mean_delay_ms<" in said.out
+    suite = ElementTree.fromstring(files["--junit"].read_text()).find("testsuite")
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
+        **{"tests": "2", "failures": "1", "errors": "1"}
+    }
+    assert suite.find("testcase[@name='loss<=0']/failure") is not None
+    assert "| fails | loss&lt;=0 |" in files["--markdown"].read_text()
+
+
+def test_machine_output(file, tmp_path, capsys):
+    run = ["run", str(file), "--seeds", "5", "--out", str(tmp_path), "--json"]
+    assert main([*run, "--assert", "loss <= 0"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["assertions"]
+    assert (found["metric"], found["verdict"], found["n"]) == ("loss", "fails", 5)
+    assert main(run) == 0
+    assert "assertions" not in json.loads(capsys.readouterr().out)
+
+
+def test_each_discipline_of_a_comparison_is_judged(file, tmp_path, capsys):
+    words = ["--seeds", "5", "--out", str(tmp_path), "--assert", "mean_delay < 60ms", "--assert", "loss <= 0"]
+    assert main(["compare", str(file), "--aqm", "red,drop-tail", *words]) == 1
+    said = capsys.readouterr()
+    assert "fails: loss<=0 (red)" in said.out
+    assert "(drop-tail)" in said.out
+
+
+def test_each_point_of_a_sweep_is_judged(file, tmp_path, capsys):
+    words = ["--grid", "flow.tcp.count=1,3", "--seeds", "4", "--out", str(tmp_path), "--assert", "utilization>=0.1"]
+    assert main(["sweep", str(file), *words]) == 0
+    said = capsys.readouterr().out
+    assert "holds: utilization>=0.1 (flow.tcp.count=1)" in said
+    assert "holds: utilization>=0.1 (flow.tcp.count=3)" in said
+
+
+def test_intervals_hold_for_all_verdicts_together(file):
+    result = aqmlab.run(file, seeds=6, progress=False)
+    alone, *_ = aqmlab.judge(result, "mean_delay < 1s")
+    among, *_ = aqmlab.judge(result, "mean_delay < 1s", "utilization > 0", "loss < 1")
+    assert among.found.mean == alone.found.mean
+    assert among.found.low < alone.found.low < alone.found.high < among.found.high
+
+
+def test_names_are_data_in_the_files():
+    (bound,) = bounds_of(["loss < 1"], option="assert")
+    found = interval([0.1, 0.2])
+    one = Assertion(bound, 'a|b<c>&"\n', found, Verdict.FAILS)
+    case = ElementTree.fromstring(junit("x<y", [one])).find("testsuite/testcase")
+    assert (case.get("classname"), case.get("name")) == ("x<y", 'loss<1 (a|b<c>&"\n)')
+    row = markdown("x", [one]).splitlines()[4]
+    assert row.startswith('| fails | loss&lt;1 | a\\|b&lt;c>&"  | 0.15000, interval ')
+
+
+def test_the_fixture_of_pytest(pytester, file):
+    pytester.makepyfile(f"""
+        import aqmlab
+
+        FILE = {str(Path(file))!r}
+
+        def test_holds(holds):
+            assert holds(FILE, "utilization >= 0.5", seeds=3).seeds == [1, 2, 3]
+
+        def test_fails(holds):
+            holds(aqmlab.run(FILE, seeds=3, progress=False), "loss <= 0", "utilization >= 0.5")
+    """)
+    done = pytester.runpytest_subprocess("-p", "aqmlab.pytest", "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["*fails: loss<=0: 0.*"])
+    done.stdout.no_fnmatch_line("*utilization>=0.5: *")
