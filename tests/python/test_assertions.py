@@ -10,7 +10,7 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.runs.assertions import Assertion, junit, markdown
+from aqmlab.runs.assertions import Assertion, judged, junit, markdown
 from aqmlab.runs.bounds import bounds_of
 from aqmlab.statistics import Verdict, interval
 from conftest import DUMBBELL
@@ -136,6 +136,13 @@ def test_intervals_hold_for_all_verdicts_together(file):
     among, *_ = aqmlab.judge(result, "mean_delay < 1s", "utilization > 0", "loss < 1")
     assert among.found.mean == alone.found.mean
     assert among.found.low < alone.found.low < alone.found.high < among.found.high
+
+
+def test_runs_in_doubt_decide_nothing(file):
+    result = aqmlab.run(file, seeds=3, progress=False)
+    (one,) = judged(bounds_of(["utilization > 0"], option="assert"), result, doubt="a run has no valid certificate")
+    assert one.verdict is Verdict.UNDECIDED
+    assert one.line().endswith("; a run has no valid certificate")
 
 
 def test_names_are_data_in_the_files():

@@ -48,13 +48,13 @@ class Assertions:
 
         return cls(bounds_of(texts, option=OPTION), junit, markdown)
 
-    def judge(self, result: Result | Comparison | Study) -> Verdicts:
-        """Judge finished runs, and write the files."""
+    def judge(self, result: Result | Comparison | Study, *, doubt: str = "") -> Verdicts:
+        """Judge finished runs, and write the files; with a doubt about the runs nothing is decided."""
         if not self.bounds:
             return Verdicts(())
         from aqmlab.runs.assertions import judged, junit, markdown
 
-        found = judged(self.bounds, result)
+        found = judged(self.bounds, result, doubt=doubt)
         for file, write in ((self.junit, junit), (self.markdown, markdown)):
             if file is not None:
                 save_output(Path(file), write(result.name, found))

@@ -108,7 +108,8 @@ def run(
             "evaluation": evaluation_data(result.evaluation),
         }
         print_json(data | verdicts.data())
-        return verdicts.conclude()
+        verdicts.conclude()
+        return
     print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
     n = len(result.seeds)
     title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
@@ -123,7 +124,7 @@ def run(
     print_evaluation(result.evaluation)
     say(f"Results: {result.folder}")
     verdicts.show()
-    return verdicts.conclude()
+    verdicts.conclude()
 
 
 def _show_tins(result: Result) -> None:
@@ -240,7 +241,8 @@ def compare(
     texts = {"--latex": (latex, found.latex), "--csv": (csv, found.csv)}
     printed = _write_texts({option: (place, make()) for option, (place, make) in texts.items() if place is not None})
     if printed:
-        return verdicts.conclude()
+        verdicts.conclude()
+        return
     settled = {name: one for name, result in found.results.items() if (one := settling(result, link=found.link))}
     without_effect = {name: inactive(result, link=found.link) for name, result in found.results.items()}
     if as_json:
@@ -262,13 +264,14 @@ def compare(
             "evaluation": evaluation_data(found.evaluation),
         }
         print_json(data | ({"settings": found.settings} if found.settings else {}) | verdicts.data())
-        return verdicts.conclude()
+        verdicts.conclude()
+        return
     _show_comparison(found, _by_discipline(without_effect, settled), details=details)
     for option, (place, _) in texts.items():
         if place is not None:
             say(f"{option.removeprefix('--')}: {place}")
     verdicts.show()
-    return verdicts.conclude()
+    verdicts.conclude()
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:

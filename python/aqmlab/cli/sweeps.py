@@ -104,7 +104,8 @@ def sweep(
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}
         pages = {} if page is None else {"report": str(page)}
         print_json({**study_data(study), **took, **pages, "warnings": list(study.warnings), **verdicts.data()})
-        return verdicts.conclude()
+        verdicts.conclude()
+        return
     print_study(study)
     print_evaluation(study.evaluation)
     if study.simulation_s and study.evaluation is not None:
@@ -112,7 +113,7 @@ def sweep(
     if page is not None:
         say(f"Report: {page}")
     verdicts.show()
-    return verdicts.conclude()
+    verdicts.conclude()
 
 
 def study_data(study: Study) -> dict[str, object]:

@@ -37,12 +37,15 @@ class Assertion:
         Mean and interval over the runs, at a level with which all verdicts of the same call hold together.
     verdict
         ``holds`` or ``fails`` if the whole interval lies on one side of the bound, else ``undecided``.
+    doubt
+        The reason why nothing can be decided whatever the interval; "" for none.
     """
 
     bound: Bound
     of: str
     found: Interval
     verdict: Verdict
+    doubt: str = ""
 
     @property
     def words(self) -> str:
@@ -51,7 +54,11 @@ class Assertion:
 
     @property
     def reason(self) -> str:
-        """The mean with its interval, in words."""
+        """The mean with its interval, in words, and the doubt."""
+        return "; ".join(filter(None, [self._measured, self.doubt]))
+
+    @property
+    def _measured(self) -> str:
         digits = self.bound.metric.digits
         low, mean, high = (f"{value:.{digits}f}" for value in (self.found.low, self.found.mean, self.found.high))
         unit = "" if self.bound.metric.unit == "1" else f" {self.bound.metric.unit}"
@@ -96,20 +103,20 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
     return judged(bounds_of(bounds, option=OPTION), result)
 
 
-def judged(bounds: Sequence[Bound], result: Result | Comparison | Study) -> list[Assertion]:
-    """Judge bounds that are read already; see `judge`."""
+def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
+    """Judge bounds that are read already; see `judge`. With a doubt about the runs nothing is decided."""
     tables, level = _tables(result)
     level = 1 - (1 - level) / max(len(bounds) * len(tables), 1)
-    return [_judged(bound, of, table, level) for bound in bounds for of, table in tables.items()]
+    return [_judged(bound, of, table, level, doubt) for bound in bounds for of, table in tables.items()]
 
 
-def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float) -> Assertion:
+def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str) -> Assertion:
     key = bound.metric.key
     if key not in table.columns or table[key].isna().all():
         shown = ", ".join(in_order(table.columns))
         raise InputError(f"{OPTION} {bound.words}: these runs have no {key} (they have {shown})")
     found, _ = interval_of(key, table[key].to_numpy(), level=level)
-    return Assertion(bound, of, found, bound.verdict(found))
+    return Assertion(bound, of, found, Verdict.UNDECIDED if doubt else bound.verdict(found), doubt)
 
 
 def _tables(result: Result | Comparison | Study) -> tuple[Mapping[str, pd.DataFrame], float]:

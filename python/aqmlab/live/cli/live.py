@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Json, SeedsOption, Set, command
+from aqmlab.cli.application import Assert, Json, Junit, Markdown, SeedsOption, Set, command
+from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
@@ -85,6 +86,9 @@ def live(
     report: Report = None,
     resume: Resume = False,
     clean: Clean = False,
+    assert_: Assert = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
     """Run this machine's real TCP through a scenario's queue discipline. Python: aqmlab.live.run.
@@ -104,6 +108,7 @@ def live(
             return
     if file is None:
         raise InputError("live: FILE.toml is missing (or --clean, or --build-vm)")
+    assertions = Assertions.read(assert_, junit, markdown)
     if backend == "link" and not rootless.is_privileged():
         rootless.again(sys.argv[1:])
     if rootless.is_real_root():
@@ -132,10 +137,13 @@ def live(
     page = None if report is None else found.report(report)
     for trouble in found.troubles:
         warn(trouble.text)
+    verdicts = assertions.judge(found.result, doubt="" if found.valid else "a run has no valid certificate")
     if as_json:
-        print_json(_data(found, page))
+        print_json(_data(found, page) | verdicts.data())
     else:
         _print(found, page)
+        verdicts.show()
+    verdicts.conclude()
 
 
 def _overrides(set_: list[str] | None, link: str | None) -> tuple[tuple[str, str], ...]:
