@@ -1,6 +1,7 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
-mod live_traffic;
+#[cfg(target_os = "linux")]
+mod live;
 mod page_session;
 mod plugins;
 mod quantities;
@@ -238,13 +239,6 @@ fn header(fields: &Fields<'_>) -> PyResult<Meta> {
     Ok(meta)
 }
 
-/// Run a link process: the configuration is a file, `-` for standard input, or JSON itself; commands come from standard
-/// input, lines of JSON go to standard output. Ends with the run, and on SIGINT and SIGTERM; the exit code.
-#[pyfunction]
-fn live_link(py: Python<'_>, config: &str) -> u8 {
-    py.detach(|| aqmlab_dataplane::process::main(config))
-}
-
 /// Version of the compiled part.
 #[pyfunction]
 fn version() -> &'static str {
@@ -268,9 +262,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(integers, m)?)?;
     m.add_function(wrap_pyfunction!(replay_integer, m)?)?;
     m.add_function(wrap_pyfunction!(mark, m)?)?;
-    m.add_function(wrap_pyfunction!(live_link, m)?)?;
-    m.add_function(wrap_pyfunction!(live_traffic::live_udp, m)?)?;
-    m.add_function(wrap_pyfunction!(live_traffic::live_replay, m)?)?;
+    #[cfg(target_os = "linux")]
+    live::add(m)?;
     m.add_function(wrap_pyfunction!(plugins::register, m)?)?;
     m.add_class::<plugins::Packet>()?;
     m.add_class::<plugins::Queue>()?;

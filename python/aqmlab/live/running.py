@@ -18,6 +18,7 @@ from aqmlab.live.checks import Trouble, preflight
 from aqmlab.live.kernel_backends import Bottleneck, refuse_what_is_for_the_link
 from aqmlab.live.link_process import LiveError
 from aqmlab.live.link_process import link_command as default_command
+from aqmlab.live.linux import need_linux
 from aqmlab.live.observers import Watching, watching
 from aqmlab.live.one_run import perform
 from aqmlab.live.options import BACKENDS, Options
@@ -161,6 +162,7 @@ def run(
     ScenarioError, InputError, LiveError, StorageError, Interrupted
         With one clear line each. Whatever was made for the runs is removed.
     """
+    need_linux("live")
     _check_backend(backend)
     bottleneck = Bottleneck(backend, qdisc, kernel_qdisc, kernel)
     bottleneck.check()

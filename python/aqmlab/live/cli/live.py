@@ -13,6 +13,7 @@ from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import print_json, print_table, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
+from aqmlab.live.linux import need_linux
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
@@ -96,6 +97,7 @@ def live(
     Two network namespaces are made, with the scenario's bottleneck between them in user space; the traffic of the
     scenario starts there, and so does any command. All is removed at the end. Needs root, or user namespaces with TUN.
     """
+    need_linux("live")
     from aqmlab.live import rootless
     from aqmlab.live.running import run
 

@@ -11,6 +11,7 @@ from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
+from aqmlab.live.linux import need_linux
 
 
 @command("sudo aqmlab shape my.toml --in eth0 --out eth1 --stats terminal", long=True)
@@ -57,6 +58,7 @@ def shape(
     as_json: Json = False,
 ) -> None:
     """Be the bottleneck between two interfaces until Ctrl-C. SIGHUP reads the file again. Python: aqmlab.live.shape."""
+    need_linux("shape")
     from aqmlab.live.shape import clean as work_of_clean
     from aqmlab.live.shape import shape as work
     from aqmlab.live.telemetry.views import ON_STDOUT

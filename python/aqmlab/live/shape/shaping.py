@@ -15,6 +15,7 @@ from typing import Any
 
 from aqmlab.errors import InputError, to_stderr
 from aqmlab.live.link_process import LinkProcess, LiveError, link_command
+from aqmlab.live.linux import need_linux
 from aqmlab.live.shape import journal, routing
 from aqmlab.live.shape.choosing import check_machine, check_options, way_through
 from aqmlab.live.shape.configuration import Configuration, in_one_line
@@ -150,6 +151,7 @@ def shape(
     ScenarioError, InputError, LiveError, StorageError
         With one clear line each. Rules and settings are as before then.
     """
+    need_linux("shape")
     tell = report or to_stderr
     check_options(into=into, out=out, netns=netns, addresses=addresses)
     load = partial(Configuration.load, file, link=link, rate=rate, overrides=overrides)
