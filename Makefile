@@ -14,7 +14,7 @@ PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/co
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 
-.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel clean
+.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -108,6 +108,19 @@ wheel: $(READY) web ## a wheel for Linux that installs without Rust, in dist/, t
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --compatibility manylinux2014 --out dist
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python validation/check_wheel.py dist
+
+# zig links for all of them. Live runs are in those for Linux alone.
+WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl \
+  x86_64-apple-darwin aarch64-apple-darwin
+tag = $(if $(findstring gnu,$(1)),--compatibility manylinux2014,$(if $(findstring musl,$(1)),--compatibility musllinux_1_2))
+
+wheels: $(READY) web $(WHEELS:%=wheel-%) ## wheels for Linux and macOS, in dist/, from one Linux machine (20 min)
+
+wheel-%: $(READY) web
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
+	rustup target add $* 2>/dev/null
+	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --target $* $(call tag,$*) --out dist
+	$(BIN)/python validation/check_wheel.py --complete dist
 
 clean: ## remove all generated files
 	rm -rf $(VENV) target results site dist $(WASM)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Check a wheel: it is complete, installs without a Rust toolchain, and runs the README's example.
 
-check_wheel.py DIST    checks the newest wheel and the newest source archive in this folder
+check_wheel.py DIST               checks the newest wheel and the newest source archive in this folder
+check_wheel.py --complete DIST    checks only whether the newest wheel is complete and for the machine of its name
 
 The wheel is installed with its dependencies (the versions of requirements.lock) into a virtual environment of its own.
 Neither there nor on the path of its programs is a Rust compiler, and nothing runs in the checkout.
@@ -28,16 +29,30 @@ RUST = ("cargo", "rustc", "rustup", "maturin")
 IMPORTED = "import aqmlab, sys; print(aqmlab.__version__, len(aqmlab.disciplines()), aqmlab.__file__)"
 JOB = ("reproduce", "mred", "--quick", "--seeds", "2", "--report", "report", "--out", "results")
 """The command of `make demo`, with fewer seeds."""
+SYSTEMS = ("manylinux", "musllinux", "macosx")
+ELF, MACH_O = b"\x7fELF\x02\x01", b"\xcf\xfa\xed\xfe"
+MACHINES = (
+    (ELF, (18, b"\x3e\x00"), ("linux", "x86_64")),
+    (ELF, (18, b"\xb7\x00"), ("linux", "aarch64")),
+    (MACH_O, (4, b"\x07\x00\x00\x01"), ("macosx", "x86_64")),
+    (MACH_O, (4, b"\x0c\x00\x00\x01"), ("macosx", "arm64")),
+)
+"""Beginning of a library, offset and bytes of its machine, and the words in the name of a wheel for it."""
 LIVE = "aqmlab.live.link"
 """The process of a live link is a module of the package: it needs no program beside it."""
 
 
 def main(arguments: list[str]) -> int:
     """Check the archives of a folder."""
-    folder = Path(arguments[0]).resolve()
+    folder = Path(arguments[-1]).resolve()
+    if arguments[0] == "--complete":
+        wheel = _newest(folder, "*.whl")
+        wrong = [*_wheel(wheel), *_machine(wheel)]
+        print("\n".join(wrong) or f"{wheel.name} is complete.")
+        return 1 if wrong else 0
     wheel, source = _newest(folder, "*.whl"), _newest(folder, "*.tar.gz")
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
-    wrong: list[str] = [*_wheel(wheel), *_source(source)]
+    wrong = [*_wheel(wheel), *_machine(wheel), *_source(source)]
     if not wrong:
         with tempfile.TemporaryDirectory() as place:
             wrong += _install_and_run(wheel, Path(place))
@@ -68,13 +83,25 @@ def _wheel(path: Path) -> Iterable[str]:
     yield from (f"the wheel lacks {name}" for name in sorted(package_files() - names))
     if "aqmlab/_core.abi3.so" not in names:
         yield "the wheel lacks the compiled core"
-    if "cp311-abi3" not in tags or "manylinux" not in tags:
-        yield f"the wheel is not for every Python from 3.11 on and every Linux:\n{tags}"
+    if "cp311-abi3" not in tags or not any(system in tags for system in SYSTEMS):
+        yield f"the wheel is not for every Python from 3.11 on, and Linux or macOS:\n{tags}"
     if "Requires-Python: >=3.11" not in about or "License-Expression: MIT OR Apache-2.0" not in about:
         yield "the wheel's metadata lack the required Python version or the licence"
     licences = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
     if not {"LICENSE-MIT", "LICENSE-APACHE"} <= licences:
         yield "the wheel lacks a licence"
+
+
+def _machine(path: Path) -> Iterable[str]:
+    """Compare the machine of the compiled core with the wheel's name."""
+    with zipfile.ZipFile(path) as archive:
+        core = archive.read("aqmlab/_core.abi3.so")
+    for head, number, names in MACHINES:
+        if core.startswith(head) and core[number[0] : number[0] + len(number[1])] == number[1]:
+            if not all(name in path.name for name in names):
+                yield f"the compiled core is for {' '.join(names)}, which {path.name} does not say"
+            return
+    yield "the compiled core is for a machine that is not known"
 
 
 def _source(path: Path) -> Iterable[str]:
