@@ -7,9 +7,11 @@ import io
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
 import aqmlab
 from aqmlab.cli import app, main
@@ -25,6 +27,21 @@ pytestmark = pytest.mark.slow
 def test_version(shell):
     answer = shell("--version")
     assert (answer.code, answer.out) == (0, f"aqmlab {aqmlab.__version__}\n")
+
+
+def test_citations_agree(shell):
+    file = yaml.safe_load((Path(__file__).parents[2] / "CITATION.cff").read_text())
+    answer = shell("--cite")
+    assert answer.code == 0
+    assert file["version"] == aqmlab.__version__
+    year = file["date-released"].year
+    for line in (
+        f"  author  = {{{{{file['authors'][0]['name']}}}}},",
+        f"  title   = {{{file['title']}}},",
+        f"  year    = {{{year}}},",
+        f"  version = {{{file['version']}}},",
+    ):
+        assert line in answer.out.splitlines()
 
 
 def test_help_names_every_command(shell):

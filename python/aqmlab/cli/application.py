@@ -31,6 +31,14 @@ GROUPS = {
 }
 """Commands by purpose, in the order in which the help lists them."""
 ORDER = tuple(name for names in GROUPS.values() for name in names)
+CITATION = """\
+@software{aqmlab,
+  author  = {{The aqmlab developers}},
+  title   = {aqmlab: a laboratory for active queue management},
+  year    = {2026},
+  version = {%s},
+}"""
+"""As in ``CITATION.cff``, with the version to be filled in."""
 ADD_ONS = "aqmlab.commands"
 """Entry points of add-ons with commands."""
 
@@ -208,6 +216,14 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
+def _cite(value: bool) -> None:
+    if value:
+        from aqmlab import _core
+
+        print(CITATION % _core.version())
+        raise typer.Exit
+
+
 def _manual(value: bool) -> None:
     if value:
         from aqmlab import _core
@@ -221,6 +237,9 @@ def _manual(value: bool) -> None:
 def _main(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Show the citation, for BibTeX.", callback=_cite, is_eager=True)
     ] = False,
     man: Annotated[bool, typer.Option("--man", help="Show the manual page.", callback=_manual, is_eager=True)] = False,
     plugin: Annotated[
