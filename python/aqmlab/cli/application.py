@@ -192,18 +192,17 @@ Assert = Annotated[
     list[str] | None,
     typer.Option(
         "--assert",
-        help="Judge a bound with its interval: delay_p99<20ms, utilization>=0.9. May be given often. Exit code 1: one "
-        "fails, 3: one is undecided.",
+        help="Judge a bound: delay_p99<20ms, loss<=1%. Exit code 1: it fails, 3: undecided.",
         metavar="BOUND",
     ),
 ]
 Junit = Annotated[
     str | None,
-    typer.Option("--junit", help="With --assert: the verdicts as JUnit's XML in a file.", metavar="FILE"),
+    typer.Option("--junit", help="The verdicts as JUnit's XML.", metavar="FILE"),
 ]
 Markdown = Annotated[
     str | None,
-    typer.Option("--markdown", help="With --assert: the verdicts as a table in a file.", metavar="FILE"),
+    typer.Option("--markdown", help="The verdicts as a table.", metavar="FILE"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout, and nothing else there.")]
 

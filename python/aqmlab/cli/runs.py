@@ -216,7 +216,7 @@ def compare(
     markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
-    """Compare disciplines on the same traffic: means, intervals, verdicts. Python: aqmlab.compare."""
+    """Compare disciplines on the same traffic: intervals, verdicts. Python: aqmlab.compare."""
     from aqmlab.results.inactive import inactive
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.comparison import compare as work

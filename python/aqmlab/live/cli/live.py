@@ -28,15 +28,15 @@ LiveLink = Annotated[
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
 ExecA = Annotated[
     str | None,
-    typer.Option("--exec-a", help="A shell command at the senders' side; {peer} is the other.", metavar="CMD"),
+    typer.Option("--exec-a", help="Shell command of senders; {peer}: receivers.", metavar="CMD"),
 ]
-ExecB = Annotated[str | None, typer.Option("--exec-b", help="A shell command at the receivers' side.", metavar="CMD")]
+ExecB = Annotated[str | None, typer.Option("--exec-b", help="Shell command of receivers; {peer}: senders.", metavar="CMD")]
 Record = Annotated[
     Path | None, typer.Option("--record", help="Record all packets that come to the link.", metavar="FILE.pcap")
 ]
 Stats = Annotated[
     list[str] | None,
-    typer.Option("--stats", help="Watch: terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
+    typer.Option("--stats", help="terminal, tc, jsonl[=FILE], prometheus[=PORT].", metavar="VIEW"),
 ]
 Interval = Annotated[float, typer.Option("--interval", help="Time between reports, in s.", metavar="S")]
 Backend = Annotated[
@@ -44,14 +44,14 @@ Backend = Annotated[
 ]
 Qdisc = Annotated[
     str | None,
-    typer.Option("--qdisc", help='With tc or vm: another discipline, as "pfifo limit 100".', metavar="WORDS"),
+    typer.Option("--qdisc", help='With tc, vm: words of tc, as "pfifo limit 100".', metavar="WORDS"),
 ]
 KernelQdisc = Annotated[bool, typer.Option("--kernel-qdisc", help="With tc, vm: the queue as a module, replayed.")]
 Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
 BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image if there is none.")]
-Traffic = Annotated[str, typer.Option("--traffic", help="What sends TCP: sockets or iperf3.")]
+Traffic = Annotated[str, typer.Option("--traffic", help="TCP of sockets or of iperf3.")]
 KeepAwake = Annotated[
     bool,
     typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping."),
