@@ -39,6 +39,7 @@ $(WASM): $(RUST_SOURCES)
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
+	@echo "Next: $(BIN)/aqmlab compare example:dumbbell-red --aqm red,mred,codel"
 
 test: test-rust test-python ## all tests (8 min on a built tree)
 

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import aqmlab
+from aqmlab.runs.assertions import judged
+from aqmlab.runs.bounds import bounds_of
 
 
 @pytest.fixture
@@ -25,9 +27,14 @@ def holds() -> Callable[..., aqmlab.Result | aqmlab.Comparison | aqmlab.Study]:
     """
 
     def check(scenario: Any, *bounds: str, **named: Any) -> aqmlab.Result | aqmlab.Comparison | aqmlab.Study:  # noqa: ANN401
+        if not bounds:
+            raise aqmlab.InputError("holds: no bound is given, so that nothing would be judged")
+        read = bounds_of(bounds, option="holds")
         is_finished = isinstance(scenario, aqmlab.Result | aqmlab.Comparison | aqmlab.Study)
-        result = scenario if is_finished else aqmlab.run(scenario, progress=False, **named)
-        lines = [one.line() for one in aqmlab.judge(result, *bounds) if one.verdict != "holds"]
+        if is_finished and named:
+            raise aqmlab.InputError(f"holds: {', '.join(named)} of runs that are finished")
+        result = scenario if is_finished else aqmlab.run(scenario, **{"progress": False, **named})
+        lines = [one.line() for one in judged(read, result) if one.verdict != "holds"]
         if lines:
             pytest.fail("\n".join(lines), pytrace=False)
         return result

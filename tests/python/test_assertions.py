@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.runs.assertions import Assertion, judged, junit, markdown
+from aqmlab.runs.assertions import Assertion, _judged, judged, junit, markdown
 from aqmlab.runs.bounds import bounds_of
 from aqmlab.statistics import Verdict, interval
 from conftest import DUMBBELL
@@ -28,7 +30,7 @@ def file(tmp_path_factory):
 
 
 def verdict(text: str, *values: float) -> Verdict:
-    (bound,) = bounds_of([text], option="assert")
+    (bound,) = bounds_of([text], option="--assert")
     return bound.verdict(interval(list(values)))
 
 
@@ -59,18 +61,22 @@ def test_equal_runs_are_judged_by_their_value():
     ],
 )
 def test_units_of_bounds(text, words):
-    assert [bound.words for bound in bounds_of([text], option="assert")] == [words]
+    assert [bound.words for bound in bounds_of([text], option="--assert")] == [words]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("utilization", 'assert "utilization": write it as METRIC>=VALUE'),
+        ("utilization", '--assert "utilization": write it as METRIC>=VALUE'),
         ("utilization = 1", "write it as METRIC>=VALUE"),
         ("utilization >= 1e", "1e is not a number"),
         ("delay_p99 < 20p", "delay_p99_ms has no unit p (allowed: us, ms, s)"),
         ("delya_p99 < 20ms", 'unknown metric "delya_p99"'),
-        ("jain_1s >= 0.9", "assert jain_1s>=0.9: these runs have no jain_1s"),
+        ("loss < 2.35", "loss never has the value 2.35 (allowed: from 0 to 1)"),
+        ("utilization >= 90", "utilization never has the value 90 (allowed: from 0 to 1)"),
+        ("delay_p99 > -5ms", "delay_p99_ms never has the value -5 (allowed: at least 0)"),
+        ("delay_p99 < 1e999", "delay_p99_ms never has the value inf"),
+        ("timeouts < 20%", "timeouts has no unit % (allowed: a number alone)"),
     ],
 )
 def test_bounds_that_cannot_be_judged(file, tmp_path, capsys, text, said):
@@ -78,9 +84,50 @@ def test_bounds_that_cannot_be_judged(file, tmp_path, capsys, text, said):
     assert said in capsys.readouterr().err
 
 
-def test_files_without_a_bound(file, capsys):
-    assert main(["run", str(file), "--junit", "x.xml"]) == 2
-    assert "--junit: is for --assert" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--junit", "x.xml"], "--junit: is for --assert"),
+        (["--junit", "-", "--assert", "loss < 1"], '--junit "-": name a file'),
+        (["--markdown", ".", "--assert", "loss < 1"], '--markdown ".": name a file'),
+        (["--junit", "x", "--markdown", "x", "--assert", "loss < 1"], "both are x"),
+    ],
+)
+def test_files_that_cannot_be_written(file, capsys, words, said):
+    assert main(["run", str(file), *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_command_that_fails_leaves_no_older_verdicts(tmp_path, capsys):
+    old = tmp_path / "verdicts.xml"
+    old.write_text("<testsuites/>")
+    assert main(["run", str(tmp_path / "none.toml"), "--assert", "loss < 1", "--junit", str(old)]) == 2
+    assert "the command has not finished" in ElementTree.parse(old).find("testsuite/testcase/error").get("message")
+
+
+def test_runs_without_the_quantity_decide_nothing(file, tmp_path, capsys):
+    assert main(["run", str(file), "--out", str(tmp_path), "--assert", "jain_1s >= 0.9"]) == 3
+    said = capsys.readouterr()
+    assert "undecided: jain_1s>=0.9: 3 of 3 runs have no jain_1s (they have" in said.out
+    assert "more --seeds" not in said.err
+    metrics = pd.DataFrame({"seed": [1, 2, 3], "fct_mean_ms": [10.0, 11.0, math.nan]})
+    (bound,) = bounds_of(["fct_mean < 1s"], option="--assert")
+    one = _judged(bound, "", metrics, 0.95, "")
+    assert one.verdict is Verdict.UNDECIDED
+    assert one.line().endswith("1 of 3 runs have no fct_mean_ms")
+
+
+def test_a_call_without_a_bound_is_an_error(file):
+    with pytest.raises(aqmlab.InputError, match="no bound is given"):
+        aqmlab.judge(aqmlab.run(file, seeds=2, progress=False))
+    with pytest.raises(aqmlab.InputError, match="a bound is a text"):
+        bounds_of([["loss < 1"]], option="holds")
+
+
+def test_a_bound_counts_once(file):
+    result = aqmlab.run(file, seeds=3, progress=False)
+    (one,) = aqmlab.judge(result, "loss < 1", "loss<100%")
+    assert one.found.level == 0.95
 
 
 def test_exit_codes_of_run(file, tmp_path, capsys):
@@ -95,7 +142,7 @@ def test_exit_codes_of_run(file, tmp_path, capsys):
     assert "more --seeds may decide" in capsys.readouterr().err
     assert main([*run, "--assert", undecided, "--assert", "loss <= 0", *options]) == 1
     said = capsys.readouterr()
-    assert "fails: loss<=0 (1 of 2)" in said.err
+    assert "fails: loss<=0 (1 of 2 verdicts)" in said.err
     assert "undecided: mean_delay_ms<" in said.out
     suite = ElementTree.fromstring(files["--junit"].read_text()).find("testsuite")
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
@@ -130,6 +177,14 @@ def test_each_point_of_a_sweep_is_judged(file, tmp_path, capsys):
     assert "holds: utilization>=0.1 (flow.tcp.count=3)" in said
 
 
+def test_points_that_differ_little_are_judged_each(file, tmp_path, capsys):
+    words = ["--grid", "queue.bottleneck.limit=12345671B,12345672B", "--seeds", "3", "--out", str(tmp_path), "--json"]
+    assert main(["sweep", str(file), *words, "--assert", "utilization>=0.1"]) == 0
+    found = json.loads(capsys.readouterr().out)["assertions"]
+    assert [one["of"] for one in found] == [f"queue.bottleneck.limit={limit}" for limit in (12345671, 12345672)]
+    assert all(one["level"] == 0.975 for one in found)
+
+
 def test_intervals_hold_for_all_verdicts_together(file):
     result = aqmlab.run(file, seeds=6, progress=False)
     alone, *_ = aqmlab.judge(result, "mean_delay < 1s")
@@ -140,13 +195,13 @@ def test_intervals_hold_for_all_verdicts_together(file):
 
 def test_runs_in_doubt_decide_nothing(file):
     result = aqmlab.run(file, seeds=3, progress=False)
-    (one,) = judged(bounds_of(["utilization > 0"], option="assert"), result, doubt="a run has no valid certificate")
+    (one,) = judged(bounds_of(["utilization > 0"], option="--assert"), result, doubt="a run has no valid certificate")
     assert one.verdict is Verdict.UNDECIDED
     assert one.line().endswith("; a run has no valid certificate")
 
 
 def test_names_are_data_in_the_files():
-    (bound,) = bounds_of(["loss < 1"], option="assert")
+    (bound,) = bounds_of(["loss < 1"], option="--assert")
     found = interval([0.1, 0.2])
     one = Assertion(bound, 'a|b<c>&"\n', found, Verdict.FAILS)
     case = ElementTree.fromstring(junit("x<y", [one])).find("testsuite/testcase")
@@ -167,7 +222,7 @@ def test_the_fixture_of_pytest(pytester, file):
         def test_fails(holds):
             holds(aqmlab.run(FILE, seeds=3, progress=False), "loss <= 0", "utilization >= 0.5")
     """)
-    done = pytester.runpytest_subprocess("-p", "aqmlab.pytest", "-p", "no:cacheprovider")
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*fails: loss<=0: 0.*"])
     done.stdout.no_fnmatch_line("*utilization>=0.5: *")

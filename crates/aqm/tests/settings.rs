@@ -101,6 +101,12 @@ fn settings_without_effect_are_warned_of() {
         ("red", vec![("byte_scaling", word("none"))], "byte_scaling has no effect with mode = \"packets\""),
         ("exred", vec![("averages", word("shared"))], "averages has no effect without classes"),
         ("red", vec![("draw_from", word("slots"))], "draw_from has no effect with victim = \"arriving\""),
+        ("fq-pie", vec![("mark_up_to", number(0.5))], "mark_up_to has no effect without ecn"),
+        (
+            "sfb",
+            vec![("rehash", word("never")), ("warmup", seconds(1.0))],
+            "warmup has no effect with rehash = \"never\"",
+        ),
         ("blue", vec![("length", number(20.0))], "length has no effect with increase = \"loss\""),
         ("dualpi2", vec![("time_shift", ms(9.0))], "time_shift has no effect with scheduler = \"weighted\""),
         (

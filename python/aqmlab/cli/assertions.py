@@ -38,15 +38,28 @@ class Assertions:
     @classmethod
     def read(cls, texts: Sequence[str] | None, junit: str | None, markdown: str | None) -> Assertions:
         """Read the options, before anything is run."""
+        files = {option: file for option, file in (("--junit", junit), ("--markdown", markdown)) if file is not None}
+        for option, file in files.items():
+            if not texts:
+                raise InputError(f"{option}: is for --assert, which is not given")
+            if file in ("", "-") or Path(file).is_dir():
+                raise InputError(f'{option} "{file}": name a file (/dev/stdout prints)')
+        if junit is not None and junit == markdown:
+            raise InputError(f"--junit, --markdown: both are {junit}")
         if not texts:
-            for option, file in {"--junit": junit, "--markdown": markdown}.items():
-                if file is not None:
-                    raise InputError(f"{option}: is for --assert, which is not given")
             return cls((), None, None)
-        from aqmlab.runs.assertions import OPTION
         from aqmlab.runs.bounds import bounds_of
 
-        return cls(bounds_of(texts, option=OPTION), junit, markdown)
+        found = cls(bounds_of(texts, option="--assert"), junit, markdown)
+        found._begin()
+        return found
+
+    def _begin(self) -> None:
+        """Write that nothing is judged yet, so that no older verdicts outlive a command that fails."""
+        from aqmlab.runs.assertions import unfinished
+
+        if self.junit is not None and not Path(self.junit).is_char_device():
+            save_output(Path(self.junit), unfinished("aqmlab", self.bounds))
 
     def judge(self, result: Result | Comparison | Study, *, doubt: str = "") -> Verdicts:
         """Judge finished runs, and write the files; with a doubt about the runs nothing is decided."""
@@ -75,6 +88,9 @@ class Verdicts:
         """Print them."""
         for one in self.all:
             print_wrapped(one.line())
+        if len(self.all) > 1:
+            level = 100 * self.all[0].found.level
+            print_wrapped(f"Intervals of these verdicts are made at {level:.6g} %, so that 95 % hold for all of them.")
 
     def conclude(self) -> None:
         """End the command.
@@ -87,7 +103,8 @@ class Verdicts:
         from aqmlab.statistics import Verdict
 
         for verdict, error in ((Verdict.FAILS, Error), (Verdict.UNDECIDED, UndecidedError)):
-            found = [one.words for one in self.all if one.verdict is verdict]
+            found = [one for one in self.all if one.verdict is verdict]
             if found:
-                hint = "; more --seeds may decide" if verdict is Verdict.UNDECIDED else ""
-                raise error(f"{verdict}: {', '.join(found)} ({len(found)} of {len(self.all)}{hint})")
+                first = found[0].words + (f" and {len(found) - 1} more" if len(found) > 1 else "")
+                hint = "; more --seeds may decide" if verdict is Verdict.UNDECIDED and not found[0].doubt else ""
+                raise error(f"{verdict}: {first} ({len(found)} of {len(self.all)} verdicts{hint})")

@@ -41,11 +41,13 @@ def reproduce(
     out: Out = Path("results"),
     workers: Workers = None,
     engine: Engine = "auto",
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print the reason of each verdict, and objections.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Reproduce papers: published and measured values, verdicts. Python: aqmlab.reproduce[_all]."""
     from aqmlab.papers import reproduction
-    from aqmlab.papers.common.claims import FORMS
 
     if new:
         for path in reproduction.begin(Path(paper)):
@@ -72,13 +74,11 @@ def reproduce(
         print()
     print_table(_verdicts(found.claims, "claim"), title=f"{found.paper}: claims")
     _print_card(found)
-    for record in found.claims.to_dict("records"):
-        about = "".join(f", {word} {record[key]}" for key, word in _ABOUT.items() if record.get(key))
-        verdicts = [f"{form} {record[form]}" for form in FORMS if record[form]]
-        print(f"\n{record['claim']}{about}: {', '.join(verdicts)}")
-        for line in record["found"].splitlines():
-            print(f"  {line}")
+    if details:
+        _print_reasons(found.claims)
     print()
+    if not details:
+        _say("--details prints the reason of each verdict and the authors' objections; the report has them too.")
     print_evaluation(found.evaluation)
     say(f"Report: {found.report}")
 
@@ -110,12 +110,27 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
     say(f"Report: {found.report}")
 
 
+def _print_reasons(claims: pd.DataFrame) -> None:
+    """Print the verdicts of each claim with what was found."""
+    from aqmlab.papers.common.claims import FORMS
+
+    for record in claims.to_dict("records"):
+        about = "".join(f", {word} {record[key]}" for key, word in _ABOUT.items() if record.get(key))
+        verdicts = [f"{form} {record[form]}" for form in FORMS if record[form]]
+        print(f"\n{record['claim']}{about}: {', '.join(verdicts)}")
+        for line in record["found"].splitlines():
+            print(f"  {line}")
+
+
 def _print_card(one: Reproduction) -> None:
-    """Print the tally by form and the finding."""
+    """Print the discipline that the paper is about, the tally by form, and the finding."""
+    from aqmlab.scenario.registry import disciplines
+
     card = one.card
     if card is None:
         return
-    print(one.name)
+    of_paper = [discipline.doc for discipline in disciplines() if discipline.name == one.paper]
+    _say(": ".join([one.name, *of_paper]))
     for tally in card.tallies:
         _say(f"{tally.form}: {', '.join(f'{count} {word}' for _, count, word in tally.counts)}", indent="  ")
     if card.finding:
@@ -130,8 +145,10 @@ def _say(text: str, *, indent: str = "") -> None:
 
 
 def _verdicts(claims: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Return the columns of the table of claims; the title of a claim stands in its first row alone."""
     columns = [*keys, "title", "against", "reading", "literal", "strict"]
-    return claims[[column for column in columns if column in claims]]
+    shown = claims[[column for column in columns if column in claims]]
+    return shown.assign(title=shown["title"].mask(shown.duplicated([*keys, "title"]), ""))
 
 
 def _reproduction_data(found: Reproduction) -> dict[str, Any]:

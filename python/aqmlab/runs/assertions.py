@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
+
+import numpy as np
 
 from aqmlab.errors import InputError, escaped
 from aqmlab.results.quantities import in_order, interval_of
@@ -18,9 +21,6 @@ from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
-
-OPTION = "assert"
-"""The word before messages about bounds."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class Assertion:
 
     @property
     def _measured(self) -> str:
+        if not self.found.n:
+            return ""
         digits = self.bound.metric.digits
         low, mean, high = (f"{value:.{digits}f}" for value in (self.found.low, self.found.mean, self.found.high))
         unit = "" if self.bound.metric.unit == "1" else f" {self.bound.metric.unit}"
@@ -75,8 +77,9 @@ class Assertion:
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
         numbers = {"mean": self.found.mean, "low": self.found.low, "high": self.found.high, "n": self.found.n}
-        bound = {"metric": self.bound.metric.key, "bound": self.bound.words, "unit": self.bound.metric.unit}
-        return {**bound, "of": self.of, "verdict": str(self.verdict), **numbers}
+        bound = {"metric": self.bound.metric.key, "bound": self.bound.words, "value": self.bound.value}
+        judged = {"verdict": str(self.verdict), "doubt": self.doubt, "level": self.found.level}
+        return {**bound, "unit": self.bound.metric.unit, "of": self.of, **judged, **numbers}
 
 
 def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
@@ -98,39 +101,45 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
     Raises
     ------
     InputError
-        If a text is no bound, or the runs do not have its metric.
+        If there is no bound, or a text is none.
     """
-    return judged(bounds_of(bounds, option=OPTION), result)
+    if not bounds:
+        raise InputError("judge: no bound is given, so that nothing would be judged")
+    return judged(bounds_of(bounds, option="judge"), result)
 
 
 def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
     """Judge bounds that are read already; see `judge`. With a doubt about the runs nothing is decided."""
     tables, level = _tables(result)
     level = 1 - (1 - level) / max(len(bounds) * len(tables), 1)
-    return [_judged(bound, of, table, level, doubt) for bound in bounds for of, table in tables.items()]
+    return [_judged(bound, of, table, level, doubt) for bound in bounds for of, table in tables]
 
 
 def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str) -> Assertion:
+    """Judge a bound; runs that lack the quantity, as completion times of transfers that did not end, leave it open."""
     key = bound.metric.key
-    if key not in table.columns or table[key].isna().all():
-        shown = ", ".join(in_order(table.columns))
-        raise InputError(f"{OPTION} {bound.words}: these runs have no {key} (they have {shown})")
-    found, _ = interval_of(key, table[key].to_numpy(), level=level)
+    values = table[key].to_numpy() if key in table.columns else np.full(len(table), np.nan)
+    lacking = int(np.isnan(values).sum())
+    if lacking:
+        shown = f" (they have {', '.join(in_order(table.columns))})" if key not in table.columns else ""
+        lack = f"{lacking} of {len(values)} runs have no {key}{shown}"
+        doubt = "; ".join(filter(None, [lack, doubt]))
+    found, _ = interval_of(key, values, level=level)
     return Assertion(bound, of, found, Verdict.UNDECIDED if doubt else bound.verdict(found), doubt)
 
 
-def _tables(result: Result | Comparison | Study) -> tuple[Mapping[str, pd.DataFrame], float]:
-    """Return the metrics of the runs by discipline or point, and the level of their intervals."""
+def _tables(result: Result | Comparison | Study) -> tuple[list[tuple[str, pd.DataFrame]], float]:
+    """Return the metrics of the runs with their discipline or point, and the level of their intervals."""
     if isinstance(result, Result):
-        return {"": result.metrics()}, result.level
+        return [("", result.metrics())], result.level
     if isinstance(result, Comparison):
-        return {name: one.metrics(link=result.link) for name, one in result.results.items()}, result.level
-    points = (own for _, own in result.runs.groupby(POINT))
-    return {", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys): own for own in points}, LEVEL
+        return [(name, one.metrics(link=result.link)) for name, one in result.results.items()], result.level
+    points = [own for _, own in result.runs.groupby(POINT, sort=True)]
+    return [(", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys), own) for own in points], LEVEL
 
 
 def _value(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return value if isinstance(value, str) else f"{value:.12g}"
 
 
 def junit(name: str, assertions: Sequence[Assertion]) -> str:
@@ -150,6 +159,13 @@ def junit(name: str, assertions: Sequence[Assertion]) -> str:
     suites.append(suite)
     ElementTree.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
+
+
+def unfinished(name: str, bounds: Sequence[Bound]) -> str:
+    """Return the test suite of a command that has not judged yet: every bound is an error."""
+    nothing = Interval(mean=math.nan, sd=math.nan, n=0, low=math.nan, high=math.nan)
+    doubt = "the command has not finished"
+    return junit(name, [Assertion(bound, "", nothing, Verdict.UNDECIDED, doubt) for bound in bounds])
 
 
 def markdown(name: str, assertions: Sequence[Assertion]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.results.quantities import Quantity, quantity
+from aqmlab.results.quantities import SHARE, Quantity, quantity
 from aqmlab.runs.until import metric_named
 from aqmlab.statistics import Interval, Verdict, verdict_above, verdict_below
 
@@ -19,7 +19,7 @@ UNITS = {
     "Mb/s": {"": 1.0, "kbps": 1e-3, "Mbps": 1.0, "Mb/s": 1.0, "Gbps": 1e3},
     "s": {"": 1.0, "ms": 1e-3, "s": 1.0},
     "packets": {"": 1.0, "p": 1.0},
-    "1": {"": 1.0, "%": 0.01},
+    "1": {"": 1.0},
 }
 """Unit of a metric to the units of its bounds; bounds of other metrics have no unit or the metric's own."""
 _BOUND = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
@@ -49,7 +49,7 @@ class Bound:
     @property
     def words(self) -> str:
         """Say it: ``utilization>=0.95``."""
-        return f"{self.metric.key}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}{self.value:g}"
+        return f"{self.metric.key}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}{self.value:.12g}"
 
     def worst(self, means: np.ndarray) -> float:
         """Return the mean at the point that is nearest to breaking the bound, or breaks it most."""
@@ -74,12 +74,16 @@ class Bound:
 
 
 def bounds_of(texts: Sequence[str], *, option: str) -> list[Bound]:
-    """Read bounds; messages name the option.
+    """Read bounds, each once; messages name the option.
 
     >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay.p99 < 0.05s"], option="keep")]
     ['utilization>=0.95', 'delay_p99_ms<50']
     """
-    return [_bound(text, option) for text in texts]
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(f"{option}: a bound is a text such as utilization>=0.95, not {type(text).__name__}")
+    found = {bound.words: bound for bound in (_bound(text, option) for text in texts)}
+    return list(found.values())
 
 
 def _bound(text: str, option: str) -> Bound:
@@ -90,12 +94,16 @@ def _bound(text: str, option: str) -> Bound:
         )
     name, sign, number, unit = match.groups()
     what = quantity(metric_named(name))
-    units = UNITS.get(what.unit, {"": 1.0, what.unit: 1.0})
+    least, greatest = what.bounds
+    units = UNITS.get(what.unit, {"": 1.0, what.unit: 1.0}) | ({"%": 0.01} if (least, greatest) == SHARE else {})
     if unit not in units:
-        known = ", ".join(u for u in units if u)
+        known = ", ".join(u for u in units if u) or "a number alone"
         raise InputError(f'{option} "{text}": {what.key} has no unit {unit} (allowed: {known})')
     try:
         value = float(number) * units[unit]
     except ValueError:
         raise InputError(f'{option} "{text}": {number} is not a number') from None
+    if not math.isfinite(value) or not least <= value <= greatest:
+        allowed = f"from {least:g} to {greatest:g}" if math.isfinite(greatest) else f"at least {least:g}"
+        raise InputError(f'{option} "{text}": {what.key} never has the value {value:g} (allowed: {allowed})')
     return Bound(what, 1 if sign[0] == ">" else -1, value, strict=sign in "<>")

@@ -30,7 +30,9 @@ ExecA = Annotated[
     str | None,
     typer.Option("--exec-a", help="Shell command of senders; {peer}: receivers.", metavar="CMD"),
 ]
-ExecB = Annotated[str | None, typer.Option("--exec-b", help="Shell command of receivers; {peer}: senders.", metavar="CMD")]
+ExecB = Annotated[
+    str | None, typer.Option("--exec-b", help="Shell command of receivers; {peer}: senders.", metavar="CMD")
+]
 Record = Annotated[
     Path | None, typer.Option("--record", help="Record all packets that come to the link.", metavar="FILE.pcap")
 ]

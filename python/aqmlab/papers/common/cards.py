@@ -102,20 +102,24 @@ def effort_words(effort: Effort, plans: Iterable[Setup], *, seeds: str = "") -> 
     runs = sum(count for count, _ in points.values())
     hours = sum(count * duration_s for count, duration_s in points.values()) / 3600
     words = seeds or f"{effort.seeds} seeds a point"
-    kind = "Quick run" if effort.quick else "Full run"
+    kind = "Quick run" if effort.quick else "Full run" if _is_full(effort) else "Shorter run"
     return f"{kind}: {words}; {runs:,} simulations, {hours:,.1f} h of simulated time."
 
 
 def preliminary(key: str, effort: Effort) -> str:
     """Say that verdicts are preliminary, and the command for the full run; "" for a full run."""
-    full = type(effort).of(quick=False).seeds
-    if not effort.quick and effort.seeds >= full:
+    if not effort.quick and _is_full(effort):
         return ""
+    full = type(effort).of(quick=False).seeds
     kind = "quick run, a demonstration" if effort.quick else f"run with fewer than the full {full} seeds"
     return (
         f"This is a {kind}: {effort.seeds} seeds a point. Its verdicts are preliminary. "
         f"Full run: `aqmlab reproduce {key}`"
     )
+
+
+def _is_full(effort: Effort) -> bool:
+    return effort.seeds >= type(effort).of(quick=False).seeds
 
 
 def _mentions(found: Sequence[Record], records: Sequence[Record]) -> list[ClaimMention]:

@@ -229,8 +229,7 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     } else {
         reader.word("hash_key", &[("random", None)])
     };
-    let is_shaped = rate != 0 || autorate;
-    warn_without_effect(reader, isolation, is_shaped);
+    warn_without_effect(reader, isolation);
     let target = Span(rtt.0 / 20 / 1_000_000 * 1_000_000).max(Span(1_000_000));
     let params = Params {
         diffserv,
@@ -256,12 +255,9 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
     Ok(params)
 }
 
-fn warn_without_effect(reader: &mut ParameterReader<'_>, isolation: Isolation, is_shaped: bool) {
+fn warn_without_effect(reader: &mut ParameterReader<'_>, isolation: Isolation) {
     if reader.is_set("memlimit") {
         reader.warn_without_effect(&["limit"], "with memlimit");
-    }
-    if !is_shaped {
-        reader.warn_without_effect(&["ingress", "overhead", "mpu", "linklayer"], "without rate");
     }
     if isolation == Isolation::FlowBlind {
         reader.warn_without_effect(&["hash_key", "nat"], "with isolation = \"flowblind\"");

@@ -195,6 +195,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
 impl Law {
     /// Read the constants; `mark_up_to` converts percent to a probability of Linux.
     pub fn read(reader: &mut ParameterReader<'_>, mark_up_to: fn(u64) -> u64) -> Self {
+        if !reader.is_on("ecn") {
+            reader.warn_without_effect(&["mark_up_to"], "without ecn");
+        }
         if reader.word("dialect", &DIALECT_WORDS) {
             Self::Linux(linux::Law::read(reader, mark_up_to))
         } else {

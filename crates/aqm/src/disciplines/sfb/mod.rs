@@ -214,6 +214,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     if rehash.is_some_and(|rehash| warmup > rehash) {
         reader.warn("warmup is longer than rehash: the next bins learn all the time".into());
     }
+    if rehash.is_none() {
+        reader.warn_without_effect(&["warmup"], "with rehash = \"never\"");
+    }
     let ecn = reader.flag("ecn", is_linux);
     let room = Room::new(limit, false);
     let mut params =
