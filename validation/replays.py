@@ -6,14 +6,18 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aqmlab.interop.kernel.replay import ReplayedLog
 from aqmlab.interop.kernel.tap import with_logged_imports
-from aqmlab.live.vm.build import Image
+from aqmlab.live.vm.build import Image, cache
 from aqmlab.live.vm.headers import headers
-from aqmlab.live.vm.sources import QDISCS, compiled_source
+from aqmlab.live.vm.kernels import FOLDER
+from aqmlab.live.vm.packages import kernel_of, package
+from aqmlab.live.vm.sources import QDISCS, compiled_source, serving
+from aqmlab.live.vm.suites import Suites
 from aqmlab.live.vm.tap import Tap, tap_program
 
 Row = dict[str, str]
@@ -88,6 +92,22 @@ def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
     """
     program = _compiled(folder, image.release, lambda: tap_program(headers(image.release)))
     return Tap(program, {name: with_logged_imports(_module_of(image, name, folder), name) for name in children})
+
+
+def with_modules(tap: Tap, image: Image, names: Sequence[str]) -> Tap:
+    """Return the tap with further modules of the image's kernel, and all that they depend on.
+
+    They are fetched by apt from the packages of the image's manifest.
+    """
+    suites = Suites(cache() / FOLDER / "apt")
+    with ExitStack() as opened:
+        files = []
+        for entry in image.manifest["packages"]:
+            name, _, version = entry.partition(" ")
+            if name.startswith("linux-"):
+                environment = serving(name, version, suites)
+                files.append(opened.enter_context(package(f"{name}={version}", environment=environment))[0])
+        return replace(tap, further=dict(kernel_of(files, names).modules))
 
 
 def _compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> bytes:

@@ -172,7 +172,7 @@ def _package_of(version: str) -> str:
 
 def _fetch(name: str, version: str, place: str, suites: Suites, tree: Path, tell: Callable[[str], None]) -> None:
     """Unpack a folder of a source package into a tree; it is there whole or not at all."""
-    environment = _serving(name, version, suites)
+    environment = serving(name, version, suites)
     tell(f"fetching {name} {version}")
     (tree / place).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=tree, prefix=".unpacked-") as made:
@@ -192,8 +192,14 @@ def unpack(files: tarfile.TarFile, place: str, folder: Path) -> None:
             files.extract(member, folder, filter="data")
 
 
-def _serving(name: str, version: str, suites: Suites) -> dict[str, str]:
-    """Return the environment in which apt serves a package's version: the system's, or that of the suites."""
+def serving(name: str, version: str, suites: Suites) -> dict[str, str]:
+    """Return the environment in which apt serves a package's version: the system's, or that of the suites.
+
+    Raises
+    ------
+    InputError
+        If apt does not serve it.
+    """
     if version in _versions(name, {}):
         return {}
     suites.update()

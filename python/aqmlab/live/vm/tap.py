@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,10 +33,13 @@ class Tap:
         The file ``.ko`` of the tap.
     children
         Name and file of each module with logged imports, in the order in which they are loaded.
+    further
+        Name and file of each module that the job loads before the tap, in their order.
     """
 
     program: bytes
     children: Mapping[str, bytes] = field(default_factory=dict)
+    further: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def tap_program(build: Path) -> bytes:
@@ -91,7 +94,14 @@ def tapped_log(
         children=tuple(tap.children),
         parameters=tuple(name for name, is_set in (("headers=1", headers), ("peeks=1", peeks)) if is_set),
     )
-    modules = {MODULE: tap.program, **tap.children}
+    modules = {MODULE: tap.program, **tap.children, **tap.further}
     files = {f"job/{name}.ko": archive.file(program) for name, program in modules.items()}
-    told = boot(image, change(script(setting, options)), seed=plan.seed, files=files)
+    told = boot(image, change(_loading(script(setting, options), tap.further)), seed=plan.seed, files=files)
     return log_of(PeerRun(setting, told.lines, {}, 0))
+
+
+def _loading(text: str, modules: Iterable[str]) -> str:
+    """Return a job that loads modules before the tap, unless they are loaded already."""
+    tap = f'must insmod "$JOB/{MODULE}.ko"'
+    lines = [f'grep -q "^{name} " /proc/modules || must insmod "$JOB/{name}.ko"\n' for name in modules]
+    return text.replace(tap, "".join(lines) + tap, 1)
