@@ -2,7 +2,8 @@
 
 `python validation/replay_kernel.py` makes the runs (about an hour of two cores; kernels and headers are fetched with
 apt) into ``tests/data/vm/kernel-decisions.csv``; `report` counts them. The tap for Linux 7.3 compiles on Debian trixie
-only: with ``--modules FOLDER`` a compiled one is read from ``FOLDER/RELEASE.ko``.
+only: with ``--modules FOLDER`` a compiled one is read from ``FOLDER/RELEASE.ko``. DualPI2 was also run in Linux 7.2:
+``--disciplines dualpi2 --kernels 7.2 --only``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.kernel.tap import tapped_queue
 from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import GATEWAYS
 from aqmlab.live.vm.build import Image, find
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.live.vm.tap import Tap, tapped_log
@@ -37,7 +39,7 @@ from replayed.gred import GRED
 from replayed.pie import PIE
 from replayed.red import RED
 from replayed.sfb import SFB
-from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total
+from replays import Replays, Row, counts_and_equality, kept, make_runs, outcome, tap_for, total, with_modules
 
 TITLE = "Linux's own disciplines, replayed by the core"
 TABLE = Path(__file__).resolve().parents[1] / "tests" / "data" / "vm" / "kernel-decisions.csv"
@@ -46,10 +48,23 @@ KERNELS = "6.12,7.3"
 DISCIPLINES = {one.aqm: one for one in (RED, CHOKE, GRED, CODEL, FQ_CODEL, SFB, PIE, FQ_PIE, DUALPI2, CAKE)}
 DECISIONS = 100_000
 """Least decisions of a discipline in a kernel."""
-OLDER = "6.12"
-"""A kernel that has the disciplines of two kernels at least."""
+LEAST_KERNELS = 2
+"""Least kernels in which all runs of a discipline were made."""
 WAY_THERE = "netem delay 10ms rate 100mbit limit 300"
 """The way of data whose acknowledgements are filtered."""
+TRANSLATING = ("crc32c_generic", "act_ct")
+"""Modules that translate addresses; connections need a checksum in older kernels."""
+ROUTER = "10.76.0.9"
+"""Address that replaces the senders'."""
+TRANSLATION = f"""must $R tc qdisc add dev rb clsact
+must $R tc filter add dev rb egress protocol ip u32 match ip protocol 6 0xff action ct commit nat src addr {ROUTER} ok
+must $R tc filter add dev rb ingress protocol ip u32 match ip dst {ROUTER}/32 action ct nat ok
+"""
+"""Words that let tc translate the source address of TCP on the way to the queue, and back."""
+WAY_BACK = f"must $IP -n aql-d route add {ROUTER}/32 via {GATEWAYS[1]} dev db\n"
+"""The receiver's way to the router's address."""
+SHAPER, SENDERS = "must $R tc qdisc add dev rb root ", "$IP -n aql-s addr add "
+"""Beginnings of the job's lines before which a translation is set up."""
 RECORD = np.dtype({"names": ["count", "kind"], "formats": ["<u4", "u1"], "offsets": [12, 56], "itemsize": 64})
 CALLS = (32, 33, 34, 38)
 """Kinds of records that are calls (``tap.h``)."""
@@ -63,6 +78,7 @@ def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int 
     """Make a run with the kernel's discipline below the tap, and return the log."""
     case = discipline.cases[name]
     plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else with_ecn_fields
+    change = translated if case.translates else change
     words = discipline.words(name)
     return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change)
 
@@ -75,14 +91,21 @@ def on_the_way_back(text: str) -> str:
     return text.replace("dev RA", "dev ra")
 
 
+def translated(text: str) -> str:
+    """Let the router of a job translate addresses before the bottleneck's queue."""
+    text = text.replace(SHAPER, TRANSLATION + SHAPER, 1)
+    at = text.index(SENDERS)
+    first = text.index("must $IP -n aql-d route add 10.77.", at)
+    return with_ecn_fields(text[:first] + WAY_BACK + text[first:])
+
+
 def replayed(
     discipline: Discipline, name: str, release: str, log: bytes, overrides: dict[str, str] | None = None
 ) -> ReplayedLog:
     """Replay the log of a run in the core, in the dialect of its kernel."""
-    own = linux(release)
     changed = discipline.dialect(release) | (overrides or {})
     if changed["queue.bottleneck.dialect"] == ANOTHER:
-        changed["queue.bottleneck.dialect"] = "linux-6.12" if own == "linux-6.1" else "linux-6.1"
+        changed["queue.bottleneck.dialect"] = discipline.others[linux(release)]
     scenario = Scenario.from_text(discipline.scenario(name).text, overrides=changed)
     return replay_log(tapped_queue(*plan_and_link(scenario)), log)
 
@@ -136,9 +159,9 @@ def report() -> tuple[str, bool]:
 
 
 def is_shown(discipline: Discipline, runs: Sequence[Row]) -> bool:
-    """Whether all runs of a discipline were made, with enough decisions, in two kernels; in one if one alone has it."""
+    """Return whether all runs of a discipline were made in two kernels, with enough decisions in each."""
     kernels = [kernel for kernel in {linux(row["kernel"]) for row in runs} if _has_all(discipline, runs, kernel)]
-    return len(kernels) >= (2 if discipline.is_in(OLDER) else 1)
+    return len(kernels) >= LEAST_KERNELS
 
 
 def _has_all(discipline: Discipline, runs: Sequence[Row], kernel: str) -> bool:
@@ -156,7 +179,8 @@ def matrix(by_discipline: dict[str, Replays], kernels: Sequence[str]) -> str:
         for kernel in ordered:
             own = [row for row in one.runs if linux(row["kernel"]) == kernel]
             differing = [row for row in own if row["difference"]]
-            equal = f"equal ({total(own, 'decisions'):,} decisions)" if own else "not run"
+            missing = "not run" if DISCIPLINES[name].is_in(kernel) else "not in this kernel"
+            equal = f"equal ({total(own, 'decisions'):,} decisions)" if own else missing
             cells.append(f"**{len(differing)} of {len(own)} runs differ**" if differing else equal)
         lines.append(f"| [{name}](#{name}) | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -218,7 +242,9 @@ def main(arguments: Sequence[str]) -> int:
         cases = [case for case in discipline.cases if chosen.cases is None or case in chosen.cases]
         for image in (image for image in kernels if discipline.is_in(image.release)):
             tap = tap_for(image, chosen.modules, discipline.modules)
-            tasks += [partial(rows_of, discipline, case, image, tap, chosen.keep) for case in cases]
+            for case in cases:
+                own = with_modules(tap, image, TRANSLATING) if discipline.cases[case].translates else tap
+                tasks.append(partial(rows_of, discipline, case, image, own, chosen.keep))
             again |= {(name, case, image.release) for case in cases}
     found = [row for row in rows() if (row["discipline"], row["case"], row["kernel"]) not in again]
     make_runs(tasks, found, write, chosen.workers)

@@ -12,12 +12,16 @@ from aqmlab.interop.kernel.export import plan_and_link
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.interop.kernel.tap import IMPORTS, MODULE, below_tap, logged, tap_files, tapped_queue, with_logged_imports
 from aqmlab.interop.tc.queues import Qdisc
+from aqmlab.live.plan import live_plan
+from aqmlab.live.tc.job import script
 from aqmlab.live.tc.module import program_of
+from aqmlab.live.tc.setting import setting_of
 from aqmlab.live.vm.build import find
 from aqmlab.live.vm.headers import INSTALLED
+from aqmlab.live.vm.tap import Tap, tapped_log
 from aqmlab.scenario.file import Scenario
 from programs import EMULATOR, HEADERS, compiler_of, needs, needs_headers, require
-from replay_kernel import DISCIPLINES, is_shown, log_of, replayed, rows
+from replay_kernel import DISCIPLINES, TRANSLATION, WAY_BACK, is_shown, log_of, replayed, rows, translated
 from replayed.known import KNOWN
 from replays import tap_for
 
@@ -157,6 +161,34 @@ class TestModule:
     def test_it_compiles(self):
         require("make", compiler_of(HEADERS[-1].parent))
         assert program_of(tap_files(), MODULE, HEADERS[-1].parent)
+
+
+class TestTranslatedAddresses:
+    """Cake looks through the translation of addresses where tc translates them before the queue."""
+
+    def test_a_job_translates_before_the_shaper_and_knows_the_way_back(self):
+        plan = live_plan(CAKE.scenario("nat, translated addresses"), seed=1)
+        text = script(setting_of(plan, qdisc=below_tap("cake nat")))
+        found = translated(text)
+        assert found.index(TRANSLATION) < found.index("must $R tc qdisc add dev rb root ")
+        assert found.index("$IP -n aql-r addr add ") < found.index(WAY_BACK) < found.index("iperf3 -c ")
+        assert found.replace(TRANSLATION, "").replace(WAY_BACK, "") == text
+
+    def test_further_modules_are_loaded_before_the_tap(self, monkeypatch):
+        booted = {}
+
+        def boot(image, text, *, seed, files):
+            booted.update(text=text, files=files)
+            raise InputError("booted")
+
+        monkeypatch.setattr("aqmlab.live.vm.tap.boot", boot)
+        tap = Tap(b"tap", {"sch_cake": b"cake"}, {"nf_nat": b"nat", "act_ct": b"ct"})
+        with pytest.raises(InputError, match="booted"):
+            tapped_log(live_plan(CAKE.scenario("nat"), seed=1), "cake nat", tap, None)
+        files = ("nf_nat", "act_ct", MODULE, "sch_cake")
+        assert set(booted["files"]) == {f"job/{name}.ko" for name in files}
+        places = [booted["text"].index(f'insmod "$JOB/{name}.ko"') for name in files]
+        assert places == sorted(places)
 
 
 class TestRuns:

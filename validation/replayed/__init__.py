@@ -26,6 +26,8 @@ ECT1, ECT0 = 61, 62
 """Code points for which UDP flows carry an ECN field (`with_ecn_fields`): code point 0, and ECT(1) or ECT(0)."""
 ANOTHER = "another"
 """As the dialect of a fault: that of another kernel."""
+OTHERS = {"linux-6.1": "linux-6.12", "linux-6.12": "linux-6.1", "linux-7.3": "linux-6.1"}
+"""The dialect of another kernel for each dialect."""
 
 
 def tcp(name: str, count: int = 1, dscp: str | int = "BE", *, ecn: bool = False) -> str:
@@ -75,6 +77,8 @@ class Case:
         The tap stands on the way back, and logs TCP's headers.
     peeks
         The tap peeks at the next packet where its parent does.
+    translates
+        The router translates the source address of TCP before the queue.
     """
 
     queue: str
@@ -85,6 +89,7 @@ class Case:
     joins: bool = False
     filters: bool = False
     peeks: bool = False
+    translates: bool = False
 
 
 def settings_and_traffic(
@@ -142,6 +147,8 @@ class Discipline:
         Its section of the page: differences between kernels, peculiarities, and anything outside of the replay.
     by_kernel
         Whether the core has a dialect for each kernel (``linux-6.1``), and not one for all (``linux``).
+    others
+        The dialect that stands for `ANOTHER` in the run of each dialect.
     least_kernel
         The first kernel that has the discipline.
     """
@@ -152,6 +159,7 @@ class Discipline:
     faults: Mapping[str, Fault] = field(default_factory=dict)
     text: str = ""
     by_kernel: bool = False
+    others: Mapping[str, str] = field(default_factory=lambda: dict(OTHERS))
     least_kernel: str = "6.1"
 
     def scenario(self, name: str) -> Scenario:

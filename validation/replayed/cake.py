@@ -7,6 +7,7 @@ from replayed import ANOTHER, Case, Discipline, Fault, tcp, udp
 HEADER = "overhead = 14\n"
 """Linux counts Ethernet's header where ``overhead`` is not given."""
 ACKS = tcp("plain", 2) + tcp("marked", 4, ecn=True)
+TRANSLATED = tcp("one") + tcp("many", 8) + udp("small", 300, 4)
 CASES = {
     "besteffort": Case(
         words="cake bandwidth 15mbit besteffort",
@@ -51,6 +52,16 @@ CASES = {
         words="cake bandwidth 15mbit besteffort nat dual-dsthost",
         queue=HEADER + 'rate = "15Mbps"\ndiffserv = "besteffort"\nisolation = "dual-dsthost"\nnat = true',
         flows=tcp("one") + tcp("many", 8) + udp("small", 300, 4),
+    ),
+    "nat, translated addresses": Case(
+        words="cake bandwidth 15mbit besteffort nat dual-srchost",
+        queue=HEADER + 'rate = "15Mbps"\ndiffserv = "besteffort"\nisolation = "dual-srchost"\nnat = true',
+        flows=TRANSLATED, translates=True,
+    ),
+    "nonat, translated addresses": Case(
+        words="cake bandwidth 15mbit besteffort nonat dual-srchost",
+        queue=HEADER + 'rate = "15Mbps"\ndiffserv = "besteffort"\nisolation = "dual-srchost"',
+        flows=TRANSLATED, translates=True,
     ),
     "ack-filter": Case(
         words="cake bandwidth 5mbit besteffort ack-filter",
@@ -103,6 +114,9 @@ FAULTS = {
     "a byte more of overhead": Fault("besteffort", {"queue.bottleneck.overhead": "15"}),
     "rtt 101 ms": Fault("besteffort", {"queue.bottleneck.rtt": '"101ms"'}),
     "equal shares of flows": Fault("hosts with 1 and 32 flows", {"queue.bottleneck.isolation": '"flows"'}),
+    "equal shares of flows behind the router": Fault(
+        "nat, translated addresses", {"queue.bottleneck.isolation": '"flows"'}
+    ),
     "diffserv3 for diffserv4": Fault("diffserv4", {"queue.bottleneck.diffserv": '"diffserv3"'}),
     "without the ACK filter": Fault("ack-filter", {"queue.bottleneck.ack_filter": '"off"'}),
     "64 bytes of memory less": Fault("memlimit 64 KiB", {"queue.bottleneck.memlimit": '"65472B"'}),
@@ -125,7 +139,9 @@ Peculiarities of all kernels, which the core follows:
   not be the longest.
 
 The kernel's hashes are taken from the log. Firewall marks and filters of tc are not replayed. With `nat` cake looks in
-the table of connections, which is empty here: no address is translated. The ACK filter stands on the way back of a link
-of 100 Mbit/s, with a shaper of 5 Mbit/s. A setting without an effect on the traffic is not found as a fault: where each
-source has one destination, `dual-srchost` decides as `triple-isolate`."""
+the table of connections, which is empty in the run `nat`. In the runs with translated addresses tc (`act_ct`) gives TCP
+the router's address before the queue: with `nat` the log has two hashes of TCP senders, with `nonat` one, that of the
+router. The ACK filter stands on the way back of a link of 100 Mbit/s, with a shaper of 5 Mbit/s. A setting without an
+effect on the traffic is not found as a fault: where each source has one destination, `dual-srchost` decides as
+`triple-isolate`."""
 CAKE = Discipline("cake", ("sch_cake",), CASES, FAULTS, TEXT, by_kernel=True)

@@ -19,7 +19,7 @@ CASES = {
 }
 FAULTS = {
     "min one packet more": Fault("overload", {"queue.bottleneck.min_th": "11"}),
-    "max_p 0.101": Fault("TCP with ECN", {"queue.bottleneck.max_p": "0.101"}),
+    "max_p 0.105": Fault("TCP with ECN", {"queue.bottleneck.max_p": "0.105"}),
     "draws from packets": Fault("TCP beside UDP", {"queue.bottleneck.draw_from": '"packets"'}),
     "two draws": Fault("overload", {"queue.bottleneck.candidates": "2"}),
     "no idle rule": Fault("idle times", {"queue.bottleneck.at_idle": '"none"'}),

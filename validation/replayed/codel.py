@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from replayed import Discipline, Fault, settings_and_traffic, tcp, udp
+from replayed import ANOTHER, Case, Discipline, Fault, settings_and_traffic, tcp, udp
 
 TICK_S = 1.024e-6
 TRAFFIC = {
@@ -39,7 +39,17 @@ RUNS = (
     ("CE threshold 2 ms", "TCP with ECN", 4),
 )
 """Settings, traffic and length in s; the queue marks where the traffic has ECN."""
-CASES = settings_and_traffic(RUNS, SETTINGS, TRAFFIC)
+MANY_DROPS = "target 5 us, interval 50 us; many drops per call"
+MANY_SMALL, SLOW_LINK = udp("small", 100, 16) + udp("long", 1400, 2), "500kbps"
+"""Traffic and link of `MANY_DROPS`: more than 256 packets arrive while a long one leaves."""
+CASES = settings_and_traffic(RUNS, SETTINGS, TRAFFIC) | {
+    MANY_DROPS: Case(
+        queue='target = "5us"\ninterval = "50us"\n',
+        flows=MANY_SMALL,
+        seconds=2,
+        link=SLOW_LINK,
+    )
+}
 STATE, RESET, KIND, LENGTH, WORDS = 39, 35, 56, 64, 24
 """Kinds of a tap's records, place of the kind, length of a record, and place of a state's words (``tap.h``)."""
 TARGET, INTERVAL, MAX_PACKET = 0, 1, 3
@@ -76,15 +86,18 @@ FAULTS = {
         {"queue.bottleneck.max_packet": "1513B"},
         settings_of(MAX_PACKET, -1),
     ),
+    "the dialect of another kernel": Fault(MANY_DROPS, {"queue.bottleneck.dialect": ANOTHER}),
 }
-"""The log's settings are changed too, so that only decisions and states can show the fault."""
+"""Where the fault is a setting, that of the log is changed too: only decisions and states can show the fault."""
 TEXT = """The tap also logs CoDel's settings at the start (target and interval in ticks of 1024 ns, limit, largest
 packet, ECN, CE threshold) and its state after each call: `first_above_time`, `drop_next`, `count`, `lastcount`,
 `rec_inv_sqrt` and `dropping`. All are compared; a difference is shown with the states before and after the call.
 
 Difference between kernels, which the core has as `dialect`: Linux 7.3 drops at most 256 packets in one call of
-`codel_dequeue` and then schedules the next drop from now; its drops are at least one tick apart.
+`codel_dequeue` and then schedules the next drop from now; its drops are at least one tick apart. In the run with many
+drops per call Linux 6.1 and 6.12 drop all packets that are due.
 
 Difference by design: Linux has ticks of 32 bits, which wrap after 4398 s, the core of 64 bits. A `first_above_time` of
 exactly 0 means "not set" in Linux."""
-CODEL = Discipline("codel", ("sch_codel",), CASES, FAULTS, TEXT, by_kernel=True)
+OTHERS = {"linux-6.1": "linux-7.3", "linux-6.12": "linux-7.3", "linux-7.3": "linux-6.1"}
+CODEL = Discipline("codel", ("sch_codel",), CASES, FAULTS, TEXT, by_kernel=True, others=OTHERS)

@@ -23,9 +23,9 @@ FAULTS = {
     "coupling 3": Fault(MIXED, {"queue.bottleneck.coupling": "3"}),
     "weight of C 11 %": Fault(MIXED, {"queue.bottleneck.classic_share": "0.11"}),
 }
-TEXT = """Linux has DualPI2 since 6.17; Debian's kernel 7.3 does not build it. Its module is compiled from the source of
-that kernel's package, unchanged. It has the module's default settings. The timer of high resolution is a call of the
-log. UDP flows carry ECT(1) into the low-latency queue.
+TEXT = """Linux has DualPI2 since 6.17; Debian's kernels 7.2 and 7.3 do not build it. Its module is compiled from the
+source of each kernel's package, unchanged: the file is the same in both. It has the module's default settings. The
+timer of high resolution is a call of the log. UDP flows carry ECT(1) into the low-latency queue.
 
 Peculiarities, which the core follows:
 
@@ -35,4 +35,4 @@ Peculiarities, which the core follows:
   1 or more, and the sum of 32 bits wraps around, often to a small value.
 * **Overload** is where `k p'` is above 1, in both queues: from there on packets of the classic queue are dropped though
   they are ECN-capable, and packets of the low-latency queue too."""
-DUALPI2 = Discipline("dualpi2", ("sch_dualpi2",), CASES, FAULTS, TEXT, least_kernel="7.3")
+DUALPI2 = Discipline("dualpi2", ("sch_dualpi2",), CASES, FAULTS, TEXT, least_kernel="6.17")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from replayed import ANOTHER, Case, Discipline, Fault, tcp, udp
+from replayed.codel import MANY_DROPS, MANY_SMALL, SLOW_LINK
 
 LINK = "20Mbps"
 MANY = tcp("plain", 6) + tcp("marked", 6, ecn=True) + udp("small", 200, 6) + udp("sparse", 300, 0.3, 4)
@@ -51,6 +52,13 @@ CASES = {
         seconds=4,
         link=LINK,
     ),
+    MANY_DROPS: Case(
+        words="fq_codel target 5us interval 50us noecn",
+        queue='target = "5us"\ninterval = "50us"\necn = false',
+        flows=MANY_SMALL,
+        seconds=2,
+        link=SLOW_LINK,
+    ),
 }
 FAULTS = {
     "quantum one byte more": Fault("16 flows, quantum 300; TCP and UDP", {"queue.bottleneck.quantum": '"301B"'}),
@@ -80,4 +88,5 @@ Differences between kernels, which the core has as `dialect`:
 * **Drops per call.** Linux 7.3 drops at most 256 packets in one call of CoDel, at least one tick apart.
 
 Differences by design: ticks of 64 bits, as in CoDel; packets have the queue of their hash, without filters of tc."""
-FQ_CODEL = Discipline("fq-codel", ("sch_fq_codel",), CASES, FAULTS, TEXT, by_kernel=True)
+OTHERS = {"linux-6.1": "linux-6.12", "linux-6.12": "linux-6.1", "linux-7.3": "linux-6.12"}
+FQ_CODEL = Discipline("fq-codel", ("sch_fq_codel",), CASES, FAULTS, TEXT, by_kernel=True, others=OTHERS)

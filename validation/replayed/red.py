@@ -32,7 +32,7 @@ FAULTS = {
     "the next weight": Fault("full buffer", {"queue.bottleneck.w_q": "0.00048828125"}),
     "no harddrop": Fault("harddrop", {"queue.bottleneck.mark_forced": "true"}),
     "no nodrop": Fault("nodrop", {"queue.bottleneck.nodrop": "false"}),
-    "table of idle times for 60000 B": Fault("idle times", {"queue.bottleneck.mean_packet": '"60000B"'}),
+    "table of idle times for 60000 B": Fault("idle times, TCP with ECN", {"queue.bottleneck.mean_packet": '"60000B"'}),
     "floating point": Fault("full buffer", {"queue.bottleneck.arithmetic": '"exact"'}),
 }
 TEXT = """The core has RED's integers in the [dialect](../concepts/dialects.md#linux) `linux`: it derives Wlog, max_P

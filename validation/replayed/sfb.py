@@ -45,8 +45,8 @@ FAULTS = {
     "rehash a jiffy later": Fault(
         "rehash 1 s, warm-up 0.4 s, quick steps; overload", {"queue.bottleneck.rehash": '"1.004s"'}
     ),
-    "warm-up a jiffy longer": Fault(
-        "rehash 1 s, warm-up 0.4 s, quick steps; overload", {"queue.bottleneck.warmup": '"404ms"'}
+    "warm-up 10 jiffies longer": Fault(
+        "rehash 1 s, warm-up 0.4 s, quick steps; overload", {"queue.bottleneck.warmup": '"440ms"'}
     ),
     "penalty burst 9": Fault(
         "rehash 1 s, warm-up 0.4 s, quick steps; overload", {"queue.bottleneck.penalty_burst": "9"}
