@@ -8,7 +8,7 @@
 //! | bulk | old | used up a quantum with packets left |
 //! | decaying | decaying | empty, with a state of COBALT that decays |
 //!
-//! New flows are served before old ones. One decaying flow is looked at before both in each dequeue, so that its state decays.
+//! New flows are served before old ones. In each dequeue the state of one decaying flow decays before.
 
 use super::hash::QUEUES;
 use crate::disciplines::cobalt::Control;
@@ -133,19 +133,11 @@ impl Flows {
         (head != NONE).then_some(head as usize)
     }
 
-    /// Return the flow to serve next and its list; `looks_at_decaying` prefers a decaying flow.
+    /// Return the flow to serve next and its list.
     #[inline]
-    pub fn next(&self, looks_at_decaying: bool) -> Option<(usize, ListName)> {
-        let head = |list: ListName| self.lists[list as usize].head;
-        let list = if looks_at_decaying && head(ListName::Decaying) != NONE {
-            ListName::Decaying
-        } else if head(ListName::New) != NONE {
-            ListName::New
-        } else if head(ListName::Old) != NONE {
-            ListName::Old
-        } else {
-            ListName::Decaying
-        };
+    pub fn next(&self) -> Option<(usize, ListName)> {
+        let list =
+            if self.lists[ListName::New as usize].head == NONE { ListName::Old } else { ListName::New };
         self.first(list).map(|queue| (queue, list))
     }
 
@@ -162,13 +154,24 @@ impl Flows {
         *tail = queue as u32;
     }
 
-    /// Move the first flow of a list to the end of the old ones.
+    /// Move the first flow of a list to the end of another one, or of the same one.
     #[inline]
-    pub fn requeue(&mut self, list: ListName, queue: usize) {
-        let is_alone = list == ListName::Old && self.lists[ListName::Old as usize].tail == queue as u32;
-        if !is_alone {
-            self.remove(list, queue);
-            self.push(ListName::Old, queue);
+    pub fn requeue(&mut self, from: ListName, to: ListName) {
+        let List { head, tail } = self.lists[from as usize];
+        if from != to || head != tail {
+            self.pop(from);
+            self.push(to, head as usize);
+        }
+    }
+
+    /// Remove the first flow from a list.
+    #[inline]
+    pub fn pop(&mut self, list: ListName) {
+        let List { head, tail } = &mut self.lists[list as usize];
+        *head = self.flows[*head as usize % QUEUES].next;
+        match *head {
+            NONE => *tail = NONE,
+            next => self.flows[next as usize % QUEUES].before = NONE,
         }
     }
 
@@ -194,26 +197,26 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn decaying_flows_come_first_or_last() {
+    fn new_flows_come_before_old_ones() {
         let mut flows = Flows::new();
-        assert_eq!(flows.next(true), None);
+        assert_eq!(flows.next(), None);
         flows.push(ListName::Decaying, 7);
+        assert_eq!(flows.next(), None);
         flows.push(ListName::Old, 8);
-        assert_eq!(flows.next(true), Some((7, ListName::Decaying)));
-        assert_eq!(flows.next(false), Some((8, ListName::Old)));
+        assert_eq!(flows.next(), Some((8, ListName::Old)));
         flows.push(ListName::New, 9);
-        assert_eq!(flows.next(false), Some((9, ListName::New)));
+        assert_eq!(flows.next(), Some((9, ListName::New)));
     }
 
     #[test]
     fn a_flow_that_is_alone_stays() {
         let mut flows = Flows::new();
         flows.push(ListName::New, 7);
-        flows.requeue(ListName::New, 7);
-        flows.requeue(ListName::Old, 7);
-        assert_eq!(flows.next(false), Some((7, ListName::Old)));
+        flows.requeue(ListName::New, ListName::Old);
+        flows.requeue(ListName::Old, ListName::Old);
+        assert_eq!(flows.next(), Some((7, ListName::Old)));
         flows.push(ListName::Old, 8);
-        flows.requeue(ListName::Old, 7);
+        flows.requeue(ListName::Old, ListName::Old);
         assert_eq!((flows.first(ListName::Old), flows[8].next), (Some(8), 7));
     }
 
@@ -229,7 +232,7 @@ mod tests {
                         naive.push(queue);
                     }
                     Some(at) if !pushes => {
-                        flows.remove(ListName::New, queue);
+                        if at == 0 { flows.pop(ListName::New) } else { flows.remove(ListName::New, queue) }
                         naive.remove(at);
                     }
                     _ => {}

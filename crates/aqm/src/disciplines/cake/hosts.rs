@@ -145,10 +145,9 @@ impl Hosts {
 
     #[inline]
     fn load(&self, pair: Pair) -> u32 {
-        let of = |(table, number): (&Vec<Entry>, u16)| {
-            table.get(usize::from(number)).map_or(0, |entry| entry.bulk)
-        };
-        self.tables.iter().zip(pair).map(of).max().unwrap_or(0).max(1).into()
+        let [sources, destinations] = &self.tables;
+        let of = |table: &[Entry], number: u16| table.get(usize::from(number)).map_or(0, |entry| entry.bulk);
+        of(sources, pair[0]).max(of(destinations, pair[1])).max(1).into()
     }
 }
 

@@ -71,7 +71,6 @@ use self::ack_filter::ACK_FILTER;
 use self::autorate::AutoRate;
 use self::controller::Controller;
 use self::diffserv::{DiffServ, MAX_TINS};
-use self::flows::ListName;
 use self::hash::QUEUES;
 use self::overflow::Overflow;
 use self::shaper::{ByteTime, Shaper};
@@ -101,6 +100,17 @@ pub struct Cake<P> {
     memlimit: u64,
     /// The key of the hash, once it is known.
     common: Option<Common>,
+}
+
+/// What came of the service of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    /// It sends a packet.
+    Packet,
+    /// A packet was dropped; the next one is of the same tin.
+    Drop,
+    /// It was empty and has left its list; the tin is selected again.
+    NoFlow,
 }
 
 impl<P: Copy + Default> Cake<P> {
@@ -177,15 +187,10 @@ impl<P: Copy + Default> Cake<P> {
         !self.shaper.byte_time.is_unlimited()
     }
 
-    /// Charge a packet that leaves or is dropped to the clocks, if there is a shaper. Return its length on the wire.
-    #[inline]
-    fn charge(&mut self, tin: usize, bytes: u32, now: u64, is_dropped: bool) -> u32 {
+    /// Charge a dropped packet to the clocks, if there is a shaper.
+    fn charge_drop(&mut self, tin: usize, bytes: u32, now: u64) {
         let on_wire = self.params.framing.on_wire(bytes);
-        if self.is_shaped() {
-            self.tins[tin].clock.charge(on_wire, now);
-            self.shaper.charge(on_wire, is_dropped);
-        }
-        on_wire
+        self.shaper.charge(&mut self.tins[tin].clock, on_wire, now, true);
     }
 
     /// Drop at the head of the longest queue.
@@ -198,7 +203,7 @@ impl<P: Copy + Default> Cake<P> {
         self.tins[tin].overflowed(queue, time(now));
         self.left(longest, &packet, host);
         if self.params.ingress {
-            self.charge(tin, packet.meta.bytes, now, true);
+            self.charge_drop(tin, packet.meta.bytes, now);
         }
         host.dropped(packet, DropReason::OVERFLOW);
     }
@@ -210,7 +215,7 @@ impl<P: Copy + Default> Cake<P> {
     }
 
     /// Note that a packet has left a queue.
-    #[inline]
+    #[inline(always)]
     fn left(&mut self, queue: usize, packet: &Packet<P>, host: &mut impl Host<P>) {
         self.memory -= self.memory_of(packet, host);
         self.tins[queue / QUEUES].backlog.take(packet.meta.bytes);
@@ -260,7 +265,7 @@ impl<P: Copy + Default> Cake<P> {
         tin.backlog.take(bytes);
         tin.counts.ack_drops += 1;
         if self.params.ingress {
-            self.charge(queue / QUEUES, bytes, now, true);
+            self.charge_drop(queue / QUEUES, bytes, now);
         }
         host.dropped(older, ACK_FILTER);
         bytes
@@ -291,6 +296,12 @@ impl<P: Copy + Default> Cake<P> {
         self.joined(queue, now, segments.iter().map(|segment| i64::from(segment.meta.bytes)).sum(), host);
     }
 
+    /// Return whether a packet waits, and the shaper lets it leave.
+    #[inline]
+    fn may_send(&self, now: u64) -> bool {
+        self.queues.total().packets > 0 && self.shaper.not_before(now).is_none()
+    }
+
     /// Select the tin to serve; at least one packet waits.
     #[inline]
     fn choose_tin(&mut self, now: u64) {
@@ -301,12 +312,13 @@ impl<P: Copy + Default> Cake<P> {
     }
 
     /// Select the last tin below its threshold; if there is none, the tin with the earliest clock.
+    #[inline]
     fn choose_by_clocks(&mut self, now: u64) {
         let mut earliest = u64::MAX;
-        for (number, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.flows.active() > 0) {
+        for (number, tin) in self.tins.iter().enumerate() {
             // All times up to now are equal, so that the last tin has priority.
             let next = tin.clock.next.max(now);
-            if next <= earliest {
+            if tin.flows.active() > 0 && next <= earliest {
                 (earliest, self.current) = (next, number);
             }
         }
@@ -326,68 +338,66 @@ impl<P: Copy + Default> Cake<P> {
         }
     }
 
-    /// Select the flow of the tin to serve, and its list. Flows that have used their quantum up begin another round.
+    /// Let the next flow of the tin send a packet, by way of COBALT.
     #[inline]
-    fn choose_flow(
-        &mut self,
-        looks_at_decaying: &mut bool,
-        host: &mut impl Host<P>,
-    ) -> Option<(usize, ListName)> {
-        let Self { queues, tins, current, .. } = self;
-        let tin = &mut tins[*current];
-        loop {
-            let (queue, list) = tin.flows.next(*looks_at_decaying)?;
-            *looks_at_decaying = false;
-            if tin.flows[queue].deficit > 0 {
-                return Some((queue, list));
-            }
-            let waits = || queues.backlog(*current * QUEUES + queue).packets > 0;
-            tin.begin_round(queue, list, waits, host);
+    fn serve_flow(&mut self, now: u64, packet: &mut Packet<P>, host: &mut impl Host<P>) -> Served {
+        let (queues, ingress) = (&self.queues, self.params.ingress);
+        let (tin, first) = (&mut self.tins[self.current], self.current * QUEUES);
+        let waits = |queue| queues.find_backlog(first + queue).packets > 0;
+        let Some((queue, list)) = tin.choose_flow(waits, host) else { return Served::NoFlow };
+        self.last = queue;
+        if !self.queues.pop_into(first + queue, packet) {
+            tin.ran_empty(queue, list, time(now));
+            return Served::NoFlow;
         }
+        self.left(first + queue, packet, host);
+        let is_last = self.queues.find_backlog(first + queue).packets == 0;
+        let tin = &mut self.tins[self.current];
+        let reason = tin.should_drop(queue, ingress, time(now), is_last, packet, host);
+        let Some(reason) = reason.filter(|_| !is_last) else { return Served::Packet };
+        tin.counts.drops += 1;
+        host.dropped(*packet, reason);
+        if ingress {
+            // The flow may use its quantum up.
+            let on_wire = self.params.framing.on_wire(packet.meta.bytes);
+            self.shaper.charge(&mut tin.clock, on_wire, now, true);
+            tin.charge(queue, on_wire);
+        }
+        Served::Drop
     }
 
-    /// Take the packet to send from the tin, by way of COBALT. Return whether there is one; if not, an empty flow has left the list in which
-    /// it was.
-    #[inline]
-    fn serve_tin(
+    /// Serve flows until one sends a packet, after a first one that sent none. Return whether one does. In a function of its own, since the
+    /// first one mostly does.
+    #[cold]
+    #[inline(never)]
+    fn serve_more(
         &mut self,
+        first: Served,
         now: u64,
-        looks_at_decaying: &mut bool,
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> bool {
-        let (tin, ingress) = (self.current, self.params.ingress);
-        while let Some((queue, list)) = self.choose_flow(looks_at_decaying, host) {
-            let number = tin * QUEUES + queue;
-            self.last = queue;
-            let mut is_charged = false;
-            while !is_charged {
-                if !self.queues.pop_into(number, packet) {
-                    self.tins[tin].ran_empty(queue, list, time(now));
+        let mut served = first;
+        while served != Served::Packet {
+            if served == Served::NoFlow {
+                // Drops may have used the time of others up.
+                if !self.may_send(now) {
                     return false;
                 }
-                self.left(number, packet, host);
-                let is_last = self.queues.backlog(number).packets == 0;
-                let reason = self.tins[tin].should_drop(queue, ingress, time(now), is_last, packet, host);
-                let Some(reason) = reason.filter(|_| !is_last) else { return true };
-                self.tins[tin].counts.drops += 1;
-                host.dropped(*packet, reason);
-                if ingress {
-                    // The flow may have used its quantum up.
-                    let on_wire = self.charge(tin, packet.meta.bytes, now, true);
-                    self.tins[tin].charge(queue, on_wire);
-                    is_charged = true;
-                }
+                self.choose_tin(now);
             }
+            served = self.serve_flow(now, packet, host);
         }
-        false
+        true
     }
 
     /// Note that a packet leaves by the link.
     #[inline]
     fn send(&mut self, now: u64, packet: &Packet<P>, host: &mut impl Host<P>) {
-        let on_wire = self.charge(self.current, packet.meta.bytes, now, false);
+        let has_one_tin = self.tins.len() == 1;
         let tin = &mut self.tins[self.current];
+        let on_wire = self.params.framing.on_wire(packet.meta.bytes);
+        self.shaper.charge(&mut tin.clock, on_wire, now, false);
         tin.charge(self.last, on_wire);
         tin.counts.sent(packet.meta.bytes);
         tin.delays.note(now.saturating_sub(nanoseconds(packet.meta.arrival)));
@@ -395,8 +405,8 @@ impl<P: Copy + Default> Cake<P> {
         if let Some(controller) = &mut self.controller {
             controller.sent(packet.meta.bytes);
         }
-        if self.tins.len() > 1 {
-            host.left(packet, self.tins[self.current].name);
+        if !has_one_tin {
+            host.left(packet, tin.name);
         }
     }
 }
@@ -436,19 +446,18 @@ impl<P: Copy + Default> Qdisc<P> for Cake<P> {
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
-        let (now, mut looks_at_decaying) = (nanoseconds(now), true);
-        while self.queues.total().packets > 0 {
-            // Drops may have used the time of others up.
-            if self.shaper.not_before(now).is_some() {
-                return false;
-            }
-            self.choose_tin(now);
-            if self.serve_tin(now, &mut looks_at_decaying, packet, host) {
-                self.send(now, packet, host);
-                return true;
-            }
+        let now = nanoseconds(now);
+        if !self.may_send(now) {
+            return false;
         }
-        false
+        self.choose_tin(now);
+        self.tins[self.current].decay_one(time(now));
+        let served = self.serve_flow(now, packet, host);
+        if served != Served::Packet && !self.serve_more(served, now, packet, host) {
+            return false;
+        }
+        self.send(now, packet, host);
+        true
     }
 
     fn not_before(&self, now: Time) -> Option<Time> {

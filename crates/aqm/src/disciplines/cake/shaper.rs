@@ -73,9 +73,14 @@ impl Shaper {
         }
     }
 
-    /// Charge a packet of this length on the wire, which leaves or is dropped.
+    /// Charge a packet of this length on the wire, which leaves or is dropped, to the clocks of the link and of its tin. Without a shaper, do
+    /// nothing.
     #[inline]
-    pub fn charge(&mut self, bytes: u32, is_dropped: bool) {
+    pub fn charge(&mut self, tin: &mut TinClock, bytes: u32, now: u64, is_dropped: bool) {
+        if self.byte_time.is_unlimited() {
+            return;
+        }
+        tin.charge(bytes, now);
         let time = self.byte_time.of(bytes);
         self.next += time;
         if !is_dropped {
@@ -100,7 +105,7 @@ impl TinClock {
 
     /// Charge a packet of this length on the wire. A clock ahead of now is set back to the time of this packet at most.
     #[inline]
-    pub fn charge(&mut self, bytes: u32, now: u64) {
+    fn charge(&mut self, bytes: u32, now: u64) {
         let time = self.byte_time.of(bytes);
         if self.next < now {
             self.next += time;
@@ -133,15 +138,15 @@ mod tests {
         let mut shaper = Shaper { byte_time: ByteTime::of_rate(125_000), ..Shaper::default() };
         shaper.on_backlog(5000);
         assert_eq!(shaper.not_before(5000), None);
-        shaper.charge(1000, false);
+        shaper.charge(&mut TinClock::default(), 1000, 0, false);
         assert_eq!(shaper.not_before(5000), Some(8_005_000));
         assert_eq!(shaper.not_before(8_005_000), None);
         // The link was busy until later: the clock goes on from the time of the packet, so that the rate is kept.
-        shaper.charge(1000, false);
+        shaper.charge(&mut TinClock::default(), 1000, 0, false);
         assert_eq!(shaper.not_before(9_000_000), Some(16_005_000));
         // Time in which the queue was empty is lost.
         shaper.on_backlog(50_000_000);
-        shaper.charge(125, false);
+        shaper.charge(&mut TinClock::default(), 125, 0, false);
         assert_eq!(shaper.not_before(50_000_000), Some(51_000_000));
     }
 
@@ -149,8 +154,8 @@ mod tests {
     fn drops_cannot_stop_the_link() {
         let mut shaper = Shaper { byte_time: ByteTime::of_rate(125_000), ..Shaper::default() };
         shaper.on_backlog(1);
-        shaper.charge(1000, false);
-        shaper.charge(1000, true);
+        shaper.charge(&mut TinClock::default(), 1000, 0, false);
+        shaper.charge(&mut TinClock::default(), 1000, 0, true);
         // 16 ms by the global clock, 12 ms by the failsafe clock.
         assert_eq!(shaper.not_before(1), Some(12_000_001));
     }

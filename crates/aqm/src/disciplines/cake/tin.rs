@@ -185,17 +185,34 @@ impl Tin {
         self.hosts.enter(self.flows[queue].hosts);
     }
 
-    /// Begin the next round of a flow of a list, which has used its quantum up; `waits` tells whether it has packets.
+    /// Select the flow to serve, and its list. Flows that have used their quantum up begin another round; `waits` tells whether a flow has
+    /// packets.
     #[inline]
-    pub fn begin_round<P>(
+    pub fn choose_flow<P>(
+        &mut self,
+        waits: impl Fn(usize) -> bool,
+        host: &mut impl Host<P>,
+    ) -> Option<(usize, ListName)> {
+        loop {
+            let (queue, list) = self.flows.next()?;
+            if self.flows[queue].deficit > 0 {
+                return Some((queue, list));
+            }
+            self.begin_round(queue, list, &waits, host);
+        }
+    }
+
+    /// Begin the next round of a flow of a list, which has used its quantum up.
+    #[inline]
+    fn begin_round<P>(
         &mut self,
         queue: usize,
         list: ListName,
-        waits: impl FnOnce() -> bool,
+        waits: &impl Fn(usize) -> bool,
         host: &mut impl Host<P>,
     ) {
         if self.flows[queue].set == Set::Sparse {
-            if waits() {
+            if waits(queue) {
                 self.become_bulk(queue);
             } else {
                 self.flows.set(queue, Set::SparseWaiting);
@@ -203,24 +220,44 @@ impl Tin {
         }
         let flow = &mut self.flows[queue];
         flow.deficit += self.hosts.quantum(flow.hosts, self.quantum, host);
-        self.flows.requeue(list, queue);
+        self.flows.requeue(list, ListName::Old);
     }
 
-    /// Note that a flow of a list was to be served and is empty: it decays until COBALT is at rest.
+    /// Note that the first flow of a list was to be served and is empty: it decays until COBALT is at rest.
     pub fn ran_empty(&mut self, queue: usize, list: ListName, now: Time) {
-        let law = self.law;
-        let flow = &mut self.flows[queue];
-        let was_unresponsive = flow.control.p_drop > 0.0;
-        flow.control.ran_empty(&law, now);
-        self.unresponsive -= u32::from(was_unresponsive && flow.control.p_drop == 0.0);
-        let (hosts, rests) = (flow.hosts, flow.control.is_at_rest(now));
-        self.flows.remove(list, queue);
-        if !rests {
-            self.flows.push(ListName::Decaying, queue);
-        }
-        if self.flows.set(queue, if rests { Set::Unused } else { Set::Decaying }) == Set::Bulk {
+        let hosts = self.flows[queue].hosts;
+        let before = if self.decay(queue, now) {
+            self.flows.pop(list);
+            self.flows.set(queue, Set::Unused)
+        } else {
+            self.flows.requeue(list, ListName::Decaying);
+            self.flows.set(queue, Set::Decaying)
+        };
+        if before == Set::Bulk {
             self.hosts.leave(hosts);
         }
+    }
+
+    /// Let the first decaying flow decay further, if there is one.
+    #[inline]
+    pub fn decay_one(&mut self, now: Time) {
+        let Some(queue) = self.flows.first(ListName::Decaying) else { return };
+        if self.decay(queue, now) {
+            self.flows.pop(ListName::Decaying);
+            self.flows.set(queue, Set::Unused);
+        } else {
+            self.flows.requeue(ListName::Decaying, ListName::Decaying);
+        }
+    }
+
+    /// Let the state of an empty flow decay. Return whether it is at rest.
+    #[inline]
+    fn decay(&mut self, queue: usize, now: Time) -> bool {
+        let control = &mut self.flows[queue].control;
+        let was_unresponsive = control.p_drop > 0.0;
+        control.ran_empty(&self.law, now);
+        self.unresponsive -= u32::from(was_unresponsive && control.p_drop == 0.0);
+        control.is_at_rest(now)
     }
 
     /// Note that the full buffer drops a packet of a flow.
@@ -244,16 +281,17 @@ impl Tin {
         packet: &mut Packet<P>,
         host: &mut impl Host<P>,
     ) -> Option<DropReason> {
-        let bulk = self.flows.bulk;
-        let control = &mut self.flows[queue].control;
-        let reason = if ingress {
-            let of_bulk = self.packet_time * 2 * u64::from(bulk);
-            let law = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
-            control.should_drop(&law, now, is_last, packet, host)
+        let law_of_ingress;
+        let law = if ingress {
+            let of_bulk = self.packet_time * 2 * u64::from(self.flows.bulk);
+            law_of_ingress = Law { acceptable: self.law.acceptable.max(of_bulk), ..self.law };
+            &law_of_ingress
         } else {
-            control.should_drop(&self.law, now, is_last, packet, host)
+            &self.law
         };
-        self.counts.marks += u64::from(self.flows[queue].control.has_marked);
+        let control = &mut self.flows[queue].control;
+        let reason = control.should_drop(law, now, is_last, packet, host);
+        self.counts.marks += u64::from(control.has_marked);
         reason
     }
 
