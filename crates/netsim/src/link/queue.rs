@@ -132,6 +132,10 @@ impl Queue {
     pub fn serve(&mut self, now: Time, message: &mut Message) -> bool {
         self.is_announced = false;
         self.station.advance(now);
+        if let Some(until) = self.station.wait_for_shaper(now) {
+            self.due = until;
+            return false;
+        }
         let mut packet = Packet::default();
         if !self.station.dequeue(now, &mut packet) {
             self.note_due(self.station.discipline.backlog().packets);

@@ -275,6 +275,18 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         });
     }
 
+    /// Let the link wait if the shaper of the discipline holds back the packets that wait. Return until when. Only a discipline that has held
+    /// packets back before is asked: the first time, it is asked for a packet and returns none.
+    #[inline(always)]
+    pub fn wait_for_shaper(&mut self, now: Time) -> Option<Time> {
+        if self.held_until == Time::ZERO {
+            return None;
+        }
+        let until = self.discipline.not_before(now)?;
+        (self.service, self.held_until) = (Some((now, until)), until);
+        Some(until)
+    }
+
     /// Return start and end of the service in progress, if a packet is in service.
     fn in_service(&self) -> Option<(Time, Time)> {
         self.service.filter(|(_, end)| *end != self.held_until)
