@@ -38,8 +38,7 @@ $(WASM): $(RUST_SOURCES)
 	cp $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/aqmlab_web.wasm $@
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
-	$(BIN)/aqmlab reproduce mred --seeds 10 --report $(REPORT)/mred
-	@echo "Next: $(BIN)/aqmlab compare example:dumbbell-red --aqm red,mred,codel"
+	$(BIN)/aqmlab demo --no-open --report $(REPORT)/mred
 
 test: test-rust test-python ## all tests (8 min on a built tree)
 

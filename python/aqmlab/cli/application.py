@@ -24,7 +24,7 @@ PLUGINS = "AQMLAB_PLUGINS"
 
 GROUPS = {
     "Simulate": ("run", "compare", "sweep", "tune"),
-    "See": ("lab", "draw", "report"),
+    "See": ("demo", "lab", "draw", "report"),
     "Real traffic": ("live", "shape"),
     "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928"),
     "Files": ("init", "check", "import", "export", "results", "list", "schema"),

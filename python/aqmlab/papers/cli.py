@@ -69,6 +69,28 @@ def reproduce(
     if as_json:
         print_json({**_reproduction_data(found), "evaluation": evaluation_data(found.evaluation)})
         return
+    _print_reproduction(found, details=details)
+
+
+@command("aqmlab demo", long=True)
+def demo(
+    report: Annotated[Path, typer.Option("--report", help="Folder for the page.", metavar="DIR")] = Path("report/mred"),
+    out: Out = Path("results"),
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")] = False,
+) -> None:
+    """Reproduce the MRED paper in a minute, and open the report. Python: aqmlab.reproduce."""
+    from aqmlab.lab.laboratory import show
+    from aqmlab.papers.reproduction import reproduce
+
+    found = reproduce("mred", seeds=10, out=out, report=report)
+    _print_reproduction(found, details=False)
+    if not no_open and (reason := show(Path(found.report).absolute().as_uri())):
+        say(f"The report is not opened: {reason}")
+    print("Next: aqmlab compare example:dumbbell-red --aqm red,mred,codel")
+
+
+def _print_reproduction(found: Reproduction, *, details: bool) -> None:
+    """Print the claims of a paper with their verdicts, and the finding; with details the reasons too."""
     if found.notice:
         _say(found.notice)
         print()
@@ -78,7 +100,7 @@ def reproduce(
         _print_reasons(found.claims)
     print()
     if not details:
-        _say("--details prints the reason of each verdict and the authors' objections; the report has them too.")
+        _say(f"Reasons and objections are in the report, and in `aqmlab reproduce {found.paper} --details`.")
     print_evaluation(found.evaluation)
     say(f"Report: {found.report}")
 

@@ -40,7 +40,7 @@ def crosscheck(
     workers: Workers = None,
     as_json: Json = False,
 ) -> None:
-    """Run a scenario in ns-2, ns-3 and Linux, or in several kernels: where they agree. Python: aqmlab.cross_check."""
+    """Compare a scenario in ns-2, ns-3, Linux or several kernels. Python: aqmlab.cross_check."""
     common = {
         "seeds": parse_seeds(seeds),
         "overrides": parse_overrides(set_),
