@@ -125,6 +125,26 @@ def test_commands(overview, monkeypatch, capsys):
         assert one.card.finding in " ".join(head.split())
 
 
+def test_the_demo_is_short_and_names_the_next_command(overview, monkeypatch, capsys):
+    asked = {}
+
+    def answer(paper, **options):
+        asked.update(options, paper=paper)
+        return next(one for one in overview.papers if one.paper == paper)
+
+    monkeypatch.setattr(reproduction, "reproduce", answer)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["demo", "--no-open"]) == 0
+    assert (asked["paper"], asked["seeds"]) == ("mred", 10)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 50
+    assert lines[-2].startswith("Report: ")
+    assert lines[-1].startswith("Next: aqmlab compare ")
+    assert not any("Objection" in line for line in lines)
+    assert main(["reproduce", "mred", "--details"]) == 0
+    assert "Objection: " in capsys.readouterr().out
+
+
 @pytest.mark.browser
 def test_the_overview_in_a_browser(overview, tmp_path):
     document, console = browse(overview.report, tmp_path)
