@@ -58,6 +58,9 @@ def test_equal_runs_are_judged_by_their_value():
         ("goodput>1500kbps", "goodput_mbps>1.5"),
         ("max_queue <= 40p", "max_queue<=40"),
         ("goodput.web >= 2", "goodput_mbps.web>=2"),
+        ("loss@down<1%", "loss@down <0.01"),
+        ("delay_p99@a->b<20ms", "delay_p99_ms@a->b <20"),
+        ("loss@a->b->c >= 0.1", "loss@a->b->c >=0.1"),
     ],
 )
 def test_units_of_bounds(text, words):
@@ -191,6 +194,16 @@ def test_intervals_hold_for_all_verdicts_together(file):
     among, *_ = aqmlab.judge(result, "mean_delay < 1s", "utilization > 0", "loss < 1")
     assert among.found.mean == alone.found.mean
     assert among.found.low < alone.found.low < alone.found.high < among.found.high
+
+
+def test_another_link_is_judged(file, tmp_path, capsys):
+    run = ["run", str(file), "--seeds", "3", "--out", str(tmp_path), "--json"]
+    assert main([*run, "--assert", "utilization > 0.5", "--assert", "utilization@left.tcp.0 < 0.5"]) == 0
+    bottleneck, access = json.loads(capsys.readouterr().out)["assertions"]
+    assert (bottleneck["link"], access["link"]) == (None, "left.tcp.0")
+    assert access["mean"] < bottleneck["mean"]
+    assert main([*run, "--assert", "loss@none < 1"]) == 2
+    assert 'unknown link "none"' in capsys.readouterr().err
 
 
 def test_runs_in_doubt_decide_nothing(file):

@@ -79,6 +79,7 @@ class Assertion:
         numbers = {"mean": self.found.mean, "low": self.found.low, "high": self.found.high, "n": self.found.n}
         bound = {"metric": self.bound.metric.key, "bound": self.bound.words, "value": self.bound.value}
         judged = {"verdict": str(self.verdict), "doubt": self.doubt, "level": self.found.level}
+        bound |= {"link": self.bound.link or None}
         return {**bound, "unit": self.bound.metric.unit, "of": self.of, **judged, **numbers}
 
 
@@ -90,7 +91,8 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
     result
         Runs of a scenario, or a comparison or sweep, each of whose disciplines or points must keep the bounds.
     bounds
-        ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``.
+        ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``;
+        at another link than the bottleneck ``METRIC@LINK``.
 
     Returns
     -------
@@ -110,9 +112,11 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
 
 def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
     """Judge bounds that are read already; see `judge`. With a doubt about the runs nothing is decided."""
-    tables, level = _tables(result)
-    level = 1 - (1 - level) / max(len(bounds) * len(tables), 1)
-    return [_judged(bound, of, table, level, doubt) for bound in bounds for of, table in tables]
+    tables = {link: _tables(result, link) for link in dict.fromkeys(bound.link for bound in bounds)}
+    pairs = [(bound, of, table) for bound in bounds for of, table in tables[bound.link]]
+    level = LEVEL if isinstance(result, Study) else result.level
+    level = 1 - (1 - level) / max(len(pairs), 1)
+    return [_judged(bound, of, table, level, doubt) for bound, of, table in pairs]
 
 
 def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str) -> Assertion:
@@ -128,14 +132,16 @@ def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str
     return Assertion(bound, of, found, Verdict.UNDECIDED if doubt else bound.verdict(found), doubt)
 
 
-def _tables(result: Result | Comparison | Study) -> tuple[list[tuple[str, pd.DataFrame]], float]:
-    """Return the metrics of the runs with their discipline or point, and the level of their intervals."""
+def _tables(result: Result | Comparison | Study, link: str) -> list[tuple[str, pd.DataFrame]]:
+    """Return the metrics of the runs at a link ("": the bottleneck) with their discipline or point."""
     if isinstance(result, Result):
-        return [("", result.metrics())], result.level
+        return [("", result.metrics(link=link or None))]
     if isinstance(result, Comparison):
-        return [(name, one.metrics(link=result.link)) for name, one in result.results.items()], result.level
+        return [(name, one.metrics(link=link or result.link)) for name, one in result.results.items()]
+    if link:
+        raise InputError(f"link {link}: the store of a sweep has the metrics of the bottleneck alone")
     points = [own for _, own in result.runs.groupby(POINT, sort=True)]
-    return [(", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys), own) for own in points], LEVEL
+    return [(", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys), own) for own in points]
 
 
 def _value(value: float | str) -> str:

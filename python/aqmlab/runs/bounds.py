@@ -22,7 +22,9 @@ UNITS = {
     "1": {"": 1.0},
 }
 """Unit of a metric to the units of its bounds; bounds of other metrics have no unit or the metric's own."""
-_BOUND = re.compile(r"\s*([A-Za-z][\w.-]*)\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*")
+_BOUND = re.compile(
+    r"\s*([A-Za-z][\w.-]*)(?:@([^\s<>=]+(?:->[^\s<>=]+)*))?\s*(>=|<=|>|<)\s*([-+0-9.eE]+)\s*([A-Za-z/%]*)\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,21 @@ class Bound:
         The bound, in the metric's unit.
     strict
         Whether the value itself breaks it.
+    link
+        The link that is measured; "" for the bottleneck.
     """
 
     metric: Quantity
     sign: int
     value: float
     strict: bool = False
+    link: str = ""
 
     @property
     def words(self) -> str:
         """Say it: ``utilization>=0.95``."""
-        return f"{self.metric.key}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}{self.value:.12g}"
+        at = f"@{self.link} " if self.link else ""
+        return f"{self.metric.key}{at}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}{self.value:.12g}"
 
     def worst(self, means: np.ndarray) -> float:
         """Return the mean at the point that is nearest to breaking the bound, or breaks it most."""
@@ -76,8 +82,8 @@ class Bound:
 def bounds_of(texts: Sequence[str], *, option: str) -> list[Bound]:
     """Read bounds, each once; messages name the option.
 
-    >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay.p99 < 0.05s"], option="keep")]
-    ['utilization>=0.95', 'delay_p99_ms<50']
+    >>> [bound.words for bound in bounds_of(["utilization>=95%", "delay.p99@up < 0.05s"], option="--assert")]
+    ['utilization>=0.95', 'delay_p99_ms@up <50']
     """
     for text in texts:
         if not isinstance(text, str):
@@ -92,7 +98,7 @@ def _bound(text: str, option: str) -> Bound:
         raise InputError(
             f'{option} "{text}": write it as METRIC>=VALUE, METRIC<=VALUE, > or <, for example utilization>=0.95'
         )
-    name, sign, number, unit = match.groups()
+    name, link, sign, number, unit = match.groups()
     what = quantity(metric_named(name))
     least, greatest = what.bounds
     units = UNITS.get(what.unit, {"": 1.0, what.unit: 1.0}) | ({"%": 0.01} if (least, greatest) == SHARE else {})
@@ -106,4 +112,4 @@ def _bound(text: str, option: str) -> Bound:
     if not math.isfinite(value) or not least <= value <= greatest:
         allowed = f"from {least:g} to {greatest:g}" if math.isfinite(greatest) else f"at least {least:g}"
         raise InputError(f'{option} "{text}": {what.key} never has the value {value:g} (allowed: {allowed})')
-    return Bound(what, 1 if sign[0] == ">" else -1, value, strict=sign in "<>")
+    return Bound(what, 1 if sign[0] == ">" else -1, value, strict=sign in "<>", link=link or "")

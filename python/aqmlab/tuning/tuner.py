@@ -12,7 +12,7 @@ from aqmlab import extensions
 from aqmlab.errors import BoundsError, InputError, unknown
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
-from aqmlab.runs.bounds import bounds_of
+from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.dialect import Dialect
@@ -135,7 +135,7 @@ def tune(
     writers = [extensions.load(ADD_ONS, name) for name in extensions.names(ADD_ONS)]
     plan = as_scenario(scenario, overrides=overrides)
     small = tuple(goal_of(key, None) for key in unharmed)
-    task = Task(goal_of(minimize, maximize), tuple(bounds_of(keep, option="keep")), _share(quantile), small)
+    task = Task(goal_of(minimize, maximize), _kept(keep), _share(quantile), small)
     number = _numbers(trials, seeds, fresh)
     problem = _problem(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
@@ -302,6 +302,15 @@ def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[
     slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
     limit = packets(link.parameters["limit"], size)
     return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+
+
+def _kept(texts: Sequence[str]) -> tuple[Bound, ...]:
+    """Read the constraints, which are about the tuned queue's own link."""
+    bounds = bounds_of(texts, option="keep")
+    for bound in bounds:
+        if bound.link:
+            raise InputError(f"keep {bound.words}: a tuned queue is measured at its own link; leave out @{bound.link}")
+    return tuple(bounds)
 
 
 def _share(quantile: float) -> float:
