@@ -122,14 +122,14 @@ def test_runs_without_the_quantity_decide_nothing(file, tmp_path, capsys):
 
 def test_a_call_without_a_bound_is_an_error(file):
     with pytest.raises(aqmlab.InputError, match="no bound is given"):
-        aqmlab.judge(aqmlab.run(file, seeds=2, progress=False))
+        aqmlab.judge(aqmlab.run(file, seeds=2, progress=False), [])
     with pytest.raises(aqmlab.InputError, match="a bound is a text"):
         bounds_of([["loss < 1"]], option="holds")
 
 
 def test_a_bound_counts_once(file):
     result = aqmlab.run(file, seeds=3, progress=False)
-    (one,) = aqmlab.judge(result, "loss < 1", "loss<100%")
+    (one,) = aqmlab.judge(result, ["loss < 1", "loss<100%"])
     assert one.found.level == 0.95
 
 
@@ -191,7 +191,7 @@ def test_points_that_differ_little_are_judged_each(file, tmp_path, capsys):
 def test_intervals_hold_for_all_verdicts_together(file):
     result = aqmlab.run(file, seeds=6, progress=False)
     alone, *_ = aqmlab.judge(result, "mean_delay < 1s")
-    among, *_ = aqmlab.judge(result, "mean_delay < 1s", "utilization > 0", "loss < 1")
+    among, *_ = aqmlab.judge(result, ["mean_delay < 1s", "utilization > 0", "loss < 1"])
     assert among.found.mean == alone.found.mean
     assert among.found.low < alone.found.low < alone.found.high < among.found.high
 

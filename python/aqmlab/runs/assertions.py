@@ -83,7 +83,7 @@ class Assertion:
         return {**bound, "unit": self.bound.metric.unit, "of": self.of, **judged, **numbers}
 
 
-def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
+def judge(result: Result | Comparison | Study, bounds: str | Sequence[str]) -> list[Assertion]:
     """Judge bounds on the means of finished runs.
 
     Parameters
@@ -91,7 +91,7 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
     result
         Runs of a scenario, or a comparison or sweep, each of whose disciplines or points must keep the bounds.
     bounds
-        ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``;
+        One or several: ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``;
         at another link than the bottleneck ``METRIC@LINK``.
 
     Returns
@@ -107,7 +107,7 @@ def judge(result: Result | Comparison | Study, *bounds: str) -> list[Assertion]:
     """
     if not bounds:
         raise InputError("judge: no bound is given, so that nothing would be judged")
-    return judged(bounds_of(bounds, option="judge"), result)
+    return judged(bounds_of([bounds] if isinstance(bounds, str) else bounds, option="judge"), result)
 
 
 def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
