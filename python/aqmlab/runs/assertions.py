@@ -91,7 +91,7 @@ def judge(result: Result | Comparison | Study, bounds: str | Sequence[str]) -> l
     result
         Runs of a scenario, or a comparison or sweep, each of whose disciplines or points must keep the bounds.
     bounds
-        One or several: ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``: ``delay_p99 < 20ms``, ``utilization >= 0.9``;
+        One or several: ``METRIC<=VALUE`` or ``METRIC>=VALUE``, also with ``<`` and ``>``, such as ``delay_p99 < 20ms``;
         at another link than the bottleneck ``METRIC@LINK``.
 
     Returns
