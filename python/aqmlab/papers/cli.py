@@ -100,7 +100,7 @@ def _print_reproduction(found: Reproduction, *, details: bool) -> None:
         _print_reasons(found.claims)
     print()
     if not details:
-        _say(f"Reasons and objections are in the report, and in `aqmlab reproduce {found.paper} --details`.")
+        _say(f"`aqmlab reproduce {found.paper} --details` prints reasons and objections.")
     print_evaluation(found.evaluation)
     say(f"Report: {found.report}")
 
