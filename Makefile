@@ -109,12 +109,12 @@ wheel: $(READY) web ## a wheel for Linux that installs without Rust, in dist/, t
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python validation/check_wheel.py dist
 
-# zig links for all of them. Live runs are in those for Linux alone.
+# zig links all of them. Only the wheels for Linux include live runs.
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl \
   x86_64-apple-darwin aarch64-apple-darwin
 tag = $(if $(findstring gnu,$(1)),--compatibility manylinux2014,$(if $(findstring musl,$(1)),--compatibility musllinux_1_2))
 
-wheels: $(READY) web $(WHEELS:%=wheel-%) ## wheels for Linux and macOS, in dist/, from one Linux machine (20 min)
+wheels: $(READY) web $(WHEELS:%=wheel-%) ## wheels for Linux and macOS, in dist/, from one Linux machine
 
 wheel-%: $(READY) web
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock

@@ -14,25 +14,22 @@ from typing import Any
 import pytest
 
 import aqmlab
-from aqmlab.runs.assertions import judged
-from aqmlab.runs.bounds import bounds_of
+from aqmlab.runs.assertions import at_least_one, judged
 
 
 @pytest.fixture
 def holds() -> Callable[..., aqmlab.Result | aqmlab.Comparison | aqmlab.Study]:
     """Return a function of a scenario, bounds as of ``--assert``, and arguments of `aqmlab.run`.
 
-    In place of a scenario it takes finished runs: what `aqmlab.run`, `aqmlab.compare` and `aqmlab.sweep` return. It
+    In place of a scenario it takes finished runs: results of `aqmlab.run`, `aqmlab.compare` and `aqmlab.sweep`. It
     returns the runs. The test fails if a bound fails or is undecided.
     """
 
     def check(scenario: Any, *bounds: str, **named: Any) -> aqmlab.Result | aqmlab.Comparison | aqmlab.Study:  # noqa: ANN401
-        if not bounds:
-            raise aqmlab.InputError("holds: no bound is given, so that nothing would be judged")
-        read = bounds_of(bounds, option="holds")
+        read = at_least_one(bounds, option="holds")
         is_finished = isinstance(scenario, aqmlab.Result | aqmlab.Comparison | aqmlab.Study)
         if is_finished and named:
-            raise aqmlab.InputError(f"holds: {', '.join(named)} of runs that are finished")
+            raise aqmlab.InputError(f"holds: {', '.join(named)}: finished runs take no arguments")
         result = scenario if is_finished else aqmlab.run(scenario, **{"progress": False, **named})
         lines = [one.line() for one in judged(read, result) if one.verdict != "holds"]
         if lines:

@@ -1,4 +1,4 @@
-"""The steps of ``action.yml``, run here as a runner would."""
+"""Run the step of ``action.yml`` that judges."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_a_command_that_fails_leaves_no_older_verdicts(tmp_path, capsys):
     old = tmp_path / "verdicts.xml"
     old.write_text("<testsuites/>")
     assert main(["run", str(tmp_path / "none.toml"), "--assert", "loss < 1", "--junit", str(old)]) == 2
-    assert "the command has not finished" in ElementTree.parse(old).find("testsuite/testcase/error").get("message")
+    assert "command unfinished" in ElementTree.parse(old).find("testsuite/testcase/error").get("message")
 
 
 def test_runs_without_the_quantity_decide_nothing(file, tmp_path, capsys):

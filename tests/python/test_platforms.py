@@ -1,4 +1,4 @@
-"""Systems other than Linux: live runs say what they need, and nothing else does."""
+"""Systems other than Linux: errors of live commands, and all other commands without the live part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ for name in ("live_link", "live_udp", "live_replay"):
 from aqmlab.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""The command line with the core that other systems have, which has no live part, and without Linux's netlink."""
+"""The command line without the live part of the core and without netlink, as on systems other than Linux."""
 
 
 @pytest.mark.parametrize("words", [["live"], ["live", "--clean"], ["shape"], ["shape", "--clean"]])

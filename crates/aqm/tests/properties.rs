@@ -73,7 +73,7 @@ proptest! {
         }
         link.serve_until(Time::from_secs(1e4), &mut host);
         prop_assert_eq!(link.queue.backlog().packets, 0);
-        // Linux's DualPI2 marks whatever is set.
+        // Linux's DualPI2 ignores `ecn`.
         if !ecn && (name, dialect) != ("dualpi2", "linux") {
             prop_assert_eq!(host.marks, 0);
         }

@@ -1,4 +1,4 @@
-//! Disciplines with random settings: all packets leave, and settings without an effect are warned of.
+//! Random settings of all disciplines: conservation of packets, and warnings about settings without an effect.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Live links, UDP in real time, and captures through data plane and simulator: on Linux alone.
+//! Live links, UDP in real time, and captures through data plane and simulator. Linux only.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;

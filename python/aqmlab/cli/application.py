@@ -38,7 +38,7 @@ CITATION = """\
   year    = {2026},
   version = {%s},
 }"""
-"""As in ``CITATION.cff``, with the version to be filled in."""
+"""The text of ``--cite``, with a placeholder for the version; the same as in ``CITATION.cff``."""
 ADD_ONS = "aqmlab.commands"
 """Entry points of add-ons with commands."""
 

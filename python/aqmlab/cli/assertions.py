@@ -41,7 +41,7 @@ class Assertions:
         files = {option: file for option, file in (("--junit", junit), ("--markdown", markdown)) if file is not None}
         for option, file in files.items():
             if not texts:
-                raise InputError(f"{option}: is for --assert, which is not given")
+                raise InputError(f"{option}: is for --assert, which is missing")
             if file in ("", "-") or Path(file).is_dir():
                 raise InputError(f'{option} "{file}": name a file (/dev/stdout prints)')
         if junit is not None and junit == markdown:
@@ -55,14 +55,14 @@ class Assertions:
         return found
 
     def _begin(self) -> None:
-        """Write that nothing is judged yet, so that no older verdicts outlive a command that fails."""
+        """Replace older verdicts by errors, which remain if the command fails."""
         from aqmlab.runs.assertions import unfinished
 
         if self.junit is not None and not Path(self.junit).is_char_device():
             save_output(Path(self.junit), unfinished("aqmlab", self.bounds))
 
     def judge(self, result: Result | Comparison | Study, *, doubt: str = "") -> Verdicts:
-        """Judge finished runs, and write the files; with a doubt about the runs nothing is decided."""
+        """Judge finished runs, and write the files; with a doubt all verdicts are "undecided"."""
         if not self.bounds:
             return Verdicts(())
         from aqmlab.runs.assertions import judged, junit, markdown

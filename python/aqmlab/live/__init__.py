@@ -1,6 +1,6 @@
 """Live runs: real applications and real TCP through the disciplines that are simulated.
 
-* `linux`: the system that all of it needs
+* `linux`: check of the operating system
 * `plan`, `groups`: the core's reading of a scenario for a live run; addresses, routes and kernel settings of flows
 * `namespaces`, `state`, `rootless`: network namespaces; the record by which a run is removed; runs without root
 * `processes`, `process_output`, `commands`: programs and what they print

@@ -1,4 +1,4 @@
-"""Live runs are those of Linux; all else of aqmlab runs elsewhere too."""
+"""Check of the operating system for live runs."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Assertion:
     verdict
         ``holds`` or ``fails`` if the whole interval lies on one side of the bound, else ``undecided``.
     doubt
-        The reason why nothing can be decided whatever the interval; "" for none.
+        The reason for "undecided" that more runs cannot remove, such as an invalid certificate; "" for none.
     """
 
     bound: Bound
@@ -103,15 +103,20 @@ def judge(result: Result | Comparison | Study, bounds: str | Sequence[str]) -> l
     Raises
     ------
     InputError
-        If there is no bound, or a text is none.
+        For an empty list, or a text with wrong syntax.
     """
-    if not bounds:
-        raise InputError("judge: no bound is given, so that nothing would be judged")
-    return judged(bounds_of([bounds] if isinstance(bounds, str) else bounds, option="judge"), result)
+    return judged(at_least_one([bounds] if isinstance(bounds, str) else bounds, option="judge"), result)
+
+
+def at_least_one(texts: Sequence[str], *, option: str) -> list[Bound]:
+    """Read bounds; an empty list is an error, since it would pass every test."""
+    if not texts:
+        raise InputError(f"{option}: no bound is given, so that nothing would be judged")
+    return bounds_of(texts, option=option)
 
 
 def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
-    """Judge bounds that are read already; see `judge`. With a doubt about the runs nothing is decided."""
+    """Judge parsed bounds; see `judge`. With a doubt all verdicts are "undecided"."""
     tables = {link: _tables(result, link) for link in dict.fromkeys(bound.link for bound in bounds)}
     pairs = [(bound, of, table) for bound in bounds for of, table in tables[bound.link]]
     level = LEVEL if isinstance(result, Study) else result.level
@@ -120,7 +125,7 @@ def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doub
 
 
 def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str) -> Assertion:
-    """Judge a bound; runs that lack the quantity, as completion times of transfers that did not end, leave it open."""
+    """Judge a bound; undecided if runs lack the quantity, such as the completion time of an unfinished transfer."""
     key = bound.metric.key
     values = table[key].to_numpy() if key in table.columns else np.full(len(table), np.nan)
     lacking = int(np.isnan(values).sum())
@@ -168,10 +173,10 @@ def junit(name: str, assertions: Sequence[Assertion]) -> str:
 
 
 def unfinished(name: str, bounds: Sequence[Bound]) -> str:
-    """Return the test suite of a command that has not judged yet: every bound is an error."""
+    """Return the test suite of a command in progress, with an error for each bound."""
     nothing = Interval(mean=math.nan, sd=math.nan, n=0, low=math.nan, high=math.nan)
-    doubt = "the command has not finished"
-    return junit(name, [Assertion(bound, "", nothing, Verdict.UNDECIDED, doubt) for bound in bounds])
+    found = [Assertion(bound, "", nothing, Verdict.UNDECIDED, "command unfinished") for bound in bounds]
+    return junit(name, found)
 
 
 def markdown(name: str, assertions: Sequence[Assertion]) -> str:

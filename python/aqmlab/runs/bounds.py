@@ -40,9 +40,9 @@ class Bound:
     value
         The bound, in the metric's unit.
     strict
-        Whether the value itself breaks it.
+        Whether equality violates it.
     link
-        The link that is measured; "" for the bottleneck.
+        The measured link; "" for the bottleneck.
     """
 
     metric: Quantity

@@ -305,7 +305,7 @@ def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[
 
 
 def _kept(texts: Sequence[str]) -> tuple[Bound, ...]:
-    """Read the constraints, which are about the tuned queue's own link."""
+    """Read the constraints, which apply to the link of the tuned queue."""
     bounds = bounds_of(texts, option="keep")
     for bound in bounds:
         if bound.link:

@@ -275,8 +275,8 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         });
     }
 
-    /// Let the link wait if the shaper of the discipline holds back the packets that wait. Return until when. Only a discipline that has held
-    /// packets back before is asked: the first time, it is asked for a packet and returns none.
+    /// Let the link wait if the shaper of the discipline holds back the packets that wait. Return the end of
+    /// the wait. Asks only a discipline that has held packets back before.
     #[inline(always)]
     pub fn wait_for_shaper(&mut self, now: Time) -> Option<Time> {
         if self.held_until == Time::ZERO {

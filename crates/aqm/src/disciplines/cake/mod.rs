@@ -102,7 +102,7 @@ pub struct Cake<P> {
     common: Option<Common>,
 }
 
-/// What came of the service of a flow.
+/// Result of serving a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Served {
     /// It sends a packet.
@@ -366,8 +366,7 @@ impl<P: Copy + Default> Cake<P> {
         Served::Drop
     }
 
-    /// Serve flows until one sends a packet, after a first one that sent none. Return whether one does. In a function of its own, since the
-    /// first one mostly does.
+    /// Continue after a flow that sent nothing, until another flow sends a packet. Return whether one does. Cold: the first flow mostly sends.
     #[cold]
     #[inline(never)]
     fn serve_more(

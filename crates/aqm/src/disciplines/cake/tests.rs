@@ -458,7 +458,7 @@ fn settings_without_an_effect_are_warned_of() {
     };
     let memory = [("memlimit", Value::Bytes(100_000)), ("limit", Value::Number(100.0))];
     assert_eq!(warnings(&memory), ["limit has no effect with memlimit"]);
-    // Without a rate, too, the shares of flows count bytes as they are sent, drops of ingress included.
+    // Overhead and ingress change the shares of flows also without a rate.
     assert!(warnings(&[("overhead", Value::Number(18.0)), ("ingress", Value::Flag(true))]).is_empty());
     let blind = [("isolation", word("flowblind")), ("nat", Value::Flag(true))];
     assert_eq!(warnings(&blind), ["nat has no effect with isolation = \"flowblind\""]);

@@ -223,7 +223,7 @@ impl Tin {
         self.flows.requeue(list, ListName::Old);
     }
 
-    /// Note that the first flow of a list was to be served and is empty: it decays until COBALT is at rest.
+    /// Move an empty flow from the head of a list to the decaying ones, until COBALT is at rest.
     pub fn ran_empty(&mut self, queue: usize, list: ListName, now: Time) {
         let hosts = self.flows[queue].hosts;
         let before = if self.decay(queue, now) {

@@ -15,8 +15,8 @@
 //! queue is next used, each for its time on one grid for all, so that idle queues cost nothing.
 //!
 //! `dialect = "linux"` computes as Linux does, in integers ([`linux`](super::pie::linux)): a timer computes the steps of 2048 queues at
-//! a time, and ECN marks up to `mark_up_to` in whole percent (`ecn_prob`). The kernel's `memory_limit` only counts packets that pass
-//! it and drops no packet by it; here it is no parameter.
+//! a time, and ECN marks up to `mark_up_to` in whole percent (`ecn_prob`). The kernel's `memory_limit` only counts packets and
+//! never drops one, so the parameter is omitted.
 //!
 //! Drop reasons are those of [`pie`](super::pie); gauges are PIE's for the queue that was served last.
 

@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_step_in_integers_moves_the_table() {
-        // The second max_th is no whole multiple of the table's unit.
+        // The second max_th is not a multiple of the table's unit.
         for (max_th, unit, error) in [(15.0, 16.0, 1e-6), (15.869, 65536.0, 1e-5)] {
             for slope in [GentleSlope::Moving, GentleSlope::Initial] {
                 let mut curve = Curve::Gentle(Gentle::new(5.0, max_th, 0.25));

@@ -163,7 +163,7 @@ impl ParameterReader<'_> {
     }
 }
 
-/// The start of a warning about a queue that Linux could not have.
+/// Start of a warning about settings that Linux rejects.
 const IN_FLOATING_POINT: &str = "dialect \"linux\" computes this queue in floating point";
 
 /// Return the bits behind the binary point of an average in integers.
