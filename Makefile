@@ -99,9 +99,10 @@ figures: $(CORE) ## draw the figures of README, docs/trade-offs.md and docs/anal
 	  $(BIN)/aqmlab sweep example:$$link --grid queue.bottleneck.aqm=drop-tail,codel,fq-codel,pie,dualpi2 --grid flow.down.tcp.congestion_control=cubic,bbr,prague --set run.duration=300s --seeds 20 --out results/links; \
 	  $(BIN)/aqmlab report results/links --figure sweep-$$link-trade-off --size wide --out docs/link-$$link.svg; done
 
-docs: $(CORE) web ## the documentation site in site/, links checked (1 min)
+docs: $(CORE) web ## the documentation site in site/, links checked, opened in Chromium (1.5 min)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
+	$(BIN)/python docs/builder/hosted.py site
 
 wheel: $(READY) web ## a wheel for Linux that installs without Rust, in dist/, tested in a separate environment (2 min)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock

@@ -1,0 +1,116 @@
+"""Opens a built site below a path of a server, as static hosting serves it, and as files, as an offline copy is read.
+
+``python docs/builder/hosted.py site``. Without Chromium it does nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Response
+
+BELOW = "/a/path/"
+"""The path below which the site is served."""
+READY = {
+    "index.html": "#front-pause:not([hidden])",
+    "try.html": ".u-wrap canvas",
+    "lesson/index.html": "h1",
+}
+"""For each page that is opened, an element that exists when its scripts ran."""
+SEARCH = "search_index.js"
+"""The index of the search, which a site without a server lacks."""
+NOT_FOUND = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
+PATIENCE_MS = 60_000.0
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class _Below(SimpleHTTPRequestHandler):
+    """Serve files below a path only, and log nothing."""
+
+    def translate_path(self, path: str) -> str:
+        """Return the file of an address; outside of the path, one that does not exist."""
+        name = unquote(urlsplit(path).path)
+        return super().translate_path(
+            "/" + name.removeprefix(BELOW) if name.startswith(BELOW) else "/outside-of-the-path"
+        )
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+@contextmanager
+def served(root: Path) -> Iterator[str]:
+    """Serve a folder below a path, and yield its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Below, directory=str(root)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{BELOW}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def errors_of(browser: Browser, address: str, element: str) -> list[str]:
+    """Open a page, wait for an element, and return the errors of its console and of its requests."""
+    from playwright.sync_api import TimeoutError
+
+    page = browser.new_page()
+    found: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            found.append(message.text)
+
+    def on_response(response: Response) -> None:
+        if response.status >= 400:
+            found.append(f"{response.url}: {response.status}")
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("requestfailed", lambda request: found.append(f"{request.url}: {request.failure}"))
+    page.on("response", on_response)
+    page.goto(address)
+    try:
+        page.wait_for_selector(element, state="attached", timeout=PATIENCE_MS)
+    except TimeoutError as error:
+        found.append(str(error).splitlines()[0])
+    page.close()
+    if address.startswith("file:") and any(SEARCH in error for error in found):
+        found = [error for error in found if SEARCH not in error and error != NOT_FOUND]
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Open the pages in both ways, print their errors, and return the exit code."""
+    root = Path(arguments[0]).resolve()
+    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if program is None:
+        print("hosted: no Chromium, pages not opened")
+        return 0
+    from playwright.sync_api import sync_playwright
+
+    found = []
+    with served(root) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for base in (address, root.as_uri() + "/"):
+            for page, element in READY.items():
+                found += [f"{base}{page}: {error}" for error in errors_of(browser, base + page, element)]
+        browser.close()
+    print("\n".join(found) or f"{len(READY)} pages open without errors below a path and as files")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
