@@ -14,7 +14,7 @@ PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/co
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 
-.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels clean
+.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels container man clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -122,6 +122,17 @@ wheel-%: $(READY) web
 	rustup target add $* 2>/dev/null
 	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --target $* $(call tag,$*) --out dist
 	$(BIN)/python validation/check_wheel.py --complete dist
+
+# podman, buildah and docker take the same words.
+CONTAINER := $(or $(shell command -v podman || command -v buildah || command -v docker),podman)
+BASE := docker.io/library/debian:trixie-slim
+
+container: wheel ## an image that simulates without root, by podman, buildah or docker (Containerfile)
+	$(CONTAINER) build --build-arg BASE=$(BASE) --tag aqmlab --file Containerfile .
+
+man: $(CORE) ## the manual page, dist/aqmlab.1
+	mkdir -p dist
+	$(BIN)/aqmlab --man > dist/aqmlab.1
 
 clean: ## remove all generated files
 	rm -rf $(VENV) target results site dist $(WASM)
