@@ -54,11 +54,18 @@ def test_help_names_every_command(shell):
 def test_run(shell):
     answer = shell("run", "small.toml", "--seeds", "2", "--workers", "1")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("Transport: newreno (profile ns2-2.35).\n")
-    assert "small: link bottleneck, 2 seeds" in answer.out
-    assert "throughput_mbps" in answer.out
+    assert answer.out.startswith("red at link bottleneck: mean queue ")
+    assert "small: means at link bottleneck, 2 seeds, 95 % intervals" in answer.out
+    assert "\nTransport: newreno (profile ns2-2.35).\n" in answer.out
+    assert len(answer.out.splitlines()) < 20
     (folder,) = (path for path in (shell.folder / "results").iterdir() if path.is_dir())
     assert answer.out.endswith(f"Results: results/{folder.name}\n")
+
+
+def test_details_of_a_run_are_all_quantities(shell):
+    words = ("run", "small.toml", "--seeds", "2")
+    assert "capacity_used" not in shell(*words).out
+    assert "capacity_used" in shell(*words, "--details").out
 
 
 def test_run_json_is_json_and_nothing_else(shell):
@@ -199,7 +206,7 @@ def test_run_names_the_version_of_its_congestion_control(shell):
     (shell.folder / "bbr.toml").write_text(text + "\n")
     words = ["--set", "flow.tcp.tcp.congestion_control=bbr", "--seeds", "1"]
     answer = shell("run", "bbr.toml", *words)
-    assert answer.out.startswith("Transport: tcp-bbr (profile rfc, BBRv3, draft-ietf-ccwg-bbr-06).\n"), answer
+    assert "\nTransport: tcp-bbr (profile rfc, BBRv3, draft-ietf-ccwg-bbr-06).\n" in answer.out
 
 
 def test_more_priority_than_allowed_is_reported(shell):

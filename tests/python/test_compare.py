@@ -312,8 +312,8 @@ def test_the_legend_of_one_run_says_what_to_do():
 
 def test_titles_tell_equal_runs_from_one_run(shell):
     fixed = ("small.toml", "--set", "flow.tcp.start=0s", "--set", "queue.bottleneck={ aqm = 'codel' }")
-    assert "small: link bottleneck, 2 seeds, equal runs have no interval" in shell("run", *fixed, "--seeds", "2").out
-    assert "small: link bottleneck, 1 seed, one run has no interval" in shell("run", *fixed, "--seeds", "1").out
+    assert "2 seeds, equal runs have no interval" in shell("run", *fixed, "--seeds", "2").out
+    assert "1 seed, one run has no interval" in shell("run", *fixed, "--seeds", "1").out
 
 
 def test_the_matrix_has_an_arrow_where_a_difference_is_decided():

@@ -66,7 +66,7 @@ def run(
     until: UntilOption = None,
     max_runs: MaxRuns = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Also print the tins of CAKE, as tc -s prints them.")
+        bool, typer.Option("--details", help="Also print all quantities, and the tins of CAKE as tc -s prints them.")
     ] = False,
     assert_: Assert = None,
     junit: Junit = None,
@@ -75,7 +75,6 @@ def run(
 ) -> None:
     """Run a scenario over its seeds: a table with intervals, and files. Python: aqmlab.run."""
     from aqmlab.results.inactive import inactive
-    from aqmlab.results.summary import level_words
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.runner import run as work
 
@@ -89,7 +88,6 @@ def run(
         engine=engine,
         **parse_until(until, max_runs),
     )
-    summary = result.summary()
     settled, without_effect = settling(result), inactive(result)
     verdicts = assertions.judge(result)
     for line in result.warnings:
@@ -101,7 +99,7 @@ def run(
             "link": result.bottleneck,
             "folder": str(result.folder),
             "warnings": result.warnings,
-            "metrics": summary.to_dict("records"),
+            "metrics": result.summary().to_dict("records"),
             "warm_up": None if settled is None else settled.data(),
             "inactive": without_effect,
             "stopping": stopping_data(result.stopping),
@@ -110,13 +108,8 @@ def run(
         print_json(data | verdicts.data())
         verdicts.conclude()
         return
-    print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
-    n = len(result.seeds)
-    title = f"{result.name}: link {result.bottleneck}, {n} seed{'' if n == 1 else 's'}"
-    words = level_words(n, result.level, distinct=result.distinct_runs)
-    shown, method, others = _without_method(summary, n)
-    print_table(shown, title=f"{title}, {words}{f' ({method})' if method else ''}")
-    for line in [others, *without_effect, *(settled.lines() if settled is not None else ())]:
+    _show_run(result, details=details)
+    for line in [*without_effect, *(settled.lines() if settled is not None else ())]:
         print_wrapped(line)
     if details:
         _show_tins(result)
@@ -125,6 +118,32 @@ def run(
     say(f"Results: {result.folder}")
     verdicts.show()
     verdicts.conclude()
+
+
+def _show_run(result: Result, *, details: bool) -> None:
+    """Print the answer, the matrix and the transports; with details all quantities too."""
+    import pandas as pd
+
+    from aqmlab.results.summary import level_words
+    from aqmlab.runs.comparison_matrix import legend, lines_of, matrix_of, reading
+    from aqmlab.runs.comparison_tables import means_table
+
+    n = len(result.seeds)
+    aqm = next(iter(result.links["aqm"][result.links["link"] == result.bottleneck]))
+    matrix = matrix_of(means_table({aqm: result}, result.bottleneck, level=result.level), pd.DataFrame())
+    words = f"{n} seed{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
+    print_wrapped(f"{aqm} at link {result.bottleneck}: {reading(matrix)}.")
+    print(escaped(f"\n{result.name}: means at link {result.bottleneck}, {words}"))
+    for line in lines_of(matrix if details else matrix.short):
+        print(escaped(line))
+    hint = "" if details else " --details prints all quantities."
+    print_wrapped((legend(matrix, level=result.level, tests=0) + hint).strip())
+    print()
+    if details:
+        shown, method, others = _without_method(result.summary(), n)
+        print_table(shown, title=f"{result.name}: {words}{f' ({method})' if method else ''}")
+        print_wrapped(others)
+    print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
 
 
 def _show_tins(result: Result) -> None:

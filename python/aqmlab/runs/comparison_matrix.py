@@ -1,4 +1,4 @@
-"""A comparison at a glance: the answer in a sentence, and one matrix of disciplines by metrics within 80 columns."""
+"""A run or a comparison at a glance: an answer in a sentence, and a matrix of labels by metrics within 80 columns."""
 
 from __future__ import annotations
 
@@ -189,6 +189,21 @@ def answer(differences: pd.DataFrame) -> str:
     return f"Against {rows[0]['against']}: {'; '.join(told)}.{more}"
 
 
+def reading(matrix: Matrix) -> str:
+    """Return the means of queue, loss and goodput (else throughput) and completion time of the first label as a phrase.
+
+    >>> queue, loss = Cell(17.663, 17.4242, 17.9018, "", 2), Cell(2.4, 2.3, 2.5, "", 2)
+    >>> reading(Matrix(["red"], ["mean_queue", "loss"], {("red", "mean_queue"): queue, ("red", "loss"): loss}))
+    'mean queue 17.7 packets, loss 2.40 %'
+    """
+    label = matrix.labels[0]
+    stand_ins = [key for key in shown_in("until") if (label, key) in matrix.cells][1:]
+    keys = [key for key in shown_in("answer") if (label, key) in matrix.cells and key not in stand_ins]
+    return ", ".join(
+        f"{_in_sentence(key)} {matrix.cells[label, key].texts[0]} {matrix.unit(key)}".rstrip() for key in keys
+    )
+
+
 @dataclass(frozen=True)
 class _Column:
     """A metric as text: its head in three lines, the last of which is the unit, and the lines of each label's cell.
@@ -276,19 +291,21 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
     constant = any(cell.sign == CONSTANT for cell in matrix.cells.values())
-    if not tests and not any(spreads) and EQUAL not in signs and not constant:
+    if len(matrix.labels) > 1 and not tests and not any(spreads) and EQUAL not in signs and not constant:
         return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
     interval = f" ±: half-width of the {name}." if any(spreads) else ""
+    if any("+" in spread for spread in spreads):
+        interval = f" ±, or + and − of the mean: the {name}."
+    if any(key.endswith((".L", ".C")) for key in matrix.metrics if key.startswith("delay_")):
+        interval += " L, C: the low-latency and the classic queue of a dual queue."
+    if len(matrix.labels) == 1:
+        return interval.strip()
     if not tests and constant:
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
     if constant:
         equal += f"; {CONSTANT}: the same difference in every run, not tested"
     if matrix.not_tested:
         equal += f"; {matrix.not_tested}: not tested"
-    if any("+" in spread for spread in spreads):
-        interval = f" ±, or + and − of the mean: the {name}."
-    if any(key.endswith((".L", ".C")) for key in matrix.metrics if key.startswith("delay_")):
-        interval += " L, C: the low-latency and the classic queue of a dual queue."
     return (
         f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
         f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
@@ -296,13 +313,14 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
 
 
 def _in_sentence(key: str) -> str:
-    """Return the title within a sentence; the name of a group keeps its capitals.
+    """Return the title within a sentence; abbreviations and the name of a group keep their capitals.
 
-    >>> _in_sentence("max_queue"), _in_sentence("delay_p99_ms.L")
-    ('largest queue', '99 % queueing delay of L')
+    >>> _in_sentence("max_queue"), _in_sentence("delay_p99_ms.L"), _in_sentence("goodput_mbps")
+    ('largest queue', '99 % queueing delay of L', 'TCP goodput')
     """
     group = key.partition(".")[2]
-    return quantity(key).title.removesuffix(group).lower() + group
+    title = quantity(key).title.removesuffix(group)
+    return (title if title.startswith("TCP") else title.lower()) + group
 
 
 def _noun(key: str) -> str:
@@ -311,8 +329,7 @@ def _noun(key: str) -> str:
     >>> _noun("mean_queue"), _noun("goodput_mbps")
     ('queue', 'TCP goodput')
     """
-    title = quantity(key).title.removeprefix("Mean ")
-    return title if title.startswith("TCP") else title.lower()
+    return _in_sentence(key).removeprefix("mean ")
 
 
 def _words(key: str, verdict: str) -> str:
