@@ -13,6 +13,7 @@ import aqmlab
 from aqmlab.figures import queue_against_time
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.notebook import html
+from aqmlab.results.displays import OneLine
 
 EXAMPLE = Path(aqmlab.__file__).parent / "examples" / "notebook.ipynb"
 CHART = Chart("queue", "A & B", "shows <this>", "time, s", "packets", [Series("red", [0.0, 1.0], [1.0, 2.0])])
@@ -104,3 +105,17 @@ def test_every_cell_of_the_example_shows_something(tmp_path, monkeypatch):
     assert [type(one).__name__ for one in shown] == ["Result", "DataFrame", "Comparison", "str", "Study", "Chart"]
     assert len(pages) == 5
     assert sum(len(figures_in(page)) for page in pages) == 4
+
+
+def test_results_are_one_short_line_of_text(comparison):
+    for found in (comparison, comparison.results["red"]):
+        assert len(repr(found)) < 400
+        assert "\n" not in repr(found)
+    assert "aqm=['red', 'codel']" in repr(comparison)
+
+
+def test_objects_that_functions_return_are_one_line_of_text():
+    for name in aqmlab.__all__:
+        one = getattr(aqmlab, name)
+        if isinstance(one, type) and "folder" in getattr(one, "__dataclass_fields__", {}):
+            assert issubclass(one, OneLine), name

@@ -8,11 +8,12 @@ from pathlib import Path
 import pandas as pd
 
 from aqmlab.reporting.fragments import PaperCard
+from aqmlab.results.displays import OneLine
 from aqmlab.results.evaluation import Evaluation
 
 
-@dataclass(frozen=True)
-class Reproduction:
+@dataclass(frozen=True, repr=False)
+class Reproduction(OneLine):
     """A paper reproduced.
 
     Attributes
@@ -57,8 +58,8 @@ class Reproduction:
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True)
-class Overview:
+@dataclass(frozen=True, repr=False)
+class Overview(OneLine):
     """Several papers reproduced, each with its page, and one page over all.
 
     Attributes

@@ -25,7 +25,7 @@ from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import Stopping, spent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Shown):
     """Finished runs of one scenario.
 

@@ -12,6 +12,7 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.errors import InputError, ScenarioError
 from aqmlab.results import folders
+from aqmlab.results.displays import OneLine
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.rfc7928 import fairness, mixes, multiple, sensitivity, stability, transports
 from aqmlab.rfc7928.case import Case, Effort
@@ -31,8 +32,8 @@ SECTIONS = ("4.3.1", "4.4", "4.5", "5.1", "5.2", "5.3", "5.4", "6.2", "7.2", "8.
 """Sections that can be requested alone; a beginning such as 8 or 5.1.2 will do."""
 
 
-@dataclass(frozen=True)
-class Characterization:
+@dataclass(frozen=True, repr=False)
+class Characterization(OneLine):
     """Disciplines characterized.
 
     Attributes

@@ -39,7 +39,7 @@ SHAPE: dict[str, type] = {"name": str, "queue": str, "link": str, "seeds": list,
 """Keys of the record of a comparison, with their types."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """Disciplines side by side.
 

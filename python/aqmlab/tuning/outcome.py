@@ -12,6 +12,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.reporting.fragments import bounded
+from aqmlab.results.displays import OneLine
 from aqmlab.results.quantities import difference_of
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 TUNED = "tuned"
 
 
-@dataclass(frozen=True)
-class Tuned:
+@dataclass(frozen=True, repr=False)
+class Tuned(OneLine):
     """Settings that hold over a range, with all that is known of them.
 
     Attributes

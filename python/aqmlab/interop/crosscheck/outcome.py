@@ -10,6 +10,7 @@ from aqmlab.interop.crosscheck.agreement import LEVEL, Agreement, Line, mean_of
 from aqmlab.interop.crosscheck.tool import Measured
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.model import Model
+from aqmlab.results.displays import OneLine
 from aqmlab.statistics import Interval
 
 
@@ -49,8 +50,8 @@ class Side:
         return bool(self.lines) and all(line.agreement is not Agreement.DIFFERS for line in self.lines)
 
 
-@dataclass(frozen=True)
-class CrossCheck:
+@dataclass(frozen=True, repr=False)
+class CrossCheck(OneLine):
     """Results of `cross_check`.
 
     Attributes

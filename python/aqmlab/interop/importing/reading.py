@@ -22,13 +22,14 @@ from aqmlab.interop.importing import (
 )
 from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
+from aqmlab.results.displays import OneLine
 from aqmlab.scenario.file import Scenario, read_text
 from aqmlab.scenario.toml_text import inline
 from aqmlab.scenario.traces import looks_like_trace, read_trace
 
 
-@dataclass(frozen=True)
-class Imported:
+@dataclass(frozen=True, repr=False)
+class Imported(OneLine):
     """A scenario made of a file of another program.
 
     Attributes

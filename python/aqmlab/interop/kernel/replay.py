@@ -10,6 +10,7 @@ from aqmlab.errors import InputError
 from aqmlab.input_files import read_bytes, unpacked
 from aqmlab.interop.kernel.export import KernelQueue, kernel_queue, plan_and_link
 from aqmlab.interop.kernel.tap import FIRST_KIND, LAST_KIND, tapped_queue
+from aqmlab.results.displays import OneLine
 from aqmlab.scenario.file import Overrides, Scenario
 
 RECORD_BYTES, KIND, CHANGED = 64, 56, 4
@@ -49,8 +50,8 @@ class Difference:
         )
 
 
-@dataclass(frozen=True)
-class ReplayedLog:
+@dataclass(frozen=True, repr=False)
+class ReplayedLog(OneLine):
     """The outcome of a replay.
 
     Attributes

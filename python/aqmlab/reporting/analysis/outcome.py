@@ -11,6 +11,7 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.figures.chart import Chart
 from aqmlab.figures.theory import charts_of
+from aqmlab.results.displays import OneLine
 from aqmlab.results.result import Result
 from aqmlab.theory.scenario.agreement import Measured, of_result
 from aqmlab.theory.scenario.assumption import Assumption
@@ -18,8 +19,8 @@ from aqmlab.theory.scenario.model import LinkModel
 from aqmlab.theory.scenario.theory import Theory
 
 
-@dataclass(frozen=True)
-class Analysis:
+@dataclass(frozen=True, repr=False)
+class Analysis(OneLine):
     """Theory over simulation, for one link of a scenario.
 
     Attributes

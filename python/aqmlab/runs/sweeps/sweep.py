@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 POINT, SEED, RUN = "point", "seed", "run"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study(Shown):
     """A finished sweep.
 
