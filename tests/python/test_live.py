@@ -65,7 +65,7 @@ class TestRuns:
         assert certificate["valid"] is found.certificates[1]["valid"]
         assert set(found.agreement.table()["quantity"]) >= {"goodput of tcp", "Mean queueing delay", "Loss"}
         page = found.report(tmp_path / "page", pictures=False)
-        assert "One over the other" in page.read_text()
+        assert "Live and simulated runs" in page.read_text()
         assert main(["report", str(tmp_path / "out")]) == 0
 
     def test_runs_that_are_there_are_not_done_again(self, scenario, tmp_path):

@@ -86,10 +86,11 @@ def nyquist(loops: Sequence[Loop], *, key: str = "nyquist", title: str = "Nyquis
         series.append(Series(loop.name, values.real[inside], values.imag[inside], color=i))
     series.append(Series("-1", [-1.0], [0.0], mode="points", color=5))
     stable = [loop.name for loop in loops if loop.margins().stable]
-    found = f"Turned round by none of {', '.join(stable)}" if stable else "Turned round by every loop"
     others = [loop.name for loop in loops if loop.name not in stable]
-    if stable and others:
-        found += f", but by {', '.join(others)}"
+    counts = [f"no encirclement of -1 by {', '.join(stable)}"] if stable else []
+    counts += [f"encirclement by {', '.join(others)} (unstable)"] if others else []
+    found = "; ".join(counts)
+    found = found[0].upper() + found[1:]
     return Chart(
         key=key,
         title=title,

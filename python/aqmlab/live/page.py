@@ -67,7 +67,7 @@ def page_of(runs: Runs) -> Page:
     _add_certificates(page, runs)
     if runs.simulation is not None:
         _add_agreement(page, runs)
-        page.section("One over the other")
+        page.section("Live and simulated runs")
         for chart in overlays(live, runs.simulation):
             page.chart(chart)
     shown = [(live.name, "live", live)]

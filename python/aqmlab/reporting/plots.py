@@ -85,6 +85,9 @@ STYLE: Any = {
     "legend.frameon": False,
     "svg.hashsalt": "aqmlab",
     "svg.fonttype": "none",
+    # TrueType: journals of IEEE and ACM reject Type 3.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
 }
 
 

@@ -60,8 +60,7 @@ def add_provenance(page: Page, made: Sequence[tuple[str, str, Sequence[Result]]]
     for name, command, results in made:
         first = results[0]
         page.text(
-            f"{name}: aqmlab {first.summaries[0]['version']}, seeds {seeds_text(first.seeds)}. "
-            f"Make it again: `{command}`"
+            f"{name}: aqmlab {first.summaries[0]['version']}, seeds {seeds_text(first.seeds)}. Command: `{command}`"
         )
         for result in results:
             aqm = _discipline(result)

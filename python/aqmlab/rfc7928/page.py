@@ -95,8 +95,10 @@ def _summary(
             )
     open_ = required[required["status"] != "answered"]
     page.text(
-        f"{len(required) - len(open_)} of {len(required)} requirements of RFC 7928 are answered. "
-        + ("All are." if open_.empty else f"Open: {', '.join(open_['section'] + ' (' + open_['level'] + ')')}.")
+        f"All {len(required)} requirements of RFC 7928 are answered."
+        if open_.empty
+        else f"{len(required) - len(open_)} of {len(required)} requirements of RFC 7928 are answered. "
+        f"Open: {', '.join(open_['section'] + ' (' + open_['level'] + ')')}."
     )
     if skipped:
         page.heading("Not runnable in this version")

@@ -331,7 +331,7 @@ def test_charts_have_descriptions():
     assert magnitude.levels == [(0.0, "0 dB")]
     assert float(np.min(np.asarray(phase.series[0].y))) >= loops.LEAST_DEGREES
     found = loops.nyquist([loop, wild])
-    assert "Turned round by none of RED, but by wild" in found.alt
+    assert "No encirclement of -1 by RED; encirclement by wild (unstable)" in found.alt
 
 
 def test_python_control_is_loaded_only_for_margins():

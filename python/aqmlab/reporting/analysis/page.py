@@ -225,7 +225,7 @@ def _provenance(page: Page, found: Analysis) -> None:
     page.section("Provenance")
     runs = f"seeds {seeds_text(found.seeds)}" if found.seeds else "not simulated"
     page.text(
-        f"aqmlab {_core.version()}, scenario `{found.name}` with hash `{found.hash}`, {runs}. Make it again: "
+        f"aqmlab {_core.version()}, scenario `{found.name}` with hash `{found.hash}`, {runs}. Command: "
         f"`{_command(found)}`"
     )
     page.code(found.model.scenario.normalized, fold="Scenario")
