@@ -11,6 +11,8 @@ from pathlib import Path
 
 from aqmlab.errors import InputError
 
+READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+"""Flags that open a file as bytes and do not wait for the writer of a pipe, as far as the system has them."""
 SILENT_S = 10.0
 """A pipe out of which nothing comes for so long is an error."""
 PIECE = 1 << 20
@@ -33,7 +35,7 @@ def read_bytes(path: Path, *, longest: int) -> bytes:
     OSError
         If it is a folder or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, READ)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
@@ -58,7 +60,7 @@ def read_regular(path: Path) -> bytes:
 
     Results from elsewhere may hold anything; a pipe could hang.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with os.fdopen(os.open(path, READ), "rb") as file:
         status = os.fstat(file.fileno())
         mode = status.st_mode
         if status.st_size > LONGEST_RESULT:

@@ -1,12 +1,19 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: one line, children ended, temporary folders removed."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: one line, children ended, temporary folders removed.
+
+Windows lacks SIGHUP and the holding of signals; its SIGBREAK takes the place of SIGHUP.
+"""
 
 from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING: tuple[signal.Signals, ...] = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)
+)
 """Signals of a service manager, of ``timeout`` and of a terminal that is closed."""
 REPEATED_S = 5.0
 """``timeout`` and terminals send a signal twice; the second must not stop the removal that the first began."""
@@ -33,6 +40,19 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     if not callable(ctrl_c):
         raise KeyboardInterrupt
     ctrl_c(number, frame)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Hold back Ctrl-C and `ENDING`, in this thread and in processes that are started within the context."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *ENDING))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def exit_code() -> int:

@@ -5,15 +5,21 @@ Printed at the end of a command and in no result file: results are the same byte
 
 from __future__ import annotations
 
-import resource
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from aqmlab import _core
 from aqmlab.errors import InputError, unknown
+
+resource: ModuleType | None
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 ENGINES = _core.ENGINES
 """``windows`` evaluates station after station within a window of time, ``parallel`` does so on two cores, ``events``
@@ -51,7 +57,7 @@ class Evaluated:
     packet_hops
         Packets carried over a link, all links together.
     peak_bytes
-        Most memory that its process had held by the end of the run, in bytes.
+        Most memory that its process had held by the end of the run, in bytes; 0 if the system does not say (Windows).
     core_s, core_cpu_s
         Time in the core, and its processor time, in s.
     """
@@ -110,9 +116,10 @@ class Evaluation:
             for (engine, why), n in engines.items()
         ]
         speed = f"{self.packet_hops:,} packet-hops, {self._rate / 1e6:.1f} million a second"
+        memory = f"; peak memory {self.peak_bytes / 1e6:.0f} MB" if self.peak_bytes else ""
         return [
             f"Engine: {'; '.join(words)}",
-            f"{_count(len(self.runs))} in {self.seconds:.2f} s: {speed}; peak memory {self.peak_bytes / 1e6:.0f} MB",
+            f"{_count(len(self.runs))} in {self.seconds:.2f} s: {speed}{memory}",
         ]
 
     def data(self) -> dict[str, Any]:
@@ -147,7 +154,7 @@ def _count(runs: int) -> str:
 
 
 def peak_memory() -> int:
-    """Most memory that this process has held so far, in bytes.
+    """Most memory that this process has held so far, in bytes; 0 if the system does not say (Windows).
 
     Where there is ``/proc`` it is asked: the system's account of resources goes back to before the program was
     started, when the process still was a copy of its parent.
@@ -160,4 +167,6 @@ def peak_memory() -> int:
     _, _, rest = status.partition(b"VmHWM:")
     if rest:
         return int(rest.split(None, 1)[0]) * 1024
+    if resource is None:
+        return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

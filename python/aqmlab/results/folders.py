@@ -349,7 +349,7 @@ def log(folder: Path, line: str) -> None:
     """Add a line with host and time to ``log.txt``, beside the results and never in them."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
     # A link of that name, in results from elsewhere, would have this line written somewhere else.
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
     def work() -> None:
         with os.fdopen(os.open(folder / "log.txt", flags, 0o666), "a", encoding="utf-8") as file:
@@ -398,7 +398,9 @@ def plain(data: object) -> object:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
+    """Make the names in a folder durable; Windows has no such call."""
+    if os.name == "nt":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -414,12 +416,15 @@ def _remove(entry: Path) -> None:
 
 
 def _is_stale(entry: Path) -> bool:
-    """Whether the process that made a temporary file is gone; on another machine, whether the file is old."""
+    """Whether the process that made a temporary file is gone; on another machine, whether the file is old.
+
+    On Windows age decides too: there `os.kill` with signal 0 sends Ctrl-C to the processes of the console.
+    """
     maker = TEMPORARY.search(entry.name)
     if maker is None:
         return False
     try:
-        if maker["machine"] != _machine():
+        if os.name == "nt" or maker["machine"] != _machine():
             return time.time() - entry.stat().st_mtime > STALE_AFTER_S
         os.kill(int(maker["pid"]), 0)
     except ProcessLookupError:

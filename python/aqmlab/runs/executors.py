@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aqmlab.errors import Error, InputError, WorkerError, show_warnings_in_one_line
 from aqmlab.runs.portions import PORTION_S, Portion, Results
 from aqmlab.runs.progress import Throttled
-from aqmlab.signals import ENDING
+from aqmlab.signals import ENDING, held_back
 
 if TYPE_CHECKING:
     import multiprocessing.queues
@@ -293,16 +293,15 @@ def _starting() -> Iterator[None]:
     """
     main, path = sys.modules["__main__"], os.environ.get(SAFE_PATH)
     hidden: dict[str, Any] = {name: vars(main).pop(name) for name in ("__file__", "__spec__") if name in vars(main)}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     main.__spec__, os.environ[SAFE_PATH] = None, "1"
     try:
-        yield
+        with held_back():
+            yield
     finally:
         os.environ.pop(SAFE_PATH)
         if path is not None:
             os.environ[SAFE_PATH] = path
         vars(main).update(hidden)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 _channel: multiprocessing.queues.SimpleQueue[tuple[int, float]] | None = None

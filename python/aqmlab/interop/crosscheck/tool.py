@@ -167,5 +167,8 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
+    if os.name == "nt":  # without groups of processes
+        process.kill()
+        return
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -10,6 +10,7 @@ three of them, and what differs is drawn.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -299,8 +300,11 @@ def record(text: str, filename: str, arguments: Sequence[str] = ()) -> list[Reco
     Raises
     ------
     InputError
-        If it cannot be run: an error in it, words that are not read, or too much time or memory.
+        If it cannot be run: an error in it, words that are not read, or too much time or memory; or if the system has
+        no limits of processes (Windows).
     """
+    if importlib.util.find_spec("resource") is None:
+        raise InputError(f"{filename}: a study of ns-2 is run with limits of time and memory, which Windows lacks")
     order: dict[str, Any] = {"text": text, "filename": filename, "arguments": list(arguments)}
     order |= {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_mb": OUTPUT_MB}
     # Its temporary files lie in a folder of this process, which removes them whatever ends the other.

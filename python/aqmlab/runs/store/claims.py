@@ -1,14 +1,13 @@
 """Claims of runs by the processes at work on a store: no two processes do the same run at the same time.
 
 Each process holds a locked file, which the system unlocks when the process ends, so the claims of a killed process are
-void, on one machine or on several that share the folder. The package `filelock` cannot replace these locks: it tests a
-lock only by taking it, which makes the file of a process that has left, and fails in a store on a read-only medium.
+void, on one machine or on several that share the folder. `docs/decisions/0012-own-file-locks.md` says why the package
+`filelock` does not replace these locks.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from aqmlab.errors import StorageError
 from aqmlab.results.folders import guarded
 from aqmlab.results.keys import is_name
+from aqmlab.runs.store import file_lock
 from aqmlab.runs.store.index import Index
 
 OWNERS = "owners"
@@ -52,7 +52,7 @@ class Claims:
             shutil.rmtree(self._root / OWNERS / name, ignore_errors=True)
         self.folder.mkdir(parents=True)
         lock = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        file_lock.wait(lock)
         return lock
 
     def close(self) -> None:
@@ -60,9 +60,9 @@ class Claims:
         if self._lock is not None:
             with contextlib.suppress(StorageError):  # on a full disk: claims of a process that has left are void
                 self._give_up([self.name])
-            shutil.rmtree(self.folder, ignore_errors=True)
             os.close(self._lock)
             self._lock = None
+            shutil.rmtree(self.folder, ignore_errors=True)  # Windows removes no open file
 
     def claim(self, runs: Sequence[str]) -> list[str] | None:
         """Claim the runs that are not stored, so that no other process does them too.
@@ -127,9 +127,6 @@ def _is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not file_lock.take(lock)
     finally:
         os.close(lock)
-    return False

@@ -157,7 +157,7 @@ class ResultStore:
         """Note which folders below the store's have which runs."""
         below = ((key.name, path.relative_to(self.root)) for key, path in folders if path.is_relative_to(self.root))
         with self.index.transaction() as change:
-            rows = ((name, str(path)) for name, path in below)
+            rows = ((name, path.as_posix()) for name, path in below)
             change.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?)", rows)
 
     def run_folder(self, key: RunKey) -> Path | None:
