@@ -33,9 +33,8 @@ web: ## the simulator for browsers, which `aqmlab lab --out` needs (1 min; insta
 	@if rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then $(MAKE) --no-print-directory $(WASM); \
 	else echo "make web: skipped, since rustup cannot install the target wasm32-unknown-unknown here" >&2; fi
 
-$(WASM): $(RUST_SOURCES)
-	cargo rustc --profile web --target wasm32-unknown-unknown --package aqmlab-web --crate-type cdylib --locked --quiet
-	cp $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/aqmlab_web.wasm $@
+$(WASM): $(RUST_SOURCES) build_backend/simulator.py
+	$(PYTHON) build_backend/simulator.py
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab demo --no-open --report $(REPORT)/mred

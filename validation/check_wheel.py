@@ -109,8 +109,8 @@ def _source(path: Path) -> Iterable[str]:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"}
     # The package is not built from examples and tests of the crates.
-    for kind in ("src/**/*.rs", "Cargo.toml"):
-        wanted |= {str(one.relative_to(ROOT)) for one in ROOT.glob(f"crates/*/{kind}")}
+    for kind in ("crates/*/src/**/*.rs", "crates/*/Cargo.toml", "build_backend/*.py"):
+        wanted |= {str(one.relative_to(ROOT)) for one in ROOT.glob(kind)}
     wanted |= {f"python/{name}" for name in package_files()}
     yield from (f"the source archive lacks {name}" for name in sorted(wanted - names))
 

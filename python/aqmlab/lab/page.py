@@ -97,7 +97,10 @@ def _setup(plan: Scenario, link: str | None, *, served: bool) -> str:
 def _core() -> str:
     path = resources.files("aqmlab").joinpath(CORE)
     if not path.is_file():
-        raise Error("the simulator for browsers is not built: run `make web` in a checkout of aqmlab first")
+        raise Error(
+            "the simulator for browsers is not built: run `make web` in a checkout of aqmlab, or "
+            "`rustup target add wasm32-unknown-unknown` and `pip install .` again; wheels contain it"
+        )
     return base64.b64encode(gzip.compress(path.read_bytes(), mtime=0)).decode()
 
 

@@ -169,4 +169,5 @@ def peak_memory() -> int:
         return int(rest.split(None, 1)[0]) * 1024
     if resource is None:
         return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * (1 if sys.platform == "darwin" else 1024)
