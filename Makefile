@@ -14,7 +14,7 @@ PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/co
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 
-.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels container man clean
+.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels container man check-archives clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -109,17 +109,18 @@ wheel: $(READY) web ## a wheel for Linux that installs without Rust, in dist/, t
 	$(BIN)/maturin sdist --out dist
 	$(BIN)/python validation/check_wheel.py dist
 
-# zig links all of them. Only the wheels for Linux include live runs.
+# zig links all of them; LINKER=native takes the compiler of this machine. Only the wheels for Linux include live runs.
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl \
-  x86_64-apple-darwin aarch64-apple-darwin
+  x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
+LINKER ?= zig
 tag = $(if $(findstring gnu,$(1)),--compatibility manylinux2014,$(if $(findstring musl,$(1)),--compatibility musllinux_1_2))
 
-wheels: $(READY) web $(WHEELS:%=wheel-%) ## wheels for Linux and macOS, in dist/, from one Linux machine
+wheels: $(READY) web $(WHEELS:%=wheel-%) ## wheels for Linux, macOS and Windows, in dist/, from one Linux machine
 
 wheel-%: $(READY) web
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	rustup target add $* 2>/dev/null
-	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked --zig --target $* $(call tag,$*) --out dist
+	PATH=$(abspath $(BIN)):$$PATH maturin build --release --locked $(if $(filter zig,$(LINKER)),--zig) --target $* $(call tag,$*) --out dist
 	$(BIN)/python validation/check_wheel.py --complete dist
 
 # podman, buildah and docker take the same words.
@@ -132,6 +133,12 @@ container: wheel ## an image that simulates without root, by podman, buildah or 
 man: $(CORE) ## the manual page, dist/aqmlab.1
 	mkdir -p dist
 	$(BIN)/aqmlab --man > dist/aqmlab.1
+
+check-archives: $(READY) ## metadata, contents and stable ABI of the archives in dist/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/abi3audit --strict --verbose dist/*.whl
 
 clean: ## remove all generated files
 	rm -rf $(VENV) target results site dist $(WASM)
