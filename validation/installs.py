@@ -39,12 +39,14 @@ COMMANDS = (
 """The first commands of the README."""
 SAME = (
     "aqmlab run example:dumbbell-red --seeds 2 --out same/run",
-    "aqmlab run paper:mred/sole.toml --set run.duration=20s --out same/paper",
-    "aqmlab run example:l4s --set run.duration=10s --out same/l4s",
-    "aqmlab run example:wifi --set run.duration=10s --out same/wifi",
+    "aqmlab run paper:mred/sole.toml --set run.duration=20s --set run.warmup=5s --out same/paper",
+    "aqmlab run example:l4s --set run.duration=15s --set run.warmup=5s --out same/l4s",
+    "aqmlab run example:wifi --set run.duration=15s --set run.warmup=5s --out same/wifi",
     "aqmlab sweep example:dumbbell-red --grid flow.tcp.count=2,20 --seeds 2 --out same/sweep",
 )
 """Commands whose result files must be the same bytes on all systems."""
+TESTS = "tests/python/test_ns2_events.py tests/python/test_codel_law.py tests/python/test_results.py"
+"""A core of the tests: equal to ns-2 event for event, integers of CoDel, results on disk."""
 RESULTS = ("*.parquet", "summary.json", "scenario.toml", "*.html")
 LONGEST_S = 3600.0
 OUTPUT_LINES = 12
@@ -52,12 +54,24 @@ OUTPUT_LINES = 12
 
 @dataclass(frozen=True)
 class System:
-    """A system in a folder: its name for people, the word in the name of its wheel, and a function that makes it."""
+    """A system in a folder.
+
+    Attributes
+    ----------
+    title
+        Its name for people.
+    wheel
+        Pattern of the platform in the name of its wheel.
+    make
+        Function that makes the folder; `MissingError` with the reason if it cannot.
+    tests
+        Whether a core of the tests runs there too.
+    """
 
     title: str
     wheel: str
     make: Callable[[Path], None]
-    shell: tuple[str, ...] = ()
+    tests: bool = False
 
 
 @dataclass
@@ -123,7 +137,7 @@ SYSTEMS = {
     "bookworm": System("Debian 12", "manylinux*x86_64", debian("bookworm")),
     "trixie": System("Debian 13", "manylinux*x86_64", debian("trixie")),
     "alpine": System("Alpine", "musllinux*x86_64", prepared),
-    "trixie-arm64": System("Debian 13 on arm64", "manylinux*aarch64", debian("trixie", "arm64")),
+    "trixie-arm64": System("Debian 13 on arm64", "manylinux*aarch64", debian("trixie", "arm64"), tests=True),
 }
 
 
@@ -172,19 +186,25 @@ def examine(system: System, folder: Path, dist: Path) -> Found:
     shutil.copy(wheel, work)
     _connect(folder)
     found.about = "; ".join(_run(folder, line).output[-1] for line in (ABOUT, "python3 --version"))
-    _run(folder, "python3 -m venv /venv")
-    words = " ".join(PIP)
+    install = " ".join(PIP)
     if _run(folder, "python3 -c 'import ssl'").code:
         _download(folder, work)
-        words += " --no-index --find-links /root/work/wheels"
-    lines = (f"{words} ./{wheel.name}", *COMMANDS, *SAME)
-    for line in lines:
-        found.steps.append(step := _run(folder, line))
-        print(f"  {step.seconds:6.1f} s  {line}", flush=True)
+        install += " --no-index --find-links wheels"
+    lines = {f"pip install {wheel.name}": f"python3 -m venv /venv && {install} ./{wheel.name}"}
+    lines |= {line: line for line in (*COMMANDS, *SAME)}
+    if system.tests:
+        for name in ("tests", "examples", "pyproject.toml"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, work / name)
+        lines[f"pytest {TESTS}"] = f"{install} pytest hypothesis && python -m pytest --quiet {TESTS}"
+    for title, line in lines.items():
+        step = _run(folder, line)
+        step.command = title
+        found.steps.append(step)
+        print(f"  {step.seconds:6.1f} s  {title}", flush=True)
         if step.code:
             print("\n".join(step.output), file=sys.stderr)
             return found
-    found.steps[0].command = f"pip install {wheel.name}"
     found.digests = {line: _digest(work, line) for line in SAME}
     return found
 
@@ -298,11 +318,15 @@ def page(systems: dict[str, Found]) -> str:
     ]
     lines += ["| command | " + " | ".join(found.title for found in ran) + " |", "|---" * (1 + len(ran)) + "|"]
     lines += [f"| `{line}` | {' | '.join(found.digests.get(line, '') for found in ran)} |" for line in SAME]
-    same = ran and all(len({found.digests.get(line) for found in ran}) == 1 for line in SAME)
-    lines += ["", "All are the same bytes on all systems." if same else "**They differ between systems.**", ""]
+    whole = [found for found in ran if found.digests]
+    same = all(len({found.digests[line] for found in whole}) == 1 for line in SAME)
+    names = ", ".join(found.title for found in whole)
+    lines += ["", f"The files are the same bytes on {names}." if same else f"**The files differ** among {names}.", ""]
     for found in ran:
         lines += [f"## {found.title}", "", f"{found.about}.", ""]
-        for step in found.steps[: 1 + len(COMMANDS)]:
+        for step in found.steps:
+            if step.code == 0 and step.command in SAME:
+                continue
             ended = "" if step.code == 0 else f", exit code {step.code}"
             lines += [
                 f"`{step.command}` ({step.seconds} s{ended}):",
