@@ -1,7 +1,7 @@
 """Types of the Rust core. Every function but those of live traffic is pure."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypedDict, final, type_check_only
+from typing import Any, ClassVar, Protocol, Self, TypedDict, final, type_check_only
 
 import numpy as np
 import pandas as pd
@@ -120,6 +120,22 @@ APPLICATIONS: tuple[str, ...]
 """Keys of flows that an application drives."""
 ENGINES: tuple[str, ...]
 """Names of the engines that evaluate a run."""
+
+@final
+class ControlledRuns:
+    """Runs of a scenario, one for each seed, that go on together; a queue's settings change between intervals."""
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+
+    def __new__(cls, scenario: Scenario, link: str, keys: Sequence[str], seeds: Sequence[int]) -> Self: ...
+    def rate_bps(self) -> float:
+        """Return the bit rate of the link at the start of a run."""
+    def is_over(self) -> bool:
+        """Whether the runs are at their end."""
+    def step(self, values: bytes, interval_s: float, threads: int = 1) -> bytes:
+        """Set the values of all runs (8 bytes each, run by run), and go on. Return `COLUMNS`, run by run."""
+    def finish(self) -> list[RunOutput]:
+        """Finish all runs with the settings that hold; return what `Scenario.run` returns for each."""
 
 @final
 class Scenario:

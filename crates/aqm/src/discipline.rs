@@ -2,7 +2,8 @@ use aqmlab_units::{Span, Time};
 
 use crate::red::Red;
 use crate::{
-    Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, TinStats, Verdict, Visitor,
+    Backlog, Dequeue, DropTail, Gauge, Host, Meta, NonRed, Packet, Qdisc, Resolved, TinStats, Verdict,
+    Visitor,
 };
 
 /// Any discipline, dispatched statically.
@@ -154,6 +155,14 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
     fn reset_stats(&mut self) {
         if let Self::NonRed(q) = self {
             q.reset_stats();
+        }
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        match self {
+            Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::take_settings(&mut **q, settings),
+            Self::Red(q) => q.take_settings(settings),
+            Self::NonRed(q) => q.take_settings(settings),
         }
     }
 

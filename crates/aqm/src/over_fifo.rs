@@ -4,7 +4,7 @@
 
 use aqmlab_units::Time;
 
-use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc, Visitor};
+use crate::{Backlog, Dequeue, DropReason, Ecn, Fifo, Gauge, Host, Meta, Packet, Qdisc, Resolved, Visitor};
 
 /// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,11 @@ pub trait Decide: Clone + Send + Sync + 'static {
 
     /// Handle the timer, while so much waits.
     fn on_timer(&mut self, _now: Time, _waiting: Backlog) {}
+
+    /// See [`Qdisc::take_settings`].
+    fn take_settings(&mut self, _settings: &Resolved) -> bool {
+        false
+    }
 
     /// Return the average that judged the last arrival, if the rule has one: the gauge [`AVERAGE`](crate::red::AVERAGE).
     #[inline]
@@ -147,6 +152,10 @@ impl<P: Copy, D: Decide> Qdisc<P> for OverFifo<P, D> {
     #[inline]
     fn average(&self, _now: Time) -> Option<f64> {
         self.rule.average()
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        self.rule.take_settings(settings)
     }
 
     fn decides_at_arrival(&self) -> bool {

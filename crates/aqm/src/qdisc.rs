@@ -2,7 +2,7 @@ use aqmlab_units::{Span, Time};
 
 use crate::acknowledgement::AckFields;
 use crate::red::AVERAGE;
-use crate::{Meta, Packet, TinStats, Verdict};
+use crate::{Meta, Packet, Resolved, TinStats, Verdict};
 
 /// The class of a reason, by which statistics compare disciplines whose own reasons differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,6 +273,12 @@ pub trait Qdisc<P> {
 
     /// Let the counts of [`Qdisc::tins`] begin now: the warm-up is over.
     fn reset_stats(&mut self) {}
+
+    /// Take over settings of the same discipline, and keep queue and state; they hold for all later decisions. The caller has checked that they
+    /// differ in nothing else ([`Resolved::can_become`]). Return whether the discipline can do so.
+    fn take_settings(&mut self, _settings: &Resolved) -> bool {
+        false
+    }
 
     /// Return warnings about settings that are allowed but probably not intended, one line each.
     fn warnings(&self) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! `aqmlab._core`: the compiled part of the Python package. No logic lives here.
 
+mod controlled;
 #[cfg(target_os = "linux")]
 mod live;
 mod page_session;
@@ -248,6 +249,7 @@ fn version() -> &'static str {
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scenario::Scenario>()?;
+    m.add_class::<controlled::ControlledRuns>()?;
     m.add("APPLICATIONS", aqmlab_scenario::APPLICATIONS)?;
     m.add("ENGINES", EngineChoice::ALL.map(EngineChoice::name))?;
     m.add_function(wrap_pyfunction!(scenario::document, m)?)?;

@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// A checked scenario. Its methods describe it, or run it; nothing changes it.
 #[pyclass(frozen, module = "aqmlab._core")]
 pub(crate) struct Scenario {
-    scenario: aqmlab_scenario::Scenario,
+    pub(crate) scenario: aqmlab_scenario::Scenario,
     filename: String,
 }
 
@@ -118,6 +118,19 @@ impl Scenario {
             }
         }
         py.detach(|| simulation.finish());
+        self.results(py, simulation, seed)
+    }
+}
+
+impl Scenario {
+    /// Return summary and tables of a finished run.
+    pub(crate) fn results<'py>(
+        &self,
+        py: Python<'py>,
+        simulation: Simulation,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let plan = &self.scenario.plan;
         self.check_run(py, &simulation)?;
         let (packet_hops, enqueue_events) = simulation.totals();
         let summary = PyDict::new(py);
@@ -143,16 +156,14 @@ impl Scenario {
         result.set_item("tables", tables)?;
         Ok(result)
     }
-}
 
-impl Scenario {
     /// Return an error if a plugin raised an exception, or if the logs of the run have no room left.
     fn check_run(&self, py: Python<'_>, simulation: &Simulation) -> PyResult<()> {
         plugins::check_raised(py)?;
         simulation.full_log().map_or(Ok(()), |why| Err(self.error(&why)))
     }
 
-    fn error(&self, why: &str) -> PyErr {
+    pub(crate) fn error(&self, why: &str) -> PyErr {
         InputError::new_err(format!("{}: {why}", self.filename))
     }
 }

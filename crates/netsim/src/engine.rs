@@ -6,7 +6,7 @@ use aqmlab_units::Time;
 use crate::events::Events;
 use crate::network::Network;
 use crate::observe::Observation;
-use crate::plan::Plan;
+use crate::plan::{LinkId, Plan};
 use crate::tables::Counting;
 use crate::windows::{Division, Lookahead, Parallel, Windows};
 
@@ -108,6 +108,19 @@ impl Simulation {
             }
         };
         Self { network, engine, why_not_parallel }
+    }
+
+    /// Create a run of `plan` with this seed, at time 0, whose queue at `link` changes between events.
+    ///
+    /// # Panics
+    /// As [`Simulation::new`].
+    pub(crate) fn controlled(plan: &Plan, seed: u64, link: LinkId) -> Self {
+        let network = Network::with_controlled(plan, seed, true, Some(link));
+        let engine = match Lookahead::new(&network) {
+            Ok(lookahead) => Engine::Windows(Box::new(Windows::new(&network, &lookahead))),
+            Err(reason) => Engine::Events(Events::new(&network), reason),
+        };
+        Self { network, engine, why_not_parallel: None }
     }
 
     /// Goes on to just before `until` (or the end of the run, if that is earlier).

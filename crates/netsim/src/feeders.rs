@@ -2,7 +2,7 @@ use aqmlab_aqm::Kind;
 
 use crate::link::Link;
 use crate::paths::{Next, Paths, Step};
-use crate::plan::{Plan, Transport};
+use crate::plan::{LinkId, Plan, Transport};
 
 /// The source of a link's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +15,10 @@ enum Feeder {
 
 /// Lets stations be evaluated ahead of the global order that are fed by one other station alone: links of which a
 /// single link or endpoint feeds every packet and whose departures are known at arrival, and sinks without a timer whose
-/// acknowledgements enter such a link, which nothing else feeds.
-pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link]) {
-    let feeders = feeders(plan, paths);
+/// acknowledgements enter such a link, which nothing else feeds. A link that is `controlled` keeps to the global order.
+pub(crate) fn allow_ahead(plan: &Plan, paths: &mut Paths, links: &[Link], controlled: Option<LinkId>) {
+    let mut feeders = feeders(plan, paths);
+    controlled.into_iter().for_each(|link| feeders[link as usize] = Feeder::Several);
     let sinks: Vec<bool> = plan
         .flows
         .iter()

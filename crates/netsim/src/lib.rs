@@ -8,6 +8,7 @@
 mod application;
 mod attached;
 mod code_points;
+mod controlled;
 mod draw;
 mod engine;
 mod events;
@@ -39,6 +40,7 @@ mod watch;
 mod windows;
 
 pub use code_points::CodePoint;
+pub use controlled::{Controlled, Interval};
 pub use engine::{EngineChoice, Options, Simulation};
 pub use link_stats::{LinkCounters, Numbered};
 pub use marker::MarkerCounters;

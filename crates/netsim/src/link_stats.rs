@@ -48,6 +48,26 @@ impl LinkCounters {
         self.drops_early + self.drops_forced + self.drops_overflow
     }
 
+    /// Return the counts since those of `before`, modulo 2^64 or 2^128; `max_queue` is that of all.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            max_queue: self.max_queue,
+            arrivals: self.arrivals.wrapping_sub(before.arrivals),
+            arrived_bytes: self.arrived_bytes.wrapping_sub(before.arrived_bytes),
+            departures: self.departures.wrapping_sub(before.departures),
+            departed_bytes: self.departed_bytes.wrapping_sub(before.departed_bytes),
+            drops_early: self.drops_early.wrapping_sub(before.drops_early),
+            drops_forced: self.drops_forced.wrapping_sub(before.drops_forced),
+            drops_overflow: self.drops_overflow.wrapping_sub(before.drops_overflow),
+            marks_early: self.marks_early.wrapping_sub(before.marks_early),
+            marks_forced: self.marks_forced.wrapping_sub(before.marks_forced),
+            delay: self.delay.wrapping_sub(before.delay),
+            queue_area: self.queue_area.wrapping_sub(before.queue_area),
+            byte_area: self.byte_area.wrapping_sub(before.byte_area),
+            busy: self.busy.wrapping_sub(before.busy),
+        }
+    }
+
     /// Count the departure of a packet after this delay, whose transmission takes so long, with the areas of its stay in the queue.
     #[inline(always)]
     fn departs(&mut self, bytes: u32, delay: Span, transmission: Span) {

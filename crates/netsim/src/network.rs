@@ -78,6 +78,11 @@ impl Network {
     /// # Panics
     /// If a flow has no path there and back; in a checked plan every flow has.
     pub fn new(plan: &Plan, seed: u64, shortcuts: bool) -> Self {
+        Self::with_controlled(plan, seed, shortcuts, None)
+    }
+
+    /// [`Network::new`] with a link whose settings change between events of the run.
+    pub fn with_controlled(plan: &Plan, seed: u64, shortcuts: bool, controlled: Option<LinkId>) -> Self {
         let plan = plan.drawn(seed).with_outages();
         let attached = Attached::new(&plan);
         let links =
@@ -102,7 +107,7 @@ impl Network {
         };
         if shortcuts {
             let Self { plan, fabric, .. } = &mut network;
-            feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links);
+            feeders::allow_ahead(plan, &mut fabric.paths, &fabric.links, controlled);
         }
         network
     }

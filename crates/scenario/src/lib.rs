@@ -13,6 +13,7 @@
 //! An error never stops the search for others; only text that is not TOML, or of another format, does.
 
 mod change;
+mod controlled;
 mod description;
 mod dscp;
 mod extent;
@@ -41,6 +42,7 @@ mod tree;
 mod units;
 
 pub use change::{Change, LinkState};
+pub use controlled::{ControlledRun, Settable};
 pub use description::{check_json, disciplines_json, document, integers, registry, schema};
 pub use files::{TextAndOverrides, with_files};
 pub use flow::APPLICATIONS;

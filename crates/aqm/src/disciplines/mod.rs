@@ -42,7 +42,7 @@ use aqmlab_units::{Span, Time};
 
 use crate::{
     Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Parameter, ParameterError, Preset, Qdisc,
-    TinStats, Verdict, Visitor,
+    Resolved, TinStats, Verdict, Visitor,
 };
 
 /// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
@@ -131,6 +131,17 @@ disciplines! {
     Drr of drr,
     /// Classes under strict priority or by weights.
     Scheduler of scheduler,
+}
+
+impl Parts {
+    /// Return the keys of the settings that [`Qdisc::take_settings`] takes over.
+    pub fn changing_keys(&self) -> &'static [&'static str] {
+        match self {
+            Self::CoDel(_) => codel::CHANGING,
+            Self::Pie(_) => pie::CHANGING,
+            _ => &[],
+        }
+    }
 }
 
 /// A name under which a file's discipline is known.
@@ -273,6 +284,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
 
     fn reset_stats(&mut self) {
         whichever!(self, q => Qdisc::<P>::reset_stats(q));
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        whichever!(self, q => Qdisc::<P>::take_settings(q, settings))
     }
 
     fn warnings(&self) -> Vec<String> {

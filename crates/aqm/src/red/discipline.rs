@@ -2,6 +2,7 @@ mod adapt;
 mod averages;
 mod judged;
 mod search;
+mod settings;
 mod simple;
 
 use aqmlab_units::Time;
@@ -20,7 +21,9 @@ use super::victim::Victim;
 use super::{AVERAGE, Crossing, Dialect, ForcedAt, IdleWhen, P_B};
 use crate::qdisc::find_gauge;
 use crate::spec::Limit;
-use crate::{Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, SpacingState, Verdict, Visitor};
+use crate::{
+    Backlog, Dequeue, DropReason, Gauge, Host, Meta, Packet, Qdisc, Resolved, SpacingState, Verdict, Visitor,
+};
 
 /// The settings of a RED queue, checked and with all automatic values filled in.
 #[derive(Clone, Debug)]
@@ -633,6 +636,10 @@ impl<P: Copy> Qdisc<P> for Red<P> {
             P_B => Some(self.p_b(last).unwrap_or(0.0)),
             _ => find_gauge::<P>(self, now, name),
         }
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        self.take_curve(settings)
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -20,7 +20,7 @@
 use core::fmt::{Debug, Formatter, Result};
 use std::collections::VecDeque;
 
-use aqmlab_aqm::{Backlog, Discipline, Header, Meta, Packet, Qdisc, Verdict, Visitor};
+use aqmlab_aqm::{Backlog, Discipline, Header, Meta, Packet, Qdisc, Resolved, Verdict, Visitor};
 use aqmlab_units::{Span, Time};
 
 use super::station::Station;
@@ -79,6 +79,12 @@ pub(crate) trait Deciding: Counting + Send + Sync {
 
     /// Advance the station to the end of the run.
     fn finish(&mut self, end: Time);
+
+    /// See [`Link::take_settings`](super::Link::take_settings).
+    fn take_settings(&mut self, settings: &Resolved) -> bool;
+
+    /// See [`Link::counters_at`](super::Link::counters_at).
+    fn counters_at(&mut self, at: Time) -> (LinkCounters, Backlog);
 
     /// Return the warnings of the discipline.
     fn warnings(&self) -> Vec<String>;
@@ -324,6 +330,18 @@ impl<Q: Qdisc<i32> + Clone + Send + Sync + 'static, const LOGS: bool> Deciding f
 
     fn finish(&mut self, end: Time) {
         self.end(end);
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        self.station.discipline.take_settings(settings)
+    }
+
+    fn counters_at(&mut self, at: Time) -> (LinkCounters, Backlog) {
+        let observation = self.station.stats.observation.take();
+        let mut copy = self.clone();
+        self.station.stats.observation = observation;
+        copy.end(at);
+        (copy.counters(), copy.backlog())
     }
 
     fn warnings(&self) -> Vec<String> {

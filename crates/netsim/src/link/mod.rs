@@ -10,7 +10,7 @@ mod server;
 mod station;
 mod unobserved_drop_tail;
 
-use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc, TinStats};
+use aqmlab_aqm::{Backlog, Discipline, Meta, Qdisc, Resolved, TinStats};
 use aqmlab_units::Time;
 
 pub(crate) use self::channel::Wire;
@@ -95,6 +95,34 @@ impl Link {
             Self::UnobservedDropTail(_) => [Time::NEVER; 2],
             Self::InOrder(link) => link.arrivals(),
             Self::Queue(link) => link.station.channel.arrivals(),
+        }
+    }
+
+    /// Give the queue other settings; see [`Qdisc::take_settings`]. Return whether it can take them.
+    pub fn take_settings(&mut self, settings: &Resolved) -> bool {
+        match self {
+            Self::UnobservedDropTail(_) => false,
+            Self::InOrder(link) => link.take_settings(settings),
+            Self::Queue(link) => link.station.discipline.take_settings(settings),
+        }
+    }
+
+    /// Return counters and backlog as they would be if the run ended at `at`, not before the last arrival. Nothing changes.
+    pub fn counters_at(&mut self, at: Time) -> (LinkCounters, Backlog) {
+        match self {
+            Self::UnobservedDropTail(link) => {
+                let mut copy = link.clone();
+                copy.finish(0, at);
+                (copy.counters(), copy.backlog())
+            }
+            Self::InOrder(link) => link.counters_at(at),
+            Self::Queue(link) => {
+                let observation = link.station.stats.observation.take();
+                let mut copy = link.clone();
+                link.station.stats.observation = observation;
+                copy.finish(at);
+                (copy.station.stats.counters, copy.station.discipline.backlog())
+            }
         }
     }
 

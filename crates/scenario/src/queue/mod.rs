@@ -266,6 +266,13 @@ fn is_automatic(value: &aqmlab_aqm::Value) -> bool {
     matches!(value, aqmlab_aqm::Value::Word(word) if word.starts_with("auto"))
 }
 
+/// Return the discipline and the settings of a queue of a checked file; `None` if it has child queues, or the file does not have it.
+pub(crate) fn spec_of(file: &Table, name: &str) -> Option<Spec> {
+    let body = file.get("queue")?.node.value.as_table()?.get(name)?.node.value.as_table()?;
+    let queue = Queue::read(name, body, Place::File(0), "", &Report::new("queue", ""));
+    queue.spec.filter(|_| queue.child_queues.is_empty())
+}
+
 /// Resolve one queue outside a scenario, given the body of its `[queue.NAME]` table.
 pub(crate) fn resolve_one(body: &Table, link: LinkContext, report: &Report<'_>) -> Option<Resolved> {
     Queue::read("", body, Place::File(0), "", report).resolve(link, report)

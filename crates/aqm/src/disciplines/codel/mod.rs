@@ -38,11 +38,11 @@ pub(crate) use law::{Arithmetic, ControlLaw};
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, ParameterReader};
+use super::{Named, ParameterReader, Parts};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room,
-    ValueKind, names,
+    Backlog, Dequeue, DropReason, Fifo, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Resolved,
+    Room, ValueKind, names,
 };
 
 /// Presets.
@@ -69,6 +69,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::new("dialect", "", ValueKind::Choice, "arithmetic of the control law")
         .or(&names(&DIALECT_WORDS)),
 ];
+
+/// Parameters that a queue at work can change.
+pub(super) const CHANGING: &[&str] = &["limit", "target", "interval", "max_packet", "ecn", "ce_threshold"];
 
 pub(crate) const TARGET: Parameter =
     Parameter::new("target", "TARGET", ValueKind::Time, "acceptable standing delay of the queue")
@@ -196,5 +199,11 @@ impl<P: Copy + Default> Qdisc<P> for CoDel<P> {
 
     fn gauges(&self, _now: Time, out: &mut dyn FnMut(Gauge, f64)) {
         self.control.gauges(out);
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        let Some(Parts::CoDel(params)) = settings.non_red() else { return false };
+        self.params = (**params).clone();
+        true
     }
 }

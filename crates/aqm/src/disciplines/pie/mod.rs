@@ -44,11 +44,11 @@ pub(crate) use control::{Control, ControlLaw, Delay};
 
 use aqmlab_units::{Span, Time};
 
-use super::{Named, ParameterReader};
+use super::{Named, ParameterReader, Parts};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Qdisc, Room,
-    ValueKind, Verdict, names,
+    Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Qdisc, Resolved,
+    Room, ValueKind, Verdict, names,
 };
 
 /// Presets.
@@ -82,6 +82,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ECN,
     DIALECT,
 ];
+
+/// Parameters that a queue at work can change.
+pub(super) const CHANGING: &[&str] = &["limit", "target", "alpha", "beta"];
 
 const RFC: &str = "RFC 8033";
 
@@ -330,6 +333,17 @@ impl Decide for Controller {
 
     fn on_timer(&mut self, now: Time, waiting: Backlog) {
         self.catch_up(now, waiting);
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        let Some(Parts::Pie(params)) = settings.non_red() else { return false };
+        match (&mut self.state, params.law) {
+            (State::Rfc { law, .. }, Law::Rfc(new)) => *law = new,
+            (State::Linux { law, .. }, Law::Linux(new)) => *law = new,
+            _ => return false,
+        }
+        self.room = params.room;
+        true
     }
 
     fn gauges(&self, out: &mut dyn FnMut(Gauge, f64)) {

@@ -5,7 +5,7 @@ use aqmlab_units::Time;
 
 use super::{DropDecision, Red, measured};
 use crate::red::IdleWhen;
-use crate::{Backlog, Dequeue, Gauge, Host, Meta, Packet, Qdisc, Verdict};
+use crate::{Backlog, Dequeue, Gauge, Host, Meta, Packet, Qdisc, Resolved, Verdict};
 
 impl<P: Copy> Red<P> {
     /// Update the average of a simple queue, and return it. The link is busy, or `is_idle`.
@@ -156,6 +156,10 @@ impl<P: Copy> Qdisc<P> for SimpleRed<P> {
     #[inline(always)]
     fn average(&self, _now: Time) -> Option<f64> {
         Some(self.red.in_packets(self.red.averages[0].average.value()))
+    }
+
+    fn take_settings(&mut self, settings: &Resolved) -> bool {
+        self.red.take_curve(settings)
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -10,7 +10,7 @@ use crate::red::adaptation::Adaptation;
 use crate::red::average::Average;
 use crate::red::curve::Curve;
 use crate::red::victim::Victim;
-use crate::red::{ClassState, DialectName, Params, Red};
+use crate::red::{ClassState, DialectName, Params, PartKind, Red};
 use crate::{Discipline, DropTail, Room};
 
 pub(crate) use classes::{CodePoints, code_points};
@@ -126,6 +126,45 @@ impl Resolved {
             ResolvedKind::Red(parts) => Some(parts),
             ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
         }
+    }
+
+    /// The parameters of a non-RED discipline.
+    pub(crate) fn non_red(&self) -> Option<&Parts> {
+        match &self.kind {
+            ResolvedKind::NonRed(parts) => Some(parts),
+            ResolvedKind::DropTail { .. } | ResolvedKind::Red(_) => None,
+        }
+    }
+
+    /// Return the keys of the settings that a queue at work can change ([`Qdisc::take_settings`](crate::Qdisc::take_settings)): of RED with one class and
+    /// without adaptation those of the curve. Empty if it can change none.
+    pub fn changing_keys(&self) -> Vec<&'static str> {
+        match &self.kind {
+            ResolvedKind::Red(parts) if parts.class_states.len() == 1 && parts.adaptation.is_none() => {
+                let of_curve = PartKind::find("curve").map(|kind| kind.parameters()).unwrap_or_default();
+                ["min_th", "max_th", "max_p"].into_iter().chain(of_curve.iter().map(|p| p.key)).collect()
+            }
+            ResolvedKind::NonRed(parts) => parts.changing_keys().to_vec(),
+            ResolvedKind::DropTail { .. } | ResolvedKind::Red(_) => Vec::new(),
+        }
+    }
+
+    /// Check that a queue at work can take over these settings.
+    ///
+    /// # Errors
+    /// If they differ in a parameter that cannot change.
+    pub fn can_become(&self, settings: &Self) -> Result<(), ParameterError> {
+        let keys = self.changing_keys();
+        let fixed = |list: &[(String, Value)]| -> Vec<(String, Value)> {
+            list.iter().filter(|(key, _)| !keys.contains(&key.as_str())).cloned().collect()
+        };
+        let (own, other) = (fixed(&self.effective), fixed(&settings.effective));
+        if self.preset == settings.preset && own == other {
+            return Ok(());
+        }
+        let differs = other.iter().find(|entry| !own.contains(entry));
+        let key = differs.map_or("aqm", |(key, _)| key.as_str());
+        Err(ParameterError::new(key, "cannot change while a run lasts".into(), &keys.join(", ")))
     }
 
     /// The mean packet size in bytes, where the discipline has one.
