@@ -26,7 +26,7 @@ GROUPS = {
     "Simulate": ("run", "compare", "sweep", "tune"),
     "See": ("demo", "lab", "draw", "report"),
     "Real traffic": ("live", "shape"),
-    "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928"),
+    "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928", "arena"),
     "Files": ("init", "check", "import", "export", "results", "list", "schema"),
 }
 """Commands by purpose, in the order in which the help lists them."""

@@ -141,7 +141,7 @@ class Comparison(Shown):
         results = {name: Result.load(folder / label, seeds=record["seeds"]) for name, label in record["runs"]}
         rest = {"notes": record["notes"], "settings": record.get("settings", {}), "folder": folder}
         level = record.get("level", LEVEL)
-        return _build(record["name"], record["queue"], record["link"], results, level=level, **rest)
+        return comparison_of(record["name"], record["queue"], record["link"], results, level=level, **rest)
 
 
 def compare(
@@ -190,7 +190,7 @@ def compare(
     measured = link or next(one.name for one in plan.links if one.queue == queues[0])
     notes = lacking(plan, queues, entries)
     plans = {
-        label: _observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
+        label: observing(exchange(plan, queues, label, table, notes), measured) for label, table in entries.items()
     }
     notes += _what_differs(plans, measured)
     root = folder = None
@@ -214,7 +214,7 @@ def compare(
     else:
         results, stopping = run_until_narrow(until, more, seeds=seeds, most=max_runs, link=measured)
     level = LEVEL if stopping is None else spent(stopping.level)
-    found = _build(
+    found = comparison_of(
         plan.name, queue, measured, results, level=level, notes=notes, folder=folder,
         settings={label: entries[label] for label in settings or {}},
         evaluation=together(evaluations), stopping=stopping,
@@ -264,21 +264,21 @@ def _what_differs(plans: dict[str, Scenario], link: str) -> list[str]:
     return notes
 
 
-def _build(
+def comparison_of(
     name: str,
     queue: str,
     link: str,
     results: dict[str, Result],
     *,
-    level: float,
+    level: float = LEVEL,
     **rest: Any,  # noqa: ANN401 - fields
 ) -> Comparison:
-    """Make a comparison of its results; `rest` are further fields."""
+    """Make a comparison of results over the same seeds; `rest` are further fields."""
     means, differences = (table(results, link, level=level) for table in (means_table, differences_table))
     return Comparison(name, queue, link, list(results), results, means, differences, level=level, **rest)
 
 
-def _observing(plan: Scenario, link: str) -> Scenario:
+def observing(plan: Scenario, link: str) -> Scenario:
     """Return the scenario with this link observed, whatever its discipline."""
     observed = plan.probe["links"]
     return plan if link in observed else plan.with_overrides({"probe.links": inline([*observed, link])})

@@ -81,14 +81,17 @@ class Simulation:
         raw = self.scenario.core.run(seed, progress, engine=self.engine)
         took, took_cpu = time.perf_counter() - began, time.thread_time() - cpu
         why, hops = raw["why_events"] or "", int(raw["summary"]["packet_hops"])
+        found = self.kept(raw, seed)
+        return replace(found, evaluated=Evaluated(raw["engine"], why, hops, peak_memory(), took, took_cpu))
+
+    def kept(self, raw: _core.RunOutput, seed: int) -> Output:
+        """Return what is kept of a run of this scenario that the core has finished."""
         tables = cast("dict[str, Columns]", raw["tables"])
         if self.reducer is not None:
-            found = Output(dict(self.reducer(tables, seed)), {})
-        else:
-            wanted = [name for name in (tables if self.tables is None else self.tables) if name in tables]
-            made = {name: to_arrow(tables[name], seed=seed) for name in wanted if has_rows(tables[name])}
-            found = self._output(seed, raw["summary"], made)
-        return replace(found, evaluated=Evaluated(raw["engine"], why, hops, peak_memory(), took, took_cpu))
+            return Output(dict(self.reducer(tables, seed)), {})
+        wanted = [name for name in (tables if self.tables is None else self.tables) if name in tables]
+        made = {name: to_arrow(tables[name], seed=seed) for name in wanted if has_rows(tables[name])}
+        return self._output(seed, raw["summary"], made)
 
     def stored(self, store: ResultStore, key: RunKey, besides: Path | None = None) -> Output | None:
         """Return what `output` would, of a run in a block or folder of a store; one that kept all tables will do.

@@ -1,0 +1,148 @@
+"""The commands about policies: evaluate one on hold-out scenarios, put one into a scenario."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli.application import Group, Json, Workers, app, command
+from aqmlab.cli.output import print_json, print_rows, print_wrapped, say
+
+if TYPE_CHECKING:
+    from aqmlab.arena.evaluation import Evaluated
+
+arena = typer.Typer(
+    name="arena",
+    cls=Group,
+    help="Judge a policy that sets a queue: evaluate, apply, list.",
+    epilog="aqmlab arena evaluate policy.toml",
+    no_args_is_help=True,
+)
+app.add_typer(arena)
+
+PolicyText = Annotated[
+    str, typer.Argument(help="A TOML file with a queue's keys, or module:function.", metavar="POLICY")
+]
+HEADS = {
+    "goodput_mbps": "goodput",
+    "mean_delay_ms": "mean delay",
+    "delay_p99_ms": "99 % delay",
+    "loss": "loss",
+}
+"""Quantities of the summary and the heads of their columns."""
+ARROWS = {"higher": " ↑", "lower": " ↓", "equal": " ="}
+
+
+@command(
+    "aqmlab arena evaluate policy.toml",
+    "aqmlab arena evaluate my_agent:decide --scenario lte --seeds 20",
+    of=arena,
+    long=True,
+)
+def evaluate(
+    policy: PolicyText,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option("--scenario", help="Only this hold-out scenario. May be given often.", metavar="NAME"),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", help="Held-out seeds.", min=2, metavar="N")] = 10,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Compare a policy with tuned baselines on hold-out scenarios. Python: aqmlab.arena.evaluation.evaluate."""
+    from aqmlab.arena.evaluation import evaluate as work
+
+    found = work(policy, scenarios=scenario or (), seeds=seeds, workers=workers)
+    if as_json:
+        print_json(_data(found))
+        return
+    _show(found)
+
+
+@command("aqmlab arena apply policy.toml example:dumbbell-red --out mine.toml", of=arena)
+def apply(
+    policy: PolicyText,
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")],
+    out: Annotated[Path, typer.Option("--out", help="The scenario to write.", metavar="FILE")],
+    link: Annotated[
+        str | None, typer.Option("--link", help="The link of the queue; default: the managed one.", metavar="NAME")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Put the settings of a policy into a scenario. Python: aqmlab.arena.policies.applied."""
+    from aqmlab.arena.policies import applied, read_policy
+    from aqmlab.results.outputs import save_output
+    from aqmlab.results.quantities import bottleneck_of
+    from aqmlab.scenario.file import Scenario
+
+    plan = Scenario.load(file)
+    name = link or bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links])
+    save_output(out, applied(read_policy(policy), plan, name).normalized)
+    if as_json:
+        print_json({"scenario": str(out), "link": name})
+        return
+    say(f"Scenario: {out}")
+
+
+@command("aqmlab arena list", name="list", of=arena)
+def list_(as_json: Json = False) -> None:
+    """List the hold-out scenarios and the baselines. Python: aqmlab.arena.holdout.HOLD_OUT."""
+    from aqmlab.arena.holdout import HELD_OUT_FROM, HOLD_OUT
+
+    if as_json:
+        scenarios = {one.name: {"about": one.about, "baselines": one.baselines()} for one in HOLD_OUT}
+        print_json({"held_out_from": HELD_OUT_FROM, "scenarios": scenarios})
+        return
+    print_rows(
+        ["scenario", "about", "baselines"], [[one.name, one.about, ", ".join(one.baselines())] for one in HOLD_OUT]
+    )
+    print_wrapped(f"Seeds from {HELD_OUT_FROM:,} on are held out.")
+
+
+def _data(found: Evaluated) -> dict[str, object]:
+    return {
+        "policy": found.policy,
+        "seeds": found.seeds,
+        "summary": found.table.to_dict("records"),
+        "comparisons": {
+            name: {
+                "link": one.link,
+                "labels": one.aqm,
+                "tests": one.tests,
+                "means": one.means.to_dict("records"),
+                "differences": one.differences.to_dict("records"),
+            }
+            for name, one in found.comparisons.items()
+        },
+    }
+
+
+def _show(found: Evaluated) -> None:
+    """Print the differences of the policy against each baseline."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for row in found.table.to_dict("records"):
+        place = rows.setdefault((row["scenario"], row["baseline"]), [])
+        place.append(_percent(row["percent"]) + ARROWS.get(row["verdict"], ""))
+    last, lines = "", []
+    for (scenario, baseline), cells in rows.items():
+        lines.append(["" if scenario == last else scenario, baseline, *cells])
+        last = scenario
+    print_rows(["scenario", "against", *HEADS.values()], lines, 2, to_right=True)
+    print_wrapped(
+        f"{found.policy}: differences against tuned baselines, {len(found.seeds)} held-out seeds. ↑ higher, ↓ lower "
+        "than the baseline: decided (5 %, Holm's correction over the tests of a scenario); no arrow: undecided."
+    )
+
+
+def _percent(value: float) -> str:
+    """Return a relative difference as text.
+
+    >>> _percent(-3.456), _percent(1234.5), _percent(math.nan)
+    ('−3.46 %', '+1,234 %', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    return (f"{value:+.3g} %" if abs(value) < 999.5 else f"{value:+,.0f} %").replace("-", "−")
