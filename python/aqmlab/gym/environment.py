@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -32,14 +32,16 @@ def run_seed(seed: int) -> int:
     return int(seed) % HELD_OUT_FROM
 
 
-def action_space(control: Controlled) -> spaces.Box:
+def action_space(control: Controlled) -> spaces.Space[npt.NDArray[np.float64]]:
     """Return the space of one action."""
-    return spaces.Box(control.action.low, control.action.high, dtype=np.float64)
+    space = spaces.Box(control.action.low, control.action.high, dtype=np.float64)
+    return cast("spaces.Space[npt.NDArray[np.float64]]", space)
 
 
-def observation_space() -> spaces.Box:
+def observation_space() -> spaces.Space[Observation]:
     """Return the space of one observation."""
-    return spaces.Box(0.0, np.inf, shape=(len(OBSERVATIONS),), dtype=np.float32)
+    space = spaces.Box(0.0, np.inf, shape=(len(OBSERVATIONS),), dtype=np.float32)
+    return cast("spaces.Space[Observation]", space)
 
 
 class QueueEnv(gymnasium.Env[Observation, npt.NDArray[np.float64]]):

@@ -32,7 +32,7 @@ _THROUGHPUT = list(OBSERVATIONS).index("throughput")
 
 def observed(rows: Numbers) -> npt.NDArray[np.float32]:
     """Return the observations, a row for each row of `aqmlab.arena.episodes.Episodes.step`."""
-    found = rows[:, _PLACES] * _SCALES
+    found: Numbers = rows[:, _PLACES] * _SCALES
     found[:, _THROUGHPUT] /= rows[:, _LENGTH]
     return found.astype(np.float32)
 
