@@ -22,6 +22,7 @@ pub mod red;
 mod registry;
 pub mod replay;
 mod spec;
+mod standalone;
 mod tin_stats;
 
 pub use acknowledgement::{AckFields, AckOptions, KnownOptions, MAX_SACK_BLOCKS};
@@ -39,4 +40,5 @@ pub use qdisc::{Backlog, Dequeue, DropClass, DropReason, Gauge, Host, Logged, Qd
 pub(crate) use red::SpacingState;
 pub use registry::{parts_with, plugin_parameter};
 pub use spec::{ClassSpec, Limit, LinkContext, ParameterError, RedParts, Resolved, Spec, Value};
+pub use standalone::{Effect, Event, Listed, StandaloneQueue, Tag};
 pub use tin_stats::TinStats;

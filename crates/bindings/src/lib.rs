@@ -108,11 +108,15 @@ fn replay<'py>(
         answer.set_item("marked", decision.marked)?;
         answer.set_item("departed", decision.departed)?;
         answer.set_item("draws", decision.drawn)?;
-        let averages = replay.averages();
+        let averages = replay.queue().averages();
         answer.set_item("average", averages.first())?;
         answer.set_item("averages", averages)?;
         if gauges {
-            answer.set_item("gauges", replay.gauges(now).into_iter().collect::<BTreeMap<_, _>>())?;
+            let mut gauges = BTreeMap::new();
+            replay.queue().gauges(&mut |gauge, value| {
+                gauges.insert(gauge.name(), value);
+            });
+            answer.set_item("gauges", gauges)?;
         }
         answers.push(answer);
     }

@@ -18,7 +18,7 @@ pub use cdf::Cdf;
 pub use framing::{Framing, LinkLayer};
 pub use memory::{are_in_successive_lines, prefetch};
 pub use parameter::{LEVELS, Parameter, ParameterValue, ValueKind};
-pub use random::Stream;
+pub use random::{Random, Stream};
 pub use rate::{Rate, Serializer};
 pub use spread::Spread;
 pub use time::{Span, Time};

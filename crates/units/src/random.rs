@@ -1,6 +1,35 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// A source of random bits, and the numbers that components make of them.
+pub trait Random {
+    /// Return the next 64 random bits.
+    fn bits64(&mut self) -> u64;
+
+    /// Uniform on [0, 1): the highest 53 of the next 64 bits, over 2^53.
+    #[inline]
+    fn uniform(&mut self) -> f64 {
+        (self.bits64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Uniform on 0, 1, ..., n - 1, without bias (Lemire's multiplication method): the integer part of the next 64 bits times `n` over
+    /// 2^64, unless the lowest 64 bits of that product are below 2^64 mod `n`; then the bits after them are used.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    #[inline]
+    fn below(&mut self, n: u64) -> u64 {
+        assert!(n > 0, "no number is below 0");
+        let threshold = n.wrapping_neg() % n;
+        loop {
+            let m = u128::from(self.bits64()) * u128::from(n);
+            if m as u64 >= threshold {
+                return (m >> 64) as u64;
+            }
+        }
+    }
+}
+
 /// A stream of random numbers that belongs to one component of a scenario.
 ///
 /// A stream is derived from the seed of the run and the name of the component alone, so that a component that
@@ -21,10 +50,10 @@ impl Stream {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ h))
     }
 
-    /// Uniform on [0, 1) with 53 random bits.
+    /// [`Random::uniform`].
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+        Random::uniform(self)
     }
 
     /// 32 random bits.
@@ -33,19 +62,12 @@ impl Stream {
         (self.0.next_u64() >> 32) as u32
     }
 
-    /// Uniform on 0, 1, ..., n - 1, without bias (Lemire's multiplication method).
+    /// [`Random::below`].
     ///
     /// # Panics
     /// If `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
-        assert!(n > 0, "no number is below 0");
-        let threshold = n.wrapping_neg() % n;
-        loop {
-            let m = u128::from(self.0.next_u64()) * u128::from(n);
-            if m as u64 >= threshold {
-                return (m >> 64) as u64;
-            }
-        }
+        Random::below(self, n)
     }
 
     /// Exponential with this mean.
@@ -57,6 +79,13 @@ impl Stream {
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(self.exponential(2.0));
         radius * libm::cos(core::f64::consts::TAU * self.uniform())
+    }
+}
+
+impl Random for Stream {
+    #[inline]
+    fn bits64(&mut self) -> u64 {
+        self.0.next_u64()
     }
 }
 

@@ -12,16 +12,15 @@ pub use record::{Record, RecordKind};
 
 use std::collections::VecDeque;
 
-use aqmlab_units::Time;
+use aqmlab_units::{Random, Time};
 
-use crate::{Dequeue, Discipline, DropReason, Host, Meta, Packet, Qdisc, Resolved};
+use crate::{Dequeue, DropReason, Effect, Meta, Resolved, StandaloneQueue, Tag};
 
-/// A discipline whose packets are numbered 0, 1, 2, ... in the order of their arrival.
+/// A queue whose packets are numbered 0, 1, 2, ... in the order of their arrival.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    queue: Discipline<u32>,
-    draws: VecDeque<f64>,
-    drawn: usize,
+    queue: StandaloneQueue,
+    draws: Draws,
     arrived: u32,
 }
 
@@ -38,85 +37,65 @@ pub struct Decision {
     pub drawn: usize,
 }
 
-/// Records decisions, and returns the random numbers of the list.
-struct Notes<'a> {
-    decision: &'a mut Decision,
-    draws: &'a mut VecDeque<f64>,
-    drawn: &'a mut usize,
+/// The random numbers of the list in [0, 1), in order; 0.5 once they are used up.
+#[derive(Clone, Debug)]
+struct Draws {
+    numbers: VecDeque<f64>,
+    drawn: usize,
 }
 
-impl Host<u32> for Notes<'_> {
+impl Random for Draws {
+    fn bits64(&mut self) -> u64 {
+        (self.uniform() * 18_446_744_073_709_551_616.0) as u64
+    }
+
     fn uniform(&mut self) -> f64 {
-        *self.drawn += 1;
-        self.draws.pop_front().unwrap_or(0.5)
+        self.drawn += 1;
+        self.numbers.pop_front().unwrap_or(0.5)
     }
 
     fn below(&mut self, n: u64) -> u64 {
         (self.uniform() * n as f64) as u64
-    }
-
-    fn dropped(&mut self, packet: Packet<u32>, reason: DropReason) {
-        self.decision.dropped.push((packet.payload, reason));
-    }
-
-    fn marked(&mut self, packet: &Packet<u32>, _reason: DropReason) {
-        self.decision.marked.push(packet.payload);
     }
 }
 
 impl Replay {
     /// Create an empty queue that uses these random numbers in [0, 1), in order; 0.5 once they are used up.
     pub fn new(queue: &Resolved, draws: Vec<f64>) -> Self {
-        Self { queue: queue.build(), draws: draws.into(), drawn: 0, arrived: 0 }
+        let draws = Draws { numbers: draws.into(), drawn: 0 };
+        Self { queue: StandaloneQueue::new(queue), draws, arrived: 0 }
     }
 
     /// Offer a packet, after the timers that are due.
     pub fn enqueue(&mut self, now: Time, meta: Meta) -> Decision {
-        let payload = self.arrived;
+        let tag = Tag::new(self.arrived.into(), meta.flow);
         self.arrived += 1;
-        let meta = Meta { arrival: now, ..meta };
-        self.ask(now, |queue, notes| {
-            queue.enqueue(now, Packet { meta, payload }, notes);
-            None
-        })
+        self.queue.enqueue(now, meta, tag, &mut self.draws);
+        self.decision(None)
     }
 
     /// The link asks for the next packet: at the end of a service, and after an arrival at an idle link.
     pub fn dequeue(&mut self, now: Time) -> Decision {
-        self.ask(now, |queue, notes| match queue.dequeue(now, notes) {
-            Dequeue::Packet(packet) => Some(packet.payload),
-            Dequeue::Empty | Dequeue::NotBefore(_) => None,
-        })
-    }
-
-    /// The average of each class, in packets.
-    pub fn averages(&self) -> Vec<f64> {
-        match &self.queue {
-            Discipline::Red(red) => (0..red.classes()).map(|class| red.average_of(class)).collect(),
-            _ => Vec::new(),
+        match self.queue.dequeue(now, &mut self.draws) {
+            Dequeue::Packet(packet) => self.decision(Some(packet.payload.id as u32)),
+            Dequeue::Empty | Dequeue::NotBefore(_) => self.decision(None),
         }
     }
 
-    /// The gauges of the discipline's state.
-    pub fn gauges(&self, now: Time) -> Vec<(&'static str, f64)> {
-        let mut gauges = Vec::new();
-        self.queue.gauges(now, &mut |gauge, value| gauges.push((gauge.name(), value)));
-        gauges
+    /// The queue.
+    pub fn queue(&self) -> &StandaloneQueue {
+        &self.queue
     }
 
-    fn ask(
-        &mut self,
-        now: Time,
-        operation: impl FnOnce(&mut Discipline<u32>, &mut Notes<'_>) -> Option<u32>,
-    ) -> Decision {
-        let mut decision = Decision::default();
-        let mut notes = Notes { decision: &mut decision, draws: &mut self.draws, drawn: &mut self.drawn };
-        while let Some(due) = self.queue.next_timer()
-            && due <= now
-        {
-            self.queue.on_timer(due, &mut notes);
+    /// Return what the last call of the queue did.
+    fn decision(&self, departed: Option<u32>) -> Decision {
+        let mut decision = Decision { departed, drawn: self.draws.drawn, ..Decision::default() };
+        for event in self.queue.events() {
+            match event.effect {
+                Effect::Dropped => decision.dropped.push((event.id as u32, event.reason)),
+                Effect::Marked => decision.marked.push(event.id as u32),
+            }
         }
-        let departed = operation(&mut self.queue, &mut notes);
-        Decision { departed, drawn: self.drawn, ..decision }
+        decision
     }
 }
