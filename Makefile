@@ -13,8 +13,10 @@ PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/co
   crates/transport/src/rfc/sender/congestion/*/mod.rs crates/netsim/src/link/server/*.rs crates/netsim/src/link/channel/*.rs)
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
+comma := ,
 
-.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench instructions validate figures docs wheel wheels container man check-archives clean
+.PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench \
+  instructions validate figures docs wheel wheels container man check-archives c c-wasm install-c install-c-files clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -35,6 +37,32 @@ web: ## the simulator for browsers, which `aqmlab lab --out` needs (1 min; insta
 
 $(WASM): $(RUST_SOURCES) build_backend/simulator.py
 	$(PYTHON) build_backend/simulator.py
+
+# The C library (docs/embedding.md). The name of the shared one has the number of its interface.
+PREFIX ?= /usr/local
+C_LIBRARIES ?= $${CARGO_TARGET_DIR:-target}/release
+ABI := $(shell sed -n 's/^\#define AQMLAB_ABI //p' include/aqmlab.h)
+SONAME := $(if $(filter Linux,$(shell uname)),-C link-arg=-Wl$(comma)-soname$(comma)libaqmlab.so.$(ABI))
+INSTALLED = $(DESTDIR)$(PREFIX)
+
+c: ## libaqmlab.a and libaqmlab.so, for C (1 min)
+	cargo rustc --release --package aqmlab-c --lib --crate-type staticlib,cdylib --locked --quiet -- $(SONAME)
+
+install-c: c ## the C library, its header and its file for pkg-config in PREFIX (/usr/local)
+	$(MAKE) --no-print-directory install-c-files
+
+install-c-files:
+	install -d $(INSTALLED)/include $(INSTALLED)/lib/pkgconfig
+	install -m 644 include/aqmlab.h $(INSTALLED)/include
+	install -m 644 $(C_LIBRARIES)/libaqmlab.a $(INSTALLED)/lib
+	install -m 755 $(C_LIBRARIES)/libaqmlab.so $(INSTALLED)/lib/libaqmlab.so.$(ABI)
+	ln -sf libaqmlab.so.$(ABI) $(INSTALLED)/lib/libaqmlab.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)|" \
+	  crates/c/aqmlab.pc.in > $(INSTALLED)/lib/pkgconfig/aqmlab.pc
+
+c-wasm: ## the same functions as WebAssembly
+	rustup target add wasm32-unknown-unknown 2>/dev/null
+	cargo rustc --profile web --target wasm32-unknown-unknown --package aqmlab-c --lib --crate-type cdylib --locked --quiet
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab demo --no-open --report $(REPORT)/mred

@@ -128,13 +128,16 @@ impl StandaloneQueue {
         self.call(now, random, |discipline, caller| {
             discipline.enqueue(now, Packet { meta, payload: tag }, caller);
         });
-        let own = || self.events.iter().filter(|event| event.id == tag.id);
-        let dropped = own().find(|event| event.effect == Effect::Dropped);
-        match dropped.or_else(|| own().next()) {
+        match self.verdict_of(tag.id) {
             None => Verdict::Accept,
             Some(Event { effect: Effect::Marked, reason, .. }) => Verdict::Mark(*reason),
             Some(Event { effect: Effect::Dropped, reason, .. }) => Verdict::Drop(*reason),
         }
+    }
+
+    /// Return the last event of the last call about this packet, if it was dropped or marked.
+    pub fn verdict_of(&self, id: u64) -> Option<&Event> {
+        self.events.iter().rfind(|event| event.id == id)
     }
 
     /// Return the next packet to send, with its header as the queue leaves it. Packets may be dropped or marked at their departure:

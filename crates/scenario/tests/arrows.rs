@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// Each crate with the crates of the project that it may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("transport", &["units"]),
@@ -12,6 +12,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("scenario", &["aqm", "netsim", "transport", "units"]),
     ("dataplane", &["aqm", "netsim", "quantities", "scenario", "transport", "units"]),
     ("web", &["netsim", "quantities", "scenario", "units"]),
+    ("c", &["aqm", "scenario", "units"]),
     ("bindings", &["aqm", "dataplane", "netsim", "quantities", "scenario", "units", "web"]),
 ];
 
