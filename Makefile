@@ -60,9 +60,13 @@ install-c-files:
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)|" \
 	  crates/c/aqmlab.pc.in > $(INSTALLED)/lib/pkgconfig/aqmlab.pc
 
-c-wasm: ## the same functions as WebAssembly
+WASM_OF_C = $${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/web/aqmlab.wasm
+
+c-wasm: ## the same functions as WebAssembly; node runs the test vectors through them
 	rustup target add wasm32-unknown-unknown 2>/dev/null
 	cargo rustc --profile web --target wasm32-unknown-unknown --package aqmlab-c --lib --crate-type cdylib --locked --quiet
+	@if command -v node >/dev/null; then node vectors/run.mjs $(WASM_OF_C) vectors/*.jsonl; \
+	else echo "make c-wasm: vectors skipped, since there is no node" >&2; fi
 
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab demo --no-open --report $(REPORT)/mred

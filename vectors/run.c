@@ -55,7 +55,7 @@ static int step(aqmlab_queue *queue, const char *line)
     static char dropped[LONGEST], marked[LONGEST], reasons[LONGEST], id[32];
     uint64_t numbers[256], now = number(line, "t_ns");
     aqmlab_random random = {.numbers = numbers};
-    for (const char *c = value(line, "random"); (*c == '[' && c[1] != ']') || *c == ',';)
+    for (const char *c = value(line, "random"); random.count < 256 && ((*c == '[' && c[1] != ']') || *c == ',');)
         numbers[random.count++] = (uint64_t)(strtod(c + 1, (char **)&c) * 0x1p64) + 1024;
     int ok, is_arrival = !strncmp(value(line, "op"), "\"enqueue\"", 9);
     if (is_arrival) {
