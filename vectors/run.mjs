@@ -28,7 +28,7 @@ function withText(words, call) {
 /** Repeat an event; return its answer with the keys of a line. */
 function step(queue, line) {
   const time = BigInt(line.t_ns);
-  line.random.forEach((r, i) => view().setBigUint64(numbers + 8 * i, BigInt(r * 2 ** 53) * 2048n + 1024n, true));
+  line.random.forEach((r, i) => view().setBigUint64(numbers + 8 * i, BigInt(Math.floor(r * 2 ** 64)) + 1024n, true));
   [numbers, line.random.length, 0, 0, 0].forEach((value, i) => view().setUint32(random + 4 * i, value, true));
   const answer = { dropped: [], marked: [], reasons: [], state: {} };
   let status;
