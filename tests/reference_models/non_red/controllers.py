@@ -39,24 +39,26 @@ class Pie(ReferenceModel):
     """RFC 8033, appendix A, with the cap of section 5.5 and ECN of section 5.1; appendix B on demand."""
 
     limit = 1000
-    period = 0.015
+    period = target = 0.015
+    alpha, beta = 0.125, 1.25
+    burst_steps = 10
+    """MAX_BURST in steps of T_UPDATE."""
     TABLE = ((1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2))
 
     def __init__(self, draws: Draws, rate_bps: float, *, derandomizes: bool = False, appendix_b: bool = False) -> None:
         super().__init__(draws, rate_bps)
         self.derandomizes, self.appendix_b = derandomizes, appendix_b
         self.p = self.delay = self.old = self.accumulated = 0.0
-        self.burst = 10
-        """MAX_BURST in steps of T_UPDATE."""
+        self.burst = self.burst_steps
 
     def step(self, now: float) -> None:
-        change = 0.125 * (self.delay - 0.015) + 1.25 * (self.delay - self.old)
+        change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.old)
         change /= next((divisor for below, divisor in self.TABLE if self.p < below), 1)
         if self.p >= 0.1 and change > 0.02:
             change = 0.02
         self.p += change
         longest = max(self.delay, self.old)
-        quiet = longest < 0.0075 if self.appendix_b else longest == 0
+        quiet = longest < self.target / 2 if self.appendix_b else longest == 0
         self.p = within(self.p * 0.98 if quiet else self.p)
         self.old = self.delay
         self.burst = max(0, self.burst - 1)
@@ -65,8 +67,8 @@ class Pie(ReferenceModel):
         if not self.has_room(packet):
             self.accumulated = 0.0
             return
-        if self.p == 0 and self.delay < 0.0075 and self.old < 0.0075:
-            self.burst = 10
+        if self.p == 0 and self.delay < self.target / 2 and self.old < self.target / 2:
+            self.burst = self.burst_steps
         if self.burst == 0 and self.drop_early():
             self.accumulated = 0.0
             if self.p > 0.1 or not self.mark(packet):
@@ -75,7 +77,7 @@ class Pie(ReferenceModel):
         self.queue.append(packet)
 
     def drop_early(self) -> bool:
-        if (self.old < 0.0075 and self.p < 0.2) or self.backlog() <= 2 * 1000:
+        if (self.old < self.target / 2 and self.p < 0.2) or self.backlog() <= 2 * 1000:
             return False
         if self.derandomizes:
             self.accumulated = 0.0 if self.p == 0 else self.accumulated + self.p
