@@ -9,8 +9,10 @@ READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # rustfmt does not find modules that a macro declares.
-PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/transport/src/rfc/sender/congestion/*.rs \
+PARTS := $(wildcard crates/aqm/src/red/*/*.rs crates/aqm/src/disciplines/*.rs crates/aqm/src/disciplines/*/mod.rs crates/transport/src/rfc/sender/congestion/*.rs \
   crates/transport/src/rfc/sender/congestion/*/mod.rs crates/netsim/src/link/server/*.rs crates/netsim/src/link/channel/*.rs)
+# Families of disciplines, each of which is compiled alone too.
+FAMILIES := $(filter-out default replay,$(shell sed -n '/^\[features\]/,/^\[\[/s/^\([a-z0-9]*\) = .*/\1/p' crates/aqm/Cargo.toml))
 WASM := python/aqmlab/lab/aqmlab.wasm
 REPORT := results/report
 comma := ,
@@ -93,6 +95,8 @@ lint-rust:
 	cargo fmt --all --check
 	rustfmt --edition 2024 --check $(PARTS)
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	set -e; for family in "" $(FAMILIES); do \
+	  cargo clippy --package aqmlab-aqm --no-default-features --features "$$family" --locked --quiet -- --deny warnings; done
 	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked --quiet
 
 lint-python: $(CORE)

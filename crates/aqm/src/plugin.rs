@@ -102,6 +102,7 @@ pub type CurveFunction = dyn Fn(f64, CurveNumbers) -> Result<f64, String> + Send
 
 /// The implementation that a plugin provides.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Idea {
     /// A whole discipline.
     Discipline {
@@ -115,8 +116,10 @@ pub enum Idea {
         gauges: Vec<&'static str>,
     },
     /// RED with another curve.
+    #[cfg(feature = "red")]
     Curve(Arc<CurveFunction>),
     /// RED with another victim rule.
+    #[cfg(feature = "red")]
     Victim(Arc<dyn VictimRule>),
 }
 
@@ -124,7 +127,9 @@ impl Debug for Idea {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::Discipline { .. } => "a discipline",
+            #[cfg(feature = "red")]
             Self::Curve(_) => "a curve",
+            #[cfg(feature = "red")]
             Self::Victim(_) => "a victim rule",
         })
     }
@@ -183,6 +188,7 @@ impl Preset {
     pub fn definition(&self) -> Option<&'static Definition> {
         match &self.make {
             Make::Plugin { definition, .. } => Some(definition),
+            #[cfg(feature = "red")]
             Make::Red(red) => red.idea,
             _ => None,
         }

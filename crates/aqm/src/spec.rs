@@ -8,8 +8,11 @@ use std::collections::BTreeMap;
 use aqmlab_units::{Rate, Span};
 
 pub(crate) use parameter_reader::ParameterReader;
+#[cfg(feature = "red")]
+pub use resolve::RedParts;
+#[cfg(feature = "schedulers")]
 pub(crate) use resolve::{CodePoints, code_points};
-pub use resolve::{Limit, RedParts, Resolved};
+pub use resolve::{Limit, Resolved};
 
 use crate::{LEVELS, Parameter, Preset, ValueKind};
 

@@ -2,41 +2,29 @@
 //!
 //! A file defines the parameters (`PARAMETERS`), the names (`PRESETS`; several if they differ in their defaults), the function
 //! `read`, which turns the parameters of a scenario file into `Params`, and the discipline that `Params` builds. To register
-//! it, add its `mod` line and its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
+//! it, add its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
 //! documentation follow from that.
 
-mod cake;
-mod cobalt;
-mod codel;
-mod ddred_tail;
-mod dualpi2;
+#[cfg(any(feature = "fq", feature = "cake"))]
 mod fair;
-mod fq_codel;
-mod fq_pie;
-mod pi;
-mod pi2;
-mod pie;
-pub(crate) mod plugin;
-
-mod avq;
-mod blue;
-mod drr;
 mod flow_queues;
+#[cfg(feature = "codel")]
+mod kernel;
+#[cfg(any(feature = "fq", feature = "l4s", feature = "cake"))]
 mod memory;
-mod rem;
-mod scheduler;
-mod sfb;
-mod sfq;
-mod sred;
 #[cfg(test)]
 mod testing;
 
 pub(crate) use crate::spec::ParameterReader;
-pub(crate) use cake::Cake;
-pub(crate) use codel::{CoDel, LinuxState};
 pub(crate) use flow_queues::keyed_hash;
+#[cfg(feature = "schedulers")]
 pub(crate) use scheduler::{class_parameters, has_class_queues};
-pub(crate) use sfb::JIFFY_PS;
+#[cfg(feature = "replay")]
+pub(crate) use {
+    cake::Cake,
+    codel::{CoDel, LinuxState},
+    sfb::JIFFY_PS,
+};
 
 use aqmlab_units::{Span, Time};
 
@@ -45,26 +33,33 @@ use crate::{
     Resolved, TinStats, Verdict, Visitor,
 };
 
-/// Defines, from the list of disciplines, the enums over their queues and parameters and the list of their presets.
+/// Declare, from the list of disciplines, their modules, the enums over their queues and parameters, and the list of their presets.
+/// A discipline is compiled under its condition, a feature of its family.
 macro_rules! disciplines {
-    ($($(#[$doc:meta])* $name:ident of $module:ident),* $(,)?) => {
+    ($($(#[$doc:meta])* $name:ident of $module:ident if $condition:meta),* $(,)?) => {
+        $(
+            #[cfg($condition)]
+            pub(crate) mod $module;
+        )*
+
         /// Any non-RED discipline, dispatched statically.
         #[derive(Clone, Debug)]
+        #[non_exhaustive]
         pub enum NonRed<P> {
-            $($(#[$doc])* $name($module::$name<P>),)*
+            $($(#[$doc])* #[cfg($condition)] $name($module::$name<P>),)*
         }
 
         /// The validated parameters of a non-RED discipline.
         #[derive(Clone, Debug)]
         pub(crate) enum Parts {
-            $($(#[$doc])* $name(Box<$module::Params>),)*
+            $($(#[$doc])* #[cfg($condition)] $name(Box<$module::Params>),)*
         }
 
         impl Parts {
             /// Return a new, empty queue.
             pub fn build<P: Copy + Default>(&self) -> NonRed<P> {
                 match self {
-                    $(Self::$name(params) => NonRed::$name($module::$name::new(params)),)*
+                    $(#[cfg($condition)] Self::$name(params) => NonRed::$name($module::$name::new(params)),)*
                 }
             }
         }
@@ -72,7 +67,7 @@ macro_rules! disciplines {
         /// Return the presets of all non-RED disciplines, in the order of the list.
         pub(crate) fn presets() -> impl Iterator<Item = Preset> {
             let mut all = Vec::new();
-            $({
+            $(#[cfg($condition)] {
                 let read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>> =
                     |reader| Ok(Parts::$name(Box::new($module::read(reader)?)));
                 let kind = Kind { parameters: $module::PARAMETERS, read };
@@ -85,7 +80,7 @@ macro_rules! disciplines {
         macro_rules! whichever {
             ($self:ident, $q:ident => $call:expr) => {
                 match $self {
-                    $(NonRed::$name($q) => $call,)*
+                    $(#[cfg($condition)] NonRed::$name($q) => $call,)*
                 }
             };
         }
@@ -94,43 +89,43 @@ macro_rules! disciplines {
 
 disciplines! {
     /// DDRED's tail-drop variant.
-    DdredTail of ddred_tail,
+    DdredTail of ddred_tail if feature = "red",
     /// Controlled delay.
-    CoDel of codel,
+    CoDel of codel if feature = "codel",
     /// CoDel for each flow.
-    FqCoDel of fq_codel,
+    FqCoDel of fq_codel if feature = "fq",
     /// CoDel and BLUE alternate.
-    Cobalt of cobalt,
+    Cobalt of cobalt if feature = "cake",
     /// Common applications kept enhanced.
-    Cake of cake,
+    Cake of cake if feature = "cake",
     /// Proportional integral controller enhanced.
-    Pie of pie,
+    Pie of pie if feature = "pie",
     /// PIE for each flow.
-    FqPie of fq_pie,
+    FqPie of fq_pie if all(feature = "fq", feature = "pie"),
     /// Proportional integral controller.
-    Pi of pi,
+    Pi of pi if feature = "pie",
     /// PI improved with a square.
-    Pi2 of pi2,
+    Pi2 of pi2 if feature = "l4s",
     /// Dual queue coupled by PI2.
-    DualPi2 of dualpi2,
+    DualPi2 of dualpi2 if feature = "l4s",
     /// A discipline registered at run time.
-    Plugin of plugin,
+    Plugin of plugin if all(),
     /// BLUE.
-    Blue of blue,
+    Blue of blue if feature = "blue",
     /// Random exponential marking.
-    Rem of rem,
+    Rem of rem if feature = "others",
     /// Adaptive virtual queue.
-    Avq of avq,
+    Avq of avq if feature = "others",
     /// Stochastic fair BLUE.
-    Sfb of sfb,
+    Sfb of sfb if feature = "blue",
     /// Stabilized RED.
-    Sred of sred,
+    Sred of sred if feature = "others",
     /// Stochastic fairness queueing.
-    Sfq of sfq,
+    Sfq of sfq if feature = "schedulers",
     /// Deficit round robin.
-    Drr of drr,
+    Drr of drr if feature = "schedulers",
     /// Classes under strict priority or by weights.
-    Scheduler of scheduler,
+    Scheduler of scheduler if feature = "schedulers",
 }
 
 impl Parts {
@@ -190,6 +185,7 @@ pub(crate) fn marks<P: Copy>(
     matches!(verdict, Verdict::Mark(_)) && verdict.carry_out(packet, host)
 }
 
+#[cfg(feature = "replay")]
 impl<P: Copy + Default> NonRed<P> {
     /// Let no timer of a dialect of Linux run by itself, but by [`NonRed::timer`].
     pub(crate) fn stop_timer(&mut self) {

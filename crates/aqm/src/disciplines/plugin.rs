@@ -46,8 +46,10 @@ pub(crate) fn parts(
     definition: &'static Definition,
     reader: &mut ParameterReader<'_>,
 ) -> Result<Parts, Vec<ParameterError>> {
-    let Idea::Discipline { make, parameters, every, gauges } = &definition.idea else {
-        unreachable!("curves and victims are RED's")
+    let (make, parameters, every, gauges) = match &definition.idea {
+        Idea::Discipline { make, parameters, every, gauges } => (make, parameters, every, gauges),
+        #[cfg(feature = "red")]
+        Idea::Curve(_) | Idea::Victim(_) => unreachable!("curves and victims are RED's"),
     };
     let room = Room::new(reader.limit(100), false);
     let values: Vec<_> =

@@ -33,21 +33,38 @@
 //! A [`Dialect`] is a named set of switches over all parts: the differences between the original paper, ns-2.35 and
 //! Linux, which all call their algorithm "RED".
 
+#[cfg(feature = "red")]
 pub mod adaptation;
+#[cfg(feature = "red")]
 pub mod average;
+#[cfg(feature = "red")]
 mod by_class;
+#[cfg(feature = "red")]
 pub mod classes;
+#[cfg(feature = "red")]
 pub mod curve;
 mod dialect;
+#[cfg(feature = "red")]
 mod discipline;
+#[cfg(feature = "red")]
+pub(crate) mod parameters;
+#[cfg(feature = "red")]
 pub(crate) mod part;
+#[cfg(feature = "red")]
+pub(crate) mod preset;
+#[cfg(feature = "red")]
 pub mod response;
+#[cfg(feature = "red")]
 pub mod spacing;
+#[cfg(feature = "red")]
 mod store;
+#[cfg(feature = "red")]
 pub mod victim;
 
 pub use dialect::{AtIdle, ByteScaling, Crossing, Dialect, DialectName, ForcedAt, IdleWhen};
+#[cfg(feature = "red")]
 pub use discipline::{ClassState, InIntegers, Params, Red};
+#[cfg(feature = "red")]
 pub use part::{PART_KINDS, PartInfo, PartKind};
 
 /// Name of the gauge of the average, in packets; with several classes, that of the last.

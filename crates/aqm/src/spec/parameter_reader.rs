@@ -2,7 +2,8 @@ use aqmlab_units::{Rate, Span};
 
 use super::{ClassSpec, Limit, LinkContext, ParameterError, Spec, Value};
 use crate::red::DialectName;
-use crate::registry::{ARITHMETIC_WORDS, ArithmeticWord};
+#[cfg(feature = "red")]
+use crate::red::parameters::{ARITHMETIC_WORDS, ArithmeticWord};
 use crate::{Preset, name_of, value_of};
 
 /// Reads the parameters of a discipline, each set or default, and records the effective values.
@@ -42,6 +43,7 @@ impl<'a> ParameterReader<'a> {
     }
 
     /// Return whether the queue computes in the integers of a generated module.
+    #[cfg(feature = "red")]
     pub fn in_integers(&self) -> bool {
         self.value("arithmetic", &ARITHMETIC_WORDS) == Some(ArithmeticWord::Integer)
     }

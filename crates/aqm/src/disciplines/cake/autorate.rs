@@ -5,7 +5,7 @@
 //! In Linux 6.1 and 6.12 each window changes the rate, because these kernels do not record the time of a change.
 
 use super::tin::ewma;
-use crate::disciplines::cobalt::Kernel;
+use crate::disciplines::kernel::Kernel;
 
 const SECOND: u64 = 1_000_000_000;
 /// Least time between two changes of the rate, in nanoseconds.

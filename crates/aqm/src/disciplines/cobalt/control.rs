@@ -131,7 +131,8 @@ impl Control {
 
 #[cfg(test)]
 mod tests {
-    use super::super::law::{Arithmetic, Kernel, P_DEC, P_INC};
+    use super::super::law::{Arithmetic, P_DEC, P_INC};
+    use crate::disciplines::kernel::Kernel;
     use super::*;
     use crate::{Header, Meta};
 

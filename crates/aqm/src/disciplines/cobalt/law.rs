@@ -13,6 +13,8 @@
 
 use aqmlab_units::{Span, Time};
 
+use crate::disciplines::kernel::Kernel;
+
 /// The constants of CoDel and BLUE.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::disciplines) struct Law {
@@ -38,18 +40,6 @@ pub(in crate::disciplines) enum Arithmetic {
     Real,
     /// As in this version of Linux.
     Linux(Kernel),
-}
-
-/// A version of Linux whose decisions differ from those of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::disciplines) enum Kernel {
-    /// 6.1.
-    V6_1,
-    /// 6.12.
-    V6_12,
-    /// 7.3.
-    #[default]
-    V7_3,
 }
 
 /// Counts with a root in the table.

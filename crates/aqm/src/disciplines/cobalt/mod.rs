@@ -30,7 +30,7 @@ mod control;
 mod law;
 
 pub(super) use control::Control;
-pub(super) use law::{Arithmetic, Kernel, Law, P_DEC, P_INC};
+pub(super) use law::{Arithmetic, Law, P_DEC, P_INC};
 
 use aqmlab_units::Time;
 

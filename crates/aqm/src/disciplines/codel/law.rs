@@ -14,7 +14,7 @@
 
 use aqmlab_units::{Span, Time};
 
-use crate::disciplines::cobalt::Kernel;
+use crate::disciplines::kernel::Kernel;
 use crate::{Ecn, Meta};
 
 /// How time and roots are computed.

@@ -33,7 +33,9 @@
 mod control;
 mod law;
 
-pub(crate) use control::{CONTROL_LAW, Control, LinuxState};
+#[cfg(feature = "cake")]
+pub(crate) use control::CONTROL_LAW;
+pub(crate) use control::{Control, LinuxState};
 pub(crate) use law::{Arithmetic, ControlLaw};
 
 use aqmlab_units::{Span, Time};

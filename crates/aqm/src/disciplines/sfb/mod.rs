@@ -61,6 +61,7 @@ use crate::{
     ValueKind, Verdict, names,
 };
 
+#[cfg(feature = "replay")]
 pub(crate) use linux::JIFFY_PS;
 
 use bins::{Bins, MAX_LEVELS, PenaltyBox, Shape};

@@ -15,7 +15,7 @@ use crate::spec::ParameterReader;
 /// ```
 ///
 /// The paper bounds the last case by the buffer size. The bound has no effect, as the average cannot exceed the limit.
-/// Defaults: preset `mred` in `preset.rs`; meaning and range of the parameters: `registry.rs`.
+/// Defaults: preset `mred` in `red/preset.rs`; meaning and range of the parameters: `red/parameters.rs`.
 /// This is not the "Modified RED" that other papers abbreviate the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mred {

@@ -3,15 +3,15 @@ use super::parts::{Chosen, ChosenParts};
 use super::red::Numbers;
 use super::{DialectName, Limit, ParameterError, ParameterReader, Value};
 use crate::name_of;
-use crate::preset::RedPreset;
 use crate::red::adaptation::AdaptationKind;
 use crate::red::average::{Average, Ewma, IdleRule, IntegerEwma, Powers, Shifts};
 use crate::red::classes::Averages;
 use crate::red::curve::{Curve, CurveKind, CurveTable, LinuxCurve, LinuxNumbers};
+use crate::red::parameters::{ARITHMETIC_WORDS, ArithmeticWord};
+use crate::red::preset::RedPreset;
 use crate::red::spacing::SpacingKind;
 use crate::red::victim::VictimKind;
 use crate::red::{AtIdle, ByteScaling, Dialect, IdleWhen};
-use crate::registry::{ARITHMETIC_WORDS, ArithmeticWord};
 
 /// The arithmetic of average, curve and spacing.
 #[derive(Clone, Copy, Debug, PartialEq)]

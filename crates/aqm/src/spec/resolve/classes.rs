@@ -1,7 +1,8 @@
+use super::code_points::{CodePoints, code_points};
 use super::red::Numbers;
 use super::{DialectName, Limit, ParameterError, ParameterReader, Value};
-use crate::preset::{ClassPreset, RedPreset};
 use crate::red::classes::{Averages, Classes};
+use crate::red::preset::{ClassPreset, RedPreset};
 use crate::registry::CLASS;
 use crate::spec::ClassSpec;
 use crate::spec::parameter_reader::packets;
@@ -25,9 +26,6 @@ struct Class {
     numbers: Numbers,
     limit: Option<Limit>,
 }
-
-/// Most classes of a queue.
-const MAX_CLASSES: usize = 8;
 
 impl ParameterReader<'_> {
     /// Read the classes, with the thresholds of the queue where it has none.
@@ -156,48 +154,6 @@ fn limit_of(own: &ClassSpec, base: &Numbers) -> Option<Limit> {
 fn from_preset(preset: &ClassPreset, base: &Numbers) -> Numbers {
     let &ClassPreset { min_th, max_th, max_p, .. } = preset;
     Numbers { min_th, max_th, max_p, limit: base.limit, ..base.clone() }
-}
-
-/// The class of each code point.
-#[derive(Clone, Debug)]
-pub(crate) struct CodePoints([u8; 64]);
-
-impl CodePoints {
-    /// The class of a packet.
-    pub fn class(&self, dscp: u8) -> usize {
-        usize::from(self.0[usize::from(dscp & 63)])
-    }
-}
-
-/// The class of each code point, from each class's name, code points, and whether it is the default.
-pub(crate) fn code_points(classes: &[(&str, &[u8], bool)]) -> Result<CodePoints, Vec<ParameterError>> {
-    let error = |key: String, message: String, allowed: &str| {
-        Err(vec![ParameterError { key, message, allowed: allowed.into() }])
-    };
-    if classes.len() > MAX_CLASSES {
-        let message = format!("there are {} classes", classes.len());
-        return error("class".into(), message, &format!("at most {MAX_CLASSES}"));
-    }
-    let defaults: Vec<_> = (0..classes.len()).filter(|&i| classes[i].2).collect();
-    let &[default] = defaults.as_slice() else {
-        let key = defaults.get(1).map_or("class".into(), |&i| format!("class.{}.default", classes[i].0));
-        let message = match defaults.len() {
-            0 => "no class is the default, for packets with other code points".to_owned(),
-            n => format!("{n} classes are the default"),
-        };
-        return error(key, message, "default = true in exactly one class");
-    };
-    let mut of = [None; 64];
-    for (i, &(class, codes, _)) in classes.iter().enumerate() {
-        for &dscp in codes {
-            if let Some(other) = of[usize::from(dscp & 63)].replace(i) {
-                let name = classes[other].0;
-                let message = format!("code point {dscp} is class {name}'s already");
-                return error(format!("class.{class}.dscp"), message, "each code point once");
-            }
-        }
-    }
-    Ok(CodePoints(of.map(|class| class.unwrap_or(default) as u8)))
 }
 
 /// A less precious class must not be treated better.

@@ -1,19 +1,26 @@
+#[cfg(feature = "red")]
 mod arithmetic;
+#[cfg(feature = "red")]
 mod classes;
+#[cfg(any(feature = "red", feature = "schedulers"))]
+mod code_points;
+#[cfg(feature = "red")]
 mod parts;
+#[cfg(feature = "red")]
 mod red;
 
 use super::{LinkContext, ParameterError, ParameterReader, Spec, Value};
 use crate::disciplines::{Parts, plugin};
 use crate::preset::Make;
-use crate::red::adaptation::Adaptation;
-use crate::red::average::Average;
-use crate::red::curve::Curve;
-use crate::red::victim::Victim;
-use crate::red::{ClassState, DialectName, Params, PartKind, Red};
+use crate::red::DialectName;
+#[cfg(feature = "red")]
+use crate::red::{
+    ClassState, Params, PartKind, Red, adaptation::Adaptation, average::Average, curve::Curve, victim::Victim,
+};
 use crate::{Discipline, DropTail, Room};
 
-pub(crate) use classes::{CodePoints, code_points};
+#[cfg(feature = "schedulers")]
+pub(crate) use code_points::{CodePoints, code_points};
 
 /// The size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +45,17 @@ pub struct Resolved {
 
 #[derive(Clone, Debug)]
 enum ResolvedKind {
-    DropTail { limit: Limit, strict_limit: bool },
+    DropTail {
+        limit: Limit,
+        strict_limit: bool,
+    },
+    #[cfg(feature = "red")]
     Red(Box<RedParts>),
     NonRed(Parts),
 }
 
 /// The parts of a RED queue.
+#[cfg(feature = "red")]
 #[derive(Clone, Debug)]
 pub struct RedParts {
     /// Classes, response, buffer and switches.
@@ -65,6 +77,7 @@ impl Resolved {
             ResolvedKind::DropTail { limit, strict_limit } => {
                 Discipline::DropTail(Box::new(DropTail::new(Room::new(*limit, *strict_limit))))
             }
+            #[cfg(feature = "red")]
             ResolvedKind::Red(parts) => {
                 let RedParts { params, average, class_states, victim, adaptation } = &**parts;
                 let (class_states, victim, adaptation) =
@@ -79,7 +92,7 @@ impl Resolved {
     pub fn room(&self) -> Option<Room> {
         match self.kind {
             ResolvedKind::DropTail { limit, strict_limit } => Some(Room::new(limit, strict_limit)),
-            ResolvedKind::Red(_) | ResolvedKind::NonRed(_) => None,
+            _ => None,
         }
     }
 
@@ -121,6 +134,7 @@ impl Resolved {
     }
 
     /// The parts of a RED queue.
+    #[cfg(feature = "red")]
     pub fn red(&self) -> Option<&RedParts> {
         match &self.kind {
             ResolvedKind::Red(parts) => Some(parts),
@@ -176,6 +190,7 @@ impl Resolved {
     }
 
     /// The curve, where the discipline has one; that of the last class of several.
+    #[cfg(feature = "red")]
     pub fn curve(&self) -> Option<&Curve> {
         match &self.kind {
             ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
@@ -193,6 +208,7 @@ impl Spec {
         let mut reader = ParameterReader::new(self, link);
         let kind = match &self.preset.make {
             Make::DropTail => reader.drop_tail(),
+            #[cfg(feature = "red")]
             Make::Red(preset) => ResolvedKind::Red(Box::new(reader.red(preset)?)),
             Make::NonRed(kind) => ResolvedKind::NonRed((kind.read)(&mut reader)?),
             Make::Plugin { definition, .. } => ResolvedKind::NonRed(plugin::parts(definition, &mut reader)?),

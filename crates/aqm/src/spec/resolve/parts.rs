@@ -4,9 +4,9 @@ use super::classes::ResolvedClasses;
 use super::red::plugin_curve;
 use super::{DialectName, ParameterError, ParameterReader, Value};
 use crate::plugin::{CurveFunction, CurveNumbers, Idea, VictimRule};
-use crate::preset::RedPreset;
 use crate::red::adaptation::{Adaptation, AdaptationContext, AdaptationKind};
 use crate::red::curve::{Curve, CurveKind};
+use crate::red::preset::RedPreset;
 use crate::red::spacing::SpacingKind;
 use crate::red::victim::{Custom, Victim, VictimKind};
 

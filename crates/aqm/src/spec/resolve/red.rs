@@ -5,8 +5,8 @@ use super::classes::{ResolvedClasses, key_of_class};
 use super::parts::ChosenParts;
 use super::{Limit, ParameterError, ParameterReader, RedParts, Value};
 use crate::plugin::{CurveFunction, CurveNumbers};
-use crate::preset::RedPreset;
 use crate::red::curve::{Curve, CurveKind, Points};
+use crate::red::preset::RedPreset;
 use crate::red::response::Response;
 use crate::red::spacing::Spacing;
 use crate::red::{
