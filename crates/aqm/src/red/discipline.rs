@@ -89,12 +89,12 @@ impl ClassState {
 
     /// Return a number such that an average below it, in packets or bytes after the mode, is below min_th.
     fn surely_below(&self, byte_mode: Option<f64>) -> f64 {
-        match (&self.table, byte_mode) {
-            (Some(_), _) => f64::NEG_INFINITY,
-            _ if let Some(line) = &self.linux => line.min_th(),
-            (None, None) => self.curve.min_th(),
+        match (&self.table, &self.linux, byte_mode) {
+            (Some(_), ..) => f64::NEG_INFINITY,
+            (None, Some(line), _) => line.min_th(),
+            (None, None, None) => self.curve.min_th(),
             // The average is divided by the mean packet, and then compared: with room for the rounding.
-            (None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
+            (None, None, Some(mean_packet)) => self.curve.min_th() * mean_packet * (1.0 - 1e-12),
         }
     }
 }
