@@ -18,7 +18,8 @@ REPORT := results/report
 comma := ,
 
 .PHONY: help check demo test test-rust test-python rust-tests lint lint-rust lint-python format simulate web bench \
-  instructions validate figures docs wheel wheels container man check-archives c c-wasm install-c install-c-files clean
+  instructions validate figures docs wheel wheels container man check-archives c c-wasm install-c install-c-files \
+  crates semver clean
 
 help: ## this list, with times on two cores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -175,6 +176,18 @@ check-archives: $(READY) ## metadata, contents and stable ABI of the archives in
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/abi3audit --strict --verbose dist/*.whl
+
+CRATES := $(addprefix --package aqmlab-,units aqm transport netsim)
+
+crates: ## pack the crates for crates.io and compile the packages, without publishing
+	cargo publish --dry-run --locked $(CRATES)
+
+# The revision of the last version.
+BASELINE = $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+
+semver: ## compare the interfaces of the crates with those of the revision BASELINE, the last tag (needs cargo-semver-checks)
+	@if [ -z "$(BASELINE)" ]; then echo "make semver: no tag v*; name a revision: make semver BASELINE=REVISION" >&2; exit 1; fi
+	cargo semver-checks --baseline-rev $(BASELINE) $(CRATES)
 
 clean: ## remove all generated files
 	rm -rf $(VENV) target results site dist $(WASM)

@@ -14,7 +14,7 @@ use aqmlab_aqm::{
 /// Most bytes of a datagram.
 const MTU: usize = 1200;
 
-/// A datagram that a connection wants to send, with its bytes in the buffer that the driver lent.
+/// A datagram that a connection wants to send, with its bytes in the buffer that was passed in.
 pub struct Transmit {
     /// The ECN field of the IP header.
     pub ecn: Ecn,

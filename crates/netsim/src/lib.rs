@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Structure
+//!
 //! The packet-level network simulator: a graph of stations, and the engine that evaluates them.
 //!
 //! A station (a flow's source, a link with its queue, a flow's receiver) is a deterministic function of its

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Structure
+//!
 //! Sans-IO transport endpoints: TCP senders and receivers, sources of UDP, and media over UDP with congestion control.
 //!
 //! This crate has no clock, network or seed of random numbers. The caller passes the time and receives packets through a

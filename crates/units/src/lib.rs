@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Structure
+//!
 //! Quantities with their units in the type, named streams of random numbers, distributions to draw from, lengths on the wire,
 //! the description of a parameter, and a request for memory ahead.
 //!

@@ -132,8 +132,8 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::super::law::{Arithmetic, P_DEC, P_INC};
-    use crate::disciplines::kernel::Kernel;
     use super::*;
+    use crate::disciplines::kernel::Kernel;
     use crate::{Header, Meta};
 
     const MS: Span = Span::from_millis(1);
