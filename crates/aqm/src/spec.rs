@@ -1,5 +1,6 @@
 //! From the words of a scenario file to a discipline: parse, then build.
 
+mod linux;
 mod parameter_reader;
 mod resolve;
 

@@ -1,14 +1,16 @@
 //! Random settings of all disciplines: conservation of packets, and warnings about settings without an effect.
 
 mod common;
+mod ineffective;
 
 use aqmlab_aqm::{
-    Checked, Ecn, LinkContext, PRESETS, Parameter, Preset, Qdisc, Resolved, Spec, Value, ValueKind,
+    Checked, Ecn, Host, LinkContext, PRESETS, Parameter, Preset, Qdisc, Resolved, Spec, Value, ValueKind,
 };
 use aqmlab_units::{Rate, Span, Stream, Time};
 use common::{Counting, VirtualLink, packet, word};
 
 const BPS: u64 = 5_000_000;
+const LINK: LinkContext = LinkContext { rate: Rate(BPS), delay: Span::from_millis(1) };
 
 /// Draw a value of a parameter.
 fn draw(parameter: &Parameter, rng: &mut Stream) -> Option<Value> {
@@ -17,6 +19,14 @@ fn draw(parameter: &Parameter, rng: &mut Stream) -> Option<Value> {
         return Some(Value::Word(word.to_owned()));
     }
     let power = |low: f64, high: f64, rng: &mut Stream| low * libm::pow(high / low, rng.uniform());
+    let least = parameter.min.filter(|(_, allowed)| *allowed).map(|(least, _)| least);
+    if let Some(least) = least.filter(|least| *least <= 1.0 && rng.below(4) == 0) {
+        match parameter.kind {
+            ValueKind::Number => return Some(Value::Number(least)),
+            ValueKind::Time if least == 0.0 => return Some(Value::Seconds(least)),
+            _ => {}
+        }
+    }
     Some(match parameter.kind {
         ValueKind::Packets => Value::Packets(power(1.0, 60.0, rng).round()),
         ValueKind::PacketsOrBytes if rng.below(3) == 0 => Value::Bytes(power(3000.0, 60_000.0, rng) as u64),
@@ -24,7 +34,10 @@ fn draw(parameter: &Parameter, rng: &mut Stream) -> Option<Value> {
         ValueKind::Bytes | ValueKind::BytesByLevel => Value::Bytes(power(40.0, 60_000.0, rng) as u64),
         ValueKind::Time => Value::Seconds(power(5e-4, 0.5, rng)),
         ValueKind::Number if parameter.is_whole => Value::Number(power(1.0, 300.0, rng).round()),
-        ValueKind::Number => Value::Number(power(0.001, 10.0, rng)),
+        ValueKind::Number => {
+            let is_wide = parameter.max.is_none_or(|(most, _)| most >= 300.0);
+            Value::Number(power(0.001, if is_wide { 300.0 } else { 10.0 }, rng))
+        }
         ValueKind::Flag => Value::Flag(rng.below(2) == 0),
         ValueKind::Rate => Value::Rate(Rate(power(1e5, 2e7, rng) as u64)),
         ValueKind::Choice | ValueKind::Points | ValueKind::Text | ValueKind::Numbers => return None,
@@ -37,21 +50,34 @@ fn resolve(preset: &Preset, set: &[(&'static str, Value)]) -> Option<Resolved> {
     for (key, value) in set {
         spec.set(key, value.clone()).ok()?;
     }
-    spec.resolve(LinkContext { rate: Rate(BPS), delay: Span::from_millis(1) }).ok()
+    spec.resolve(LINK).ok()
 }
 
 /// Offer bursts of random packets, and serve them all.
 fn serve(resolved: &Resolved, seed: u64) {
     let mut link = VirtualLink::new(Checked::new(resolved.build()), BPS);
-    let (mut host, mut traffic) = (Counting::new(seed), Stream::new(seed, "traffic"));
+    offer(&mut link, &mut Counting::new(seed), seed, 600, 1);
+    assert_eq!(link.queue.backlog().packets, 0, "{}", resolved.preset);
+}
+
+/// Offer bursts of random packets, and serve them all; `load` is a factor of their rate.
+fn offer(
+    link: &mut VirtualLink<impl Qdisc<u32>>,
+    host: &mut impl Host<u32>,
+    seed: u64,
+    packets: u32,
+    load: u64,
+) {
+    let mut traffic = Stream::new(seed, "traffic");
     let mut now = Time::ZERO;
-    for number in 0..600 {
-        let gap = if number / 150 % 2 == 0 { 1_500_000_000 } else { 4_000_000_000 };
-        let idle = if number == 300 { 2_000_000_000_000 } else { 0 };
+    for number in 0..packets {
+        let gap =
+            if (number / (packets / 4)).is_multiple_of(2) { 1_500_000_000 } else { 4_000_000_000 } / load;
+        let idle = if number == packets / 2 { 2_000_000_000_000 } else { 0 };
         now = Time(now.0 + traffic.below(gap) + idle);
         while let Some(due) = link.queue.next_timer().filter(|due| *due <= now) {
-            link.serve_until(due, &mut host);
-            link.queue.on_timer(due, &mut host);
+            link.serve_until(due, host);
+            link.queue.on_timer(due, host);
         }
         let ecn = [Ecn::Ect, Ecn::NotEct, Ecn::Ect1, Ecn::Ect][traffic.below(4) as usize];
         let mut packet = packet(number, 40 + traffic.below(1460) as u32, ecn);
@@ -59,11 +85,11 @@ fn serve(resolved: &Resolved, seed: u64) {
         (packet.meta.flow, packet.meta.arrival) = (flow.into(), now);
         packet.meta.header.set_class(u8::from(flow < 3));
         packet.meta.header.set_dscp(flow * 3);
-        packet.meta.header = packet.meta.header.with_ttl_initial(64).with_ttl(64 - flow % 5);
-        link.arrive(now, packet, &mut host);
+        packet.meta.header =
+            packet.meta.header.with_ttl_initial(64).with_ttl(64 - flow % 5).with_ttl_final(50 - flow % 3);
+        link.arrive(now, packet, host);
     }
-    link.serve_until(Time::from_secs(1e5), &mut host);
-    assert_eq!(link.queue.backlog().packets, 0, "{}", resolved.preset);
+    link.serve_until(Time::from_secs(1e5), host);
 }
 
 #[test]
@@ -88,6 +114,39 @@ fn all_packets_leave_whatever_is_set() {
         }
     }
     assert!(runs > 3000, "{runs}");
+}
+
+#[test]
+fn values_that_linux_rounds_are_named() {
+    let mut runs = 0;
+    for preset in PRESETS.iter() {
+        let Some(dialect) = preset.parameters().iter().find(|parameter| parameter.key == "dialect") else {
+            continue;
+        };
+        let mut rng = Stream::new(3, preset.name);
+        let linux: Vec<_> = dialect.choices.iter().filter(|choice| choice.starts_with("linux")).collect();
+        for _ in 0..if linux.is_empty() { 0 } else { 100 } {
+            let choice = linux[rng.below(linux.len() as u64) as usize];
+            let mut set = vec![("dialect", word(choice))];
+            ineffective::draw_more(preset, &mut set, &mut rng);
+            let Some(resolved) = resolve(preset, &set) else { continue };
+            runs += 1;
+            for (key, given) in &set {
+                let used = resolved.effective.iter().find(|(known, _)| known == key);
+                let is_named = resolved.warnings.iter().any(|warning| warning.contains(key));
+                let Some((_, used)) = used else { continue };
+                // Words stand for values, and lengths in bytes for packets.
+                let is_comparable = std::mem::discriminant(given) == std::mem::discriminant(used)
+                    && !matches!(given, Value::Word(_));
+                assert!(
+                    !is_comparable || is_named || given == used,
+                    "{}: {key} = {given} is {used}",
+                    preset.name
+                );
+            }
+        }
+    }
+    assert!(runs > 1000, "{runs}");
 }
 
 #[test]
@@ -122,7 +181,49 @@ fn settings_without_effect_are_warned_of() {
         ),
         (
             "red",
-            vec![("dialect", word("linux")), ("w_q", number(1e-9))],
+            vec![("overflow_restarts", on()), ("spacing", word("none"))],
+            "overflow_restarts has no effect with spacing = \"none\"",
+        ),
+        (
+            "red",
+            vec![("idle_extra_step", on()), ("at_idle", word("none"))],
+            "idle_extra_step has no effect with at_idle = \"none\"",
+        ),
+        (
+            "drr",
+            vec![("buckets", number(1.0)), ("quantum", Value::Bytes(900))],
+            "quantum has no effect with buckets = 1",
+        ),
+        (
+            "fq-codel",
+            vec![("queues", number(1.0)), ("quantum", Value::Bytes(900))],
+            "quantum has no effect with queues = 1",
+        ),
+        (
+            "sfq",
+            vec![("buckets", number(1.0)), ("perturb", seconds(1.0))],
+            "perturb has no effect with buckets = 1",
+        ),
+        ("sfb", vec![("bins", number(1.0)), ("levels", number(3.0))], "levels has no effect with bins = 1"),
+        (
+            "rem",
+            vec![("alpha", number(0.0)), ("target", Value::Packets(9.0))],
+            "target has no effect with alpha = 0",
+        ),
+        (
+            "cobalt",
+            vec![("increment", number(0.0)), ("decrement", number(0.1))],
+            "decrement has no effect with increment = 0",
+        ),
+        ("sred", vec![("max_p", number(0.0)), ("flows", number(9.0))], "flows has no effect with max_p = 0"),
+        (
+            "dualpi2",
+            vec![("alpha", number(1.0)), ("beta", number(9.0)), ("t_update", ms(9.0)), ("rtt_max", ms(50.0))],
+            "rtt_max has no effect with alpha, beta and t_update",
+        ),
+        (
+            "red",
+            vec![("dialect", word("linux")), ("w_q", number(libm::exp2(-30.0)))],
             "dialect \"linux\" computes this queue in floating point, since Linux rejects max_th with this w_q",
         ),
         (
@@ -131,9 +232,116 @@ fn settings_without_effect_are_warned_of() {
             "dialect \"linux\" computes this queue in floating point, since Linux has another curve",
         ),
     ];
+    compare_warnings(cases.as_slice());
+}
+
+#[test]
+fn values_that_linux_does_not_have_are_warned_of() {
+    let number = Value::Number;
+    let ms = |ms: f64| Value::Seconds(ms / 1000.0);
+    let cases = [
+        (
+            "pie",
+            vec![("max_burst", ms(200.0))],
+            "max_burst = 0.2s is computed as it is set, but Linux has 0.15s",
+        ),
+        (
+            "pie",
+            vec![("mean_packet", Value::Bytes(1000))],
+            "mean_packet = 1000B is computed as it is set, but Linux has 1514B",
+        ),
+        (
+            "pie",
+            vec![("ecn", Value::Flag(true)), ("mark_up_to", number(0.2))],
+            "mark_up_to = 0.2 is computed as it is set, but Linux has 0.1",
+        ),
+        ("pie", vec![("alpha", number(3.0))], "alpha = 3 is computed as it is set, but Linux has 2"),
+        ("pie", vec![("beta", number(1.3))], "beta = 1.3 is 1.3125 in the dialect of Linux"),
+        (
+            "pie",
+            vec![("limit", Value::Bytes(60_000))],
+            "limit = 60000B is computed as it is set, but Linux has 40p",
+        ),
+        (
+            "fq-pie",
+            vec![("ecn", Value::Flag(true)), ("mark_up_to", number(0.123))],
+            "mark_up_to = 0.123 is 0.12 in the dialect of Linux",
+        ),
+        ("fq-codel", vec![("quantum", Value::Bytes(1))], "quantum = 1B is 256B in the dialect of Linux"),
+        (
+            "fq-codel",
+            vec![("occupancy", word("queue"))],
+            "occupancy = queue is computed as it is set, but Linux has all",
+        ),
+        (
+            "codel",
+            vec![("target", Value::Seconds(5.0007e-3))],
+            "target = 0.0050007s is 0.005s in the dialect of Linux",
+        ),
+        (
+            "codel",
+            vec![("limit", Value::Bytes(60_000))],
+            "limit = 60000B is computed as it is set, but Linux has 40p",
+        ),
+        (
+            "sfb",
+            vec![("increment", number(0.001))],
+            "increment = 0.001 is 0.001007095445181964 in the dialect of Linux",
+        ),
+        ("sfb", vec![("rehash", ms(90_001.0))], "rehash = 90.001s is 90.004s in the dialect of Linux"),
+        (
+            "dualpi2",
+            vec![("classic_share", number(0.123))],
+            "classic_share = 0.123 is 0.12 in the dialect of Linux",
+        ),
+        ("dualpi2", vec![("alpha", number(0.16))], "alpha = 0.16 is 0.15625 in the dialect of Linux"),
+        ("red", vec![("w_q", number(0.003))], "w_q = 0.003 is 0.00390625 in the dialect of Linux"),
+        (
+            "red",
+            vec![("guard_one", Value::Flag(true))],
+            "guard_one = true is computed as it is set, but Linux has false",
+        ),
+        (
+            "choke",
+            vec![("limit", Value::Packets(200_000.0))],
+            "limit = 200000p is computed as it is set, but Linux has 131071p",
+        ),
+        (
+            "choke",
+            vec![("mode", word("bytes"))],
+            "mode = bytes is computed as it is set, but Linux has packets",
+        ),
+    ];
+    let cases = cases.map(|(name, mut set, warning)| {
+        set.push(("dialect", word("linux")));
+        (name, set, warning)
+    });
+    compare_warnings(cases.as_slice());
+    let cake = [
+        (
+            "cake",
+            vec![("memory", word("length"))],
+            "memory = length is computed as it is set, but Linux has truesize",
+        ),
+        (
+            "cake",
+            vec![("max_packet", Value::Bytes(9014))],
+            "max_packet = 9014B is computed as it is set, but Linux has 1514B",
+        ),
+    ];
+    compare_warnings(cake.as_slice());
+    let mut spec = Spec::new("codel").expect("a preset");
+    spec.set("dialect", word("linux")).expect("a dialect");
+    spec.set("target", Value::Seconds(1e-7)).expect("a time");
+    let errors = spec.resolve(LINK).expect_err("less than a microsecond");
+    assert_eq!(errors[0].message, "0.0000001s is less than tc's unit, a microsecond");
+}
+
+/// Compare the warnings of settings with the one expected.
+fn compare_warnings(cases: &[(&str, Vec<(&'static str, Value)>, &str)]) {
     for (name, set, warning) in cases {
-        let preset = PRESETS.iter().find(|p| p.name == name).expect("a preset");
-        let resolved = resolve(preset, &set).unwrap_or_else(|| panic!("{name}: {set:?}"));
-        assert_eq!(resolved.warnings, [warning], "{name}");
+        let preset = PRESETS.iter().find(|p| p.name == *name).expect("a preset");
+        let resolved = resolve(preset, set).unwrap_or_else(|| panic!("{name}: {set:?}"));
+        assert_eq!(resolved.warnings, [*warning], "{name}");
     }
 }

@@ -33,15 +33,17 @@
 
 use aqmlab_units::Time;
 
-use super::codel::{Arithmetic, CE_THRESHOLD, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_law};
+use super::codel::{
+    Arithmetic, CE_THRESHOLD, Control, ControlLaw, INTERVAL, MAX_PACKET, TARGET, read_ce_threshold, read_law,
+};
 use super::fair::{HASH_KEY, Hash, QUANTUM, QUEUES, Rounds, Shape};
 use super::flow_queues::FlowQueues;
 use super::memory::MemoryUnit;
 use super::{Named, ParameterReader};
 use crate::registry::{ECN, LIMIT};
 use crate::{
-    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, ValueKind,
-    names,
+    Backlog, Dequeue, DropReason, Gauge, Host, Packet, Parameter, ParameterError, Qdisc, Room, Value,
+    ValueKind, names,
 };
 
 /// Presets.
@@ -60,6 +62,8 @@ const DIALECT_WORDS: [(&str, Arithmetic); 5] = {
 };
 /// The memory limit of Linux, in bytes.
 const LINUX_MEMORY: u64 = 32 << 20;
+/// The least quantum of Linux, in bytes.
+const LEAST_QUANTUM: u32 = 256;
 
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -133,19 +137,25 @@ pub(crate) struct Params {
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reader.limit(10_240), false);
-    let (target, interval, max_packet) = read_law(reader);
-    let shape = Shape::read(reader);
+    let limit = reader.limit(10_240);
+    let is_linux = reader.value("dialect", &DIALECT_WORDS).is_some_and(Arithmetic::is_linux);
+    let (target, interval, max_packet) = read_law(reader, is_linux);
+    let mut shape = Shape::read(reader);
+    if is_linux {
+        reader.counts_packets_in_linux(limit);
+        reader.differs_from_linux("occupancy", Value::Word("all".to_owned()));
+        shape = shape.with_least_quantum(reader, LEAST_QUANTUM);
+    }
+    let room = Room::new(limit, false);
     let drop_batch = reader.integer("drop_batch", 64) as u32;
     let ecn = reader.flag("ecn", true);
-    let ce_threshold = reader.time_or("ce_threshold", "off");
+    let ce_threshold = read_ce_threshold(reader, is_linux);
     let only_ect1 = reader.word("ce_threshold_selector", &SELECTOR_WORDS);
-    if only_ect1 && ce_threshold.is_none() {
-        reader.warn("ce_threshold_selector has no effect without ce_threshold".into());
+    if ce_threshold.is_none() {
+        reader.warn_without_effect(&["ce_threshold_selector"], "without ce_threshold");
     }
     let by_queue = reader.word("occupancy", &OCCUPANCY_WORDS);
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
-    let is_linux = arithmetic.is_linux();
     let memory_limit = reader.bytes_or("memory_limit", is_linux.then_some(LINUX_MEMORY), "off");
     let law =
         ControlLaw::new(arithmetic, target, interval, max_packet).marking_above(ce_threshold, only_ect1);

@@ -111,9 +111,13 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let room = Room::new(reader.limit(100), false);
     let mean_packet = reader.bytes("mean_packet", 1000) as f64;
     let update_time = reader.time("update_time", Span::from_millis(2));
+    let alpha = reader.number("alpha", 0.1);
+    if alpha == 0.0 {
+        reader.warn_without_effect(&["target"], "with alpha = 0");
+    }
     let law = ControlLaw {
         gamma: reader.number("gamma", 0.001),
-        alpha: reader.number("alpha", 0.1),
+        alpha,
         phi: reader.number("phi", 1.001),
         target: reader.packets("target", 20.0, mean_packet),
         rate_weight: reader.number("rate_weight", 1.0),

@@ -87,8 +87,10 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let perturb = reader.time_or("perturb", "never");
     let buckets = reader.integer("buckets", 1024) as usize;
     let hash = reader.word("hash", &Hash::ALL);
-    if perturb.is_some() && hash == Hash::Modulo {
-        reader.warn("perturb has no effect with hash = \"modulo\"".into());
+    if buckets == 1 {
+        reader.warn_without_effect(&["hash", "perturb"], "with buckets = 1");
+    } else if perturb.is_some() && hash == Hash::Modulo {
+        reader.warn_without_effect(&["perturb"], "with hash = \"modulo\"");
     }
     Ok(Params { limit, buckets, hash, perturb, full })
 }

@@ -124,12 +124,16 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let zombies = reader.integer("zombies", 1000) as usize;
     let overwrite = reader.number("overwrite", 0.25);
     let alpha = reader.number("alpha", 1.0 / zombies as f64);
+    let max_p = reader.number("max_p", 0.15);
+    if max_p == 0.0 {
+        reader.warn_without_effect(&["flows", "variant", "ecn"], "with max_p = 0");
+    }
     Ok(Params {
         room: Room::new(limit, false),
         limit,
         memory: Memory { zombies, overwrite, alpha },
         law: ZapLaw {
-            max_p: reader.number("max_p", 0.15),
+            max_p,
             flows: reader.number("flows", 256.0),
             is_full: reader.word("variant", &VARIANT_WORDS),
         },

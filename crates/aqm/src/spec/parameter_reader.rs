@@ -264,12 +264,9 @@ impl<'a> ParameterReader<'a> {
         limit
     }
 
-    /// Record the value that the dialect of Linux has for a parameter, and warn if the file sets another.
-    pub fn fixed_in_linux(&mut self, key: &str, value: Value) {
-        if self.spec.set.get(key).is_some_and(|set| *set != value) {
-            self.warn(format!("{key} has no effect in the dialect of Linux, which has {value}"));
-        }
-        self.known(key, value);
+    /// Return the value that the file sets.
+    pub(super) fn set_value(&self, key: &str) -> Option<&'a Value> {
+        self.spec.set.get(key)
     }
 
     /// Return the bit rate of the link.

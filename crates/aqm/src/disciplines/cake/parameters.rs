@@ -230,6 +230,12 @@ pub(in crate::disciplines) fn read(reader: &mut ParameterReader<'_>) -> Result<P
         reader.word("hash_key", &[("random", None)])
     };
     warn_without_effect(reader, isolation);
+    reader.differs_from_linux("ecn", Value::Flag(true));
+    reader.differs_from_linux("memory", Value::Word("truesize".to_owned()));
+    if !reader.is_set("memlimit") {
+        reader.differs_from_linux("limit", Value::Packets(f64::from(MAX_PACKETS)));
+    }
+    reader.has_largest_packet_of_device("max_packet");
     let target = Span(rtt.0 / 20 / 1_000_000 * 1_000_000).max(Span(1_000_000));
     let params = Params {
         diffserv,
@@ -275,5 +281,5 @@ fn read_rtt(reader: &mut ParameterReader<'_>) -> Span {
         reader.known("rtt", Value::Seconds(seconds));
         return Span::from_secs(seconds);
     }
-    reader.time("rtt", Span::from_millis(100))
+    reader.linux_time("rtt", Span::from_millis(100))
 }

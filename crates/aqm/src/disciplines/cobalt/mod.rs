@@ -99,10 +99,13 @@ pub(crate) struct Params {
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
     let room = Room::new(reader.limit(1000), false);
-    let (target, interval, max_packet) = read_law(reader);
+    let (target, interval, max_packet) = read_law(reader, false);
     let acceptable = reader.rate().time_of(max_packet.saturating_mul(4));
     let increment = reader.number("increment", P_INC);
     let decrement = reader.number("decrement", P_DEC);
+    if increment == 0.0 {
+        reader.warn_without_effect(&["decrement"], "with increment = 0");
+    }
     let ecn = reader.flag("ecn", false);
     let arithmetic = Arithmetic::Real;
     Ok(Params { room, law: Law { arithmetic, target, interval, acceptable, increment, decrement, ecn } })

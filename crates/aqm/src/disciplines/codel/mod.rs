@@ -118,19 +118,34 @@ pub(crate) struct Params {
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reader.limit(1000), false);
-    let (target, interval, max_packet) = read_law(reader);
+    let limit = reader.limit(1000);
+    let is_linux = reader.value("dialect", &DIALECT_WORDS).is_some_and(Arithmetic::is_linux);
+    let (target, interval, max_packet) = read_law(reader, is_linux);
     let ecn = reader.flag("ecn", false);
-    let ce_threshold = reader.time_or("ce_threshold", "off");
+    let ce_threshold = read_ce_threshold(reader, is_linux);
     let arithmetic = reader.word("dialect", &DIALECT_WORDS);
+    if is_linux {
+        reader.counts_packets_in_linux(limit);
+    }
+    let room = Room::new(limit, false);
     let law = ControlLaw::new(arithmetic, target, interval, max_packet).marking_above(ce_threshold, false);
     Ok(Params { room, law, ecn })
 }
 
+/// Read the delay above which packets are marked.
+pub(crate) fn read_ce_threshold(reader: &mut ParameterReader<'_>, is_linux: bool) -> Option<Span> {
+    let read = if is_linux { ParameterReader::linux_time_or } else { ParameterReader::time_or };
+    read(reader, "ce_threshold", "off")
+}
+
 /// Target, interval and largest packet of the control law.
-pub(crate) fn read_law(reader: &mut ParameterReader<'_>) -> (Span, Span, u64) {
-    let target = reader.time("target", Span::from_millis(5));
-    let interval = reader.time("interval", Span::from_millis(100));
+pub(crate) fn read_law(reader: &mut ParameterReader<'_>, is_linux: bool) -> (Span, Span, u64) {
+    let read = if is_linux { ParameterReader::linux_time } else { ParameterReader::time };
+    let target = read(reader, "target", Span::from_millis(5));
+    let interval = read(reader, "interval", Span::from_millis(100));
+    if is_linux {
+        reader.has_largest_packet_of_device("max_packet");
+    }
     if target >= interval {
         let (target, interval) = (target.secs(), interval.secs());
         let (key, message) = if reader.is_set("target") || !reader.is_set("interval") {

@@ -98,10 +98,14 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
         reader.warn_without_effect(&["buckets", "hash", "longest"], "with classes");
         return scheduler::read_classes(reader, ServiceRule::Rounds(quantum)).map(Params::Classes);
     }
+    let buckets = reader.integer("buckets", 1024) as usize;
+    if buckets == 1 {
+        reader.warn_without_effect(&["quantum", "hash"], "with buckets = 1");
+    }
     let params = flows::Params {
         limit: reader.limit(100),
         quantum,
-        buckets: reader.integer("buckets", 1024) as usize,
+        buckets,
         hash: reader.word("hash", &Hash::ALL),
         from_head: reader.word("longest", &LONGEST_WORDS),
     };

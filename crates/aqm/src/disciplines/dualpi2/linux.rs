@@ -69,6 +69,8 @@ impl Settings {
         let mtu = reader.bytes("max_packet", 1514) as u32;
         let limit = reader.limit(10_000);
         let room = Room::new(limit, false);
+        reader.counts_packets_in_linux(limit);
+        reader.has_largest_packet_of_device("max_packet");
         let memlimit = reader.set_number("memlimit").map_or_else(
             || match limit {
                 Limit::Packets(packets) => 2 * u64::from(packets) * u64::from(mtu),
@@ -77,8 +79,9 @@ impl Settings {
             |bytes| bytes as u64,
         );
         let memlimit = memlimit.min(u32::MAX.into());
-        reader.known("memlimit", Value::Bytes(memlimit));
-        let share = libm::rint(reader.number("classic_share", 0.1) * 100.0) as i32;
+        reader.rounded_in_linux("memlimit", Value::Bytes(memlimit));
+        let share = libm::rint(reader.set_number("classic_share").unwrap_or(0.1) * 100.0) as i32;
+        reader.rounded_in_linux("classic_share", Value::Number(f64::from(share) / 100.0));
         let coupling = reader.number("coupling", 2.0);
         if coupling != libm::rint(coupling) || !(1.0..=255.0).contains(&coupling) {
             let message = format!("{coupling} is out of range in the dialect of Linux");
@@ -92,12 +95,12 @@ impl Settings {
         Self {
             room,
             memlimit,
-            target: reader.time("target", Span::from_millis(15)).0 / 1000,
-            t_update: reader.time("t_update", Span::from_millis(16)),
-            alpha: scaled(reader.number("alpha", 41.0 / 256.0)),
-            beta: scaled(reader.number("beta", 819.0 / 256.0)),
+            target: reader.linux_time("target", Span::from_millis(15)).0 / 1000,
+            t_update: reader.linux_time("t_update", Span::from_millis(16)),
+            alpha: read_gain(reader, "alpha", 41),
+            beta: read_gain(reader, "beta", 819),
             coupling: coupling as u32,
-            step: reader.time("l4s_min_th", Span::from_millis(1)).0 / 1000,
+            step: reader.linux_time("l4s_min_th", Span::from_millis(1)).0 / 1000,
             step_packets: reader.integer("l4s_min_packets", 0) as u32,
             weights: [share, 100 - share],
             mtu,
@@ -125,9 +128,15 @@ impl Settings {
     }
 }
 
-/// Convert a gain per second to units of the kernel.
-fn scaled(gain: f64) -> u32 {
-    let in_256ths = libm::rint(gain * 256.0) as u64;
+/// Read a gain, which tc cuts to whole 1/256 per second; return it in units of the kernel.
+fn read_gain(reader: &mut ParameterReader<'_>, key: &str, default: u32) -> u32 {
+    let in_256ths = reader.set_number(key).map_or(default.into(), |gain| libm::floor(gain * 256.0 + 0.01));
+    reader.rounded_in_linux(key, Value::Number(in_256ths / 256.0));
+    scaled(in_256ths as u64)
+}
+
+/// Convert a gain in 1/256 per second to units of the kernel.
+fn scaled(in_256ths: u64) -> u32 {
     (((in_256ths * u64::from(ONE)) >> GAIN_SCALING) / 1_000_000_000) as u32
 }
 

@@ -215,5 +215,8 @@ fn read_gains(reader: &mut ParameterReader<'_>) -> Gains {
     let rtt_max = rtt_max.secs();
     let alpha = reader.number("alpha", t_update.secs() / rtt_max / (10.0 * rtt_max));
     let beta = reader.number("beta", 3.0 / (10.0 * rtt_max));
+    if ["alpha", "beta", "t_update"].iter().all(|key| reader.is_set(key)) {
+        reader.warn_without_effect(&["rtt_max"], "with alpha, beta and t_update");
+    }
     Gains { target: target.secs(), t_update, alpha, beta }
 }

@@ -9,7 +9,7 @@ pub(crate) use rounds::Rounds;
 
 use super::ParameterReader;
 use super::flow_queues::FlowQueues;
-use crate::{Parameter, ValueKind};
+use crate::{Parameter, Value, ValueKind};
 
 const RFC: &str = "RFC 8290";
 
@@ -54,7 +54,19 @@ impl Shape {
         } else {
             reader.word("hash_key", &[("random", None)])
         };
+        if queues == 1 {
+            reader.warn_without_effect(&["quantum", "hash_key", "occupancy"], "with queues = 1");
+        }
         Self { queues, quantum, key }
+    }
+
+    /// Return the shape with a quantum of at least so many bytes, as Linux has it.
+    pub fn with_least_quantum(self, reader: &mut ParameterReader<'_>, least: u32) -> Self {
+        let quantum = self.quantum.max(least);
+        if quantum != self.quantum {
+            reader.rounded_in_linux("quantum", Value::Bytes(quantum.into()));
+        }
+        Self { quantum, ..self }
     }
 
     /// How many queues.

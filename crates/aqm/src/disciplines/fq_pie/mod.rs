@@ -54,8 +54,12 @@ pub(crate) struct Params {
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reader.limit(10_240), false);
-    Ok(Params { room, law: Law::read(reader, pie::linux::by_percent), shape: Shape::read(reader) })
+    let limit = reader.limit(10_240);
+    let law = Law::read(reader, pie::linux::by_percent);
+    if matches!(law, Law::Linux(_)) {
+        reader.counts_packets_in_linux(limit);
+    }
+    Ok(Params { room: Room::new(limit, false), law, shape: Shape::read(reader) })
 }
 
 /// The discipline; see the module text.

@@ -30,6 +30,8 @@ use crate::{Backlog, DropReason, Gauge, Host, Meta, Value, Verdict};
 const ONE: u64 = u64::MAX >> 8;
 /// Picoseconds of a tick (`PSCHED_SHIFT`).
 const TICK_PS: u64 = 64_000;
+/// The largest gain of tc, in sixteenths.
+const MOST_SIXTEENTHS: f64 = 32.0;
 const TICKS_PER_SECOND: u64 = 1_000_000_000_000 / TICK_PS;
 /// Delay from which the probability grows faster.
 const LONG_DELAY: u64 = TICKS_PER_SECOND / 4;
@@ -70,21 +72,27 @@ pub(crate) struct Law {
 impl Law {
     /// Read the constants. `mark_up_to` converts a number of percent to a probability.
     pub fn read(reader: &mut ParameterReader<'_>, mark_up_to: fn(u64) -> u64) -> Self {
-        let mut sixteenths = |key, default| {
-            let gain = reader.number(key, default) * 16.0;
-            if gain != libm::rint(gain) {
-                reader.warn(format!("{key} is rounded to a multiple of 1/16 in the dialect of Linux"));
+        let mut sixteenths = |key, default: f64| {
+            let gain = libm::rint(reader.set_number(key).unwrap_or(default) * 16.0);
+            if gain > MOST_SIXTEENTHS {
+                reader.differs_from_linux(key, Value::Number(MOST_SIXTEENTHS / 16.0));
+                reader.known(key, Value::Number(gain / 16.0));
+            } else {
+                reader.rounded_in_linux(key, Value::Number(gain / 16.0));
             }
-            libm::rint(gain) as u64
+            gain as u64
         };
         let (alpha, beta) = (sixteenths("alpha", 0.125), sixteenths("beta", 1.25));
-        let t_update = reader.time("t_update", Span::from_millis(15));
-        let percent = libm::rint(reader.number("mark_up_to", 0.1) * 100.0) as u64;
+        let t_update = reader.linux_time("t_update", Span::from_millis(15));
+        let percent = libm::rint(reader.set_number("mark_up_to").unwrap_or(0.1) * 100.0) as u64;
+        reader.rounded_in_linux("mark_up_to", Value::Number(percent as f64 / 100.0));
+        reader.differs_from_linux("max_burst", Value::Seconds(0.15));
+        reader.has_largest_packet_of_device("mean_packet");
         reader.fixed_in_linux("cap_adjustment", Value::Flag(true));
         reader.fixed_in_linux("derandomize", Value::Flag(true));
         reader.fixed_in_linux("decay", Value::Word("empty".to_owned()));
         Self {
-            target: reader.time("target", Span::from_millis(15)).0 / TICK_PS,
+            target: reader.linux_time("target", Span::from_millis(15)).0 / TICK_PS,
             max_burst: reader.time("max_burst", Span::from_millis(150)).0 / TICK_PS,
             alpha,
             beta,

@@ -48,7 +48,7 @@ use super::{Named, ParameterReader, Parts};
 use crate::registry::{ECN, LIMIT};
 use crate::{
     Backlog, Decide, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Qdisc, Resolved,
-    Room, ValueKind, Verdict, names,
+    Room, Value, ValueKind, Verdict, names,
 };
 
 /// Presets.
@@ -191,8 +191,13 @@ pub(crate) enum Law {
 
 /// Read and validate the parameters.
 pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<ParameterError>> {
-    let room = Room::new(reader.limit(1000), false);
-    Ok(Params { room, law: Law::read(reader, linux::by_tenths) })
+    let limit = reader.limit(1000);
+    let law = Law::read(reader, linux::by_tenths);
+    if matches!(law, Law::Linux(_)) {
+        reader.counts_packets_in_linux(limit);
+        reader.differs_from_linux("mark_up_to", Value::Number(0.1));
+    }
+    Ok(Params { room: Room::new(limit, false), law })
 }
 
 impl Law {

@@ -58,7 +58,7 @@ use crate::registry::{ECN, LIMIT};
 use crate::spec::Limit;
 use crate::{
     Backlog, Decide, DropClass, DropReason, Gauge, Host, Meta, OverFifo, Parameter, ParameterError, Room,
-    ValueKind, Verdict, names,
+    Value, ValueKind, Verdict, names,
 };
 
 #[cfg(feature = "replay")]
@@ -218,6 +218,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     if rehash.is_none() {
         reader.warn_without_effect(&["warmup"], "with rehash = \"never\"");
     }
+    if bins == 1 {
+        reader.warn_without_effect(&["levels"], "with bins = 1");
+    }
     let ecn = reader.flag("ecn", is_linux);
     let room = Room::new(limit, false);
     let mut params =
@@ -240,6 +243,21 @@ fn read_linux(reader: &mut ParameterReader<'_>, params: &Params, limit: u64) -> 
     }
     if params.full_bin != FullBin::All {
         reader.error("full_bin", "Linux drops an arrival if all of its bins are too full".into(), "all");
+    }
+    if reader.is_set("ecn") {
+        reader.differs_from_linux("ecn", Value::Flag(true));
+    }
+    reader.rounded_in_linux("limit", Value::Packets(limit as f64));
+    for (key, probability) in [("increment", increment), ("decrement", decrement)] {
+        reader.rounded_in_linux(key, Value::Number(f64::from(units(probability)) / f64::from(MAX_PROB)));
+    }
+    reader.rounded_in_linux("penalty_rate", Value::Number(libm::trunc(params.penalty_rate)));
+    let in_jiffies = |span| Value::Seconds(jiffies(span) as f64 * JIFFY_PS as f64 * 1e-12);
+    if let Some(rehash) = params.rehash {
+        reader.rounded_in_linux("rehash", in_jiffies(rehash));
+    }
+    if reader.is_set("warmup") {
+        reader.rounded_in_linux("warmup", in_jiffies(params.warmup));
     }
     Settings {
         limit: u32::try_from(limit).unwrap_or(u32::MAX),

@@ -84,6 +84,10 @@ impl ParameterReader<'_> {
         }
         let fraction = if is_integer { fraction(wlog, numbers)? } else { 0 };
         numbers.w_q = libm::exp2(-f64::from(wlog));
+        if self.set_number("w_q").is_some() {
+            let arithmetic = if is_integer { "in integers" } else { "in the dialect of Linux" };
+            self.warn_if_rounded("w_q", &Value::Number(numbers.w_q), arithmetic);
+        }
         let idle = match dialect.at_idle {
             AtIdle::None => IdleRule::Step,
             AtIdle::Table => {

@@ -2,18 +2,23 @@ use aqmlab_units::Span;
 
 use super::arithmetic::{Arithmetic, check_classes};
 use super::classes::{ResolvedClasses, key_of_class};
-use super::parts::ChosenParts;
+use super::parts::{Chosen, ChosenParts};
 use super::{Limit, ParameterError, ParameterReader, RedParts, Value};
+use crate::name_of;
 use crate::plugin::{CurveFunction, CurveNumbers};
 use crate::red::curve::{Curve, CurveKind, Points};
 use crate::red::preset::RedPreset;
 use crate::red::response::Response;
-use crate::red::spacing::Spacing;
+use crate::red::spacing::{Spacing, SpacingKind};
+use crate::red::victim::VictimKind;
 use crate::red::{
     AtIdle, ByteScaling, ClassState, Crossing, Dialect, DialectName, ForcedAt, IdleWhen, PART_KINDS, Params,
     PartInfo, PartKind,
 };
 use crate::registry::{CLASS, MODE_WORDS};
+
+/// Packets of the longest queue of Linux's CHOKe (`CHOKE_MAX_QUEUE`).
+const MOST_OF_CHOKE: f64 = 131_071.0;
 
 impl ParameterReader<'_> {
     /// Read the parameters of a member of the RED family.
@@ -58,6 +63,15 @@ impl ParameterReader<'_> {
                 "without ecn",
             );
         }
+        if self.dialect_name() == Some(DialectName::Linux) {
+            self.differs_from_linux_red(&parts, in_bytes, numbers.limit, numbers.mean_packet);
+        }
+        if dialect.at_idle == AtIdle::None {
+            self.warn_without_effect(&["idle_when", "idle_extra_step"], "with at_idle = \"none\"");
+        }
+        if matches!(parts.spacing, SpacingKind::Bernoulli) {
+            self.warn_without_effect(&["overflow_restarts"], "with spacing = \"none\"");
+        }
         if !in_bytes {
             self.warn_without_effect(&["byte_scaling"], "with mode = \"packets\"");
         }
@@ -67,6 +81,48 @@ impl ParameterReader<'_> {
         let (limit, class_limits) = (numbers.limit, classes.limits);
         let params = Params { classes: classes.classes, response, limit, class_limits, byte_mode, dialect };
         Ok(RedParts { params, average, class_states, victim, adaptation })
+    }
+
+    /// Warn of settings that Linux's `sch_red`, `sch_gred` or `sch_choke` does not have.
+    fn differs_from_linux_red(
+        &mut self,
+        parts: &ChosenParts,
+        in_bytes: bool,
+        limit: Limit,
+        mean_packet: f64,
+    ) {
+        let is_choke = matches!(parts.victim, Chosen::Registered(VictimKind::Choke));
+        if is_choke == in_bytes {
+            let unit = if is_choke { "packets" } else { "bytes" };
+            self.differs_from_linux("mode", Value::Word(unit.to_owned()));
+        }
+        if is_choke {
+            let packets = libm::floor(limit.in_packets(mean_packet)).min(MOST_OF_CHOKE);
+            self.differs_from_linux("limit", Value::Packets(packets));
+        }
+        let linux = Dialect::LINUX;
+        let flags = [
+            ("idle_extra_step", linux.idle_extra_step),
+            ("guard_one", linux.guard_one),
+            ("p_one_is_early", linux.p_one_is_early),
+            ("mark_at_bound", linux.mark_at_bound),
+            ("strict_limit", linux.strict_limit),
+            ("full_first", linux.full_first),
+            ("overflow_restarts", linux.overflow_restarts),
+            ("in_service_counts", linux.in_service_counts),
+        ];
+        for (key, value) in flags {
+            self.differs_from_linux(key, Value::Flag(value));
+        }
+        let words = [
+            ("crossing", name_of(&Crossing::ALL, &linux.crossing)),
+            ("byte_scaling", name_of(&ByteScaling::ALL, &linux.byte_scaling)),
+            ("forced_at", name_of(&ForcedAt::ALL, &linux.forced_at)),
+        ];
+        for (key, value) in words {
+            self.differs_from_linux(key, Value::Word(value.to_owned()));
+        }
+        self.differs_from_linux("mark_up_to", Value::Number(linux.mark_up_to));
     }
 
     /// The parameters of each class.
