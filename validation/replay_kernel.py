@@ -80,7 +80,10 @@ def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int 
     plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else with_ecn_fields
     change = translated if case.translates else change
     words = discipline.words(name)
-    return tapped_log(plan, words, tap, image, joins=case.joins, headers=case.filters, peeks=case.peeks, change=change)
+    if case.limit_later is not None:
+        change = partial(with_change, limit=case.limit_later)
+    switches = {"joins": case.joins, "headers": case.filters, "peeks": case.peeks, "splits": case.splits}
+    return tapped_log(plan, words, tap, image, **switches, change=change)
 
 
 def on_the_way_back(text: str) -> str:
@@ -89,6 +92,12 @@ def on_the_way_back(text: str) -> str:
     text = text.replace("qdisc show dev rb", "qdisc show dev ra")
     text = re.sub("tc qdisc add dev ra root .*", f"tc qdisc add dev rb root {WAY_THERE}", text)
     return text.replace("dev RA", "dev ra")
+
+
+def with_change(text: str, limit: int) -> str:
+    """Let a job change DualPI2's limit a second after the start, while the run goes on."""
+    change = f"$R tc qdisc change dev rb parent 10:1 handle 20: dualpi2 limit {limit}"
+    return with_ecn_fields(text).replace("sample &\n", f"sample &\n(until_ms 1000; must {change}) &\n", 1)
 
 
 def translated(text: str) -> str:

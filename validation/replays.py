@@ -90,7 +90,7 @@ def tap_for(image: Image, folder: Path | None, children: Sequence[str]) -> Tap:
     children
         Names of the modules, e.g. ``sch_cake``.
     """
-    program = _compiled(folder, image.release, lambda: tap_program(headers(image.release)))
+    program = compiled(folder, image.release, lambda: tap_program(headers(image.release)))
     return Tap(program, {name: with_logged_imports(_module_of(image, name, folder), name) for name in children})
 
 
@@ -110,7 +110,7 @@ def with_modules(tap: Tap, image: Image, names: Sequence[str]) -> Tap:
         return replace(tap, further=dict(kernel_of(files, names).modules))
 
 
-def _compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> bytes:
+def compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> bytes:
     """Return a compiled module: ``FOLDER/NAME.ko`` if it exists."""
     path = None if folder is None else folder / f"{name}.ko"
     return path.read_bytes() if path is not None and path.is_file() else build()
@@ -119,7 +119,7 @@ def _compiled(folder: Path | None, name: str, build: Callable[[], bytes]) -> byt
 def _module_of(image: Image, name: str, folder: Path | None) -> bytes:
     """Read a module out of an image; compile one that is part of the kernel, or that the distribution lacks."""
     if name not in image.manifest["modules"]:
-        return _compiled(folder, f"{image.release}-{name}", lambda: compiled_source(f"{QDISCS}/{name}.c", image))
+        return compiled(folder, f"{image.release}-{name}", lambda: compiled_source(f"{QDISCS}/{name}.c", image))
     with tempfile.TemporaryDirectory(prefix="aqmlab-image-") as unpacked, image.initramfs.open("rb") as packed:
         path = f"modules/{name}.ko"
         subprocess.run(["cpio", "-id", "--quiet", path], stdin=packed, cwd=unpacked, check=True)

@@ -9,6 +9,7 @@ import pytest
 import replay_faults
 from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import plan_and_link
+from aqmlab.interop.kernel.qdisc_options import PROGRAM, options_of, options_program
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.interop.kernel.tap import IMPORTS, MODULE, below_tap, logged, tap_files, tapped_queue, with_logged_imports
 from aqmlab.interop.tc.queues import Qdisc
@@ -26,7 +27,7 @@ from replayed.known import KNOWN
 from replays import tap_for
 
 DATA = Path(__file__).parents[1] / "data" / "vm"
-CODEL, CAKE = DISCIPLINES["codel"], DISCIPLINES["cake"]
+CODEL, CAKE, DUALPI2 = DISCIPLINES["codel"], DISCIPLINES["cake"], DISCIPLINES["dualpi2"]
 RECORDED = {
     "codel": ("target 0.1 ms, interval 1 ms; TCP with ECN", "linux"),
     "fq-codel": ("limit 200, drop_batch 8; overload", "linux-6.1"),
@@ -189,6 +190,54 @@ class TestTranslatedAddresses:
         assert set(booted["files"]) == {f"job/{name}.ko" for name in files}
         places = [booted["text"].index(f'insmod "$JOB/{name}.ko"') for name in files]
         assert places == sorted(places)
+
+
+class TestOptions:
+    """DualPI2's settings are sent by a program, since Debian's tc has no words for them."""
+
+    @needs("cc")
+    def test_a_job_sends_them_by_the_program_beside_it(self, monkeypatch):
+        booted = {}
+
+        def boot(image, text, *, seed, files):
+            booted.update(text=text, files=files)
+            raise InputError("booted")
+
+        monkeypatch.setattr("aqmlab.live.vm.tap.boot", boot)
+        name = "other settings"
+        with pytest.raises(InputError, match="booted"):
+            log_of(DUALPI2, name, None, Tap(b"tap", {"sch_dualpi2": b"dualpi2"}))
+        options = options_of(DUALPI2.words(name))
+        assert f'must $R "$JOB/{PROGRAM}" add rb 10:1 20: {options}\n' in booted["text"]
+        program = booted["files"][f"job/{PROGRAM}"]
+        assert program.mode & 0o111
+        assert program.data[:4] == b"\x7fELF"
+
+    @needs("cc")
+    def test_errors_of_the_program_are_one_line(self, tmp_path):
+        program = tmp_path / PROGRAM
+        program.write_bytes(options_program())
+        program.chmod(0o755)
+        for words, line in (
+            (["add"], "words: add|change DEVICE PARENT HANDLE KIND [ATTRIBUTE:BYTES:VALUE...]"),
+            (["add", "no-device", "10:1", "20:", "dualpi2"], "no-device: No such device"),
+            (["add", "lo", "ten", "20:", "dualpi2"], "ten: not a handle, for example 10:1"),
+            (["add", "lo", "10:1", "20:", "dualpi2", "1:1:300"], "1:1:300: the value does not fit"),
+        ):
+            done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (1, f"{PROGRAM}: {line}\n")
+
+    @pytest.mark.parametrize(
+        ("words", "error"),
+        [
+            ("codel limit 9", '"codel": options are known for dualpi2 only'),
+            ("dualpi2 quantum 9", '"quantum" is not a word of dualpi2 \\(allowed: limit, '),
+            ("dualpi2 limit", 'dualpi2 limit: "" is not a number for tc'),
+        ],
+    )
+    def test_words_that_it_does_not_know_are_errors(self, words, error):
+        with pytest.raises(InputError, match=error):
+            options_of(words)
 
 
 class TestRuns:

@@ -77,6 +77,10 @@ class Case:
         The tap stands on the way back, and logs TCP's headers.
     peeks
         The tap peeks at the next packet where its parent does.
+    limit_later
+        Packets of the limit to which DualPI2 is changed a second after the start; None: it is not changed.
+    splits
+        A discipline that can split joined packets does.
     translates
         The router translates the source address of TCP before the queue.
     """
@@ -89,6 +93,8 @@ class Case:
     joins: bool = False
     filters: bool = False
     peeks: bool = False
+    splits: bool = True
+    limit_later: int | None = None
     translates: bool = False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aqmlab.live.vm.sources import QDISCS, Edit
-from replayed import Case, tcp, udp
+from replayed import ECT1, Case, tcp, udp
 from replayed.red import BYTES
 
 
@@ -42,6 +42,8 @@ class KnownFault:
 
 SHORT = 'target = "0.1ms"\ninterval = "1ms"\n'
 JOINED = tcp("one", 3) + tcp("other", 3)
+LIMIT_LATER = 10
+DROPPED = tcp("one", 1) + tcp("other", 2)
 KNOWN: Mapping[str, KnownFault] = {
     "CoDel, drops at a peek": KnownFault(
         "codel",
@@ -70,6 +72,44 @@ KNOWN: Mapping[str, KnownFault] = {
             peeks=True,
         ),
         "The packet at which the parent peeked stays in RED's own discipline, and the next one leaves in its place.",
+    ),
+    "DualPI2, drops at a peek": KnownFault(
+        "dualpi2",
+        "sch_dualpi2",
+        (Edit("dualpi2_peek,", "qdisc_peek_dequeued,"),),
+        Case(
+            queue="",
+            flows=DROPPED,
+            link="20Mbps",
+            words="dualpi2 no_split_gso",
+            joins=True,
+            peeks=True,
+            splits=False,
+        ),
+        "The same; packets that senders joined stay whole (`no_split_gso`), since more than two full packets must wait "
+        "for a drop.",
+    ),
+    "DualPI2, count of split packets": KnownFault(
+        "dualpi2",
+        "sch_dualpi2",
+        (Edit("qdisc_tree_reduce_backlog(sch, 1 - cnt,", "qdisc_tree_reduce_backlog(sch, -cnt,"),),
+        Case(queue="", flows=JOINED, link="20Mbps", words="dualpi2", joins=True),
+        "Where a packet is split into segments, the parents count one packet too many.",
+    ),
+    "DualPI2, change of the limit": KnownFault(
+        "dualpi2",
+        "sch_dualpi2",
+        (Edit("if (qdisc_qlen(sch) > qdisc_qlen(q->l_queue)) {", "if (true) {"),),
+        Case(
+            queue="",
+            flows=udp("low", 500, 15, 2, ECT1),
+            link="20Mbps",
+            words="dualpi2 overflow",
+            limit_later=LIMIT_LATER,
+        ),
+        f"A change of the limit to {LIMIT_LATER} packets takes packets out of the classic queue only, so that more "
+        "stay in the low-latency queue. The core has no changes. The property is checked that no arrival is dropped "
+        "while more packets than the limit wait.",
     ),
     "CAKE, count after a drop": KnownFault(
         "cake",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aqmlab.interop.kernel.qdisc_options import PROGRAM, options_program, with_options
 from aqmlab.interop.kernel.tap import MODULE, below_tap, tap_files
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.live.plan import LivePlan
@@ -62,6 +63,7 @@ def tapped_log(
     joins: bool = False,
     headers: bool = False,
     peeks: bool = False,
+    splits: bool = True,
     change: Callable[[str], str] = str,
 ) -> bytes:
     """Run a scenario in the emulated machine with a discipline of Linux below the tap, and return the log.
@@ -76,6 +78,8 @@ def tapped_log(
         Log the headers of TCP.
     peeks
         The tap peeks at the discipline's next packet where its parent does, and does not dequeue it.
+    splits
+        A discipline that can split joined packets does.
     change
         Changes the text of the job.
 
@@ -85,6 +89,7 @@ def tapped_log(
         If the job fails, or records found no room.
     """
     setting = setting_of(plan, qdisc=below_tap(words))
+    switches = (("headers=1", headers), ("peeks=1", peeks), ("splits=0", not splits))
     options = Options(
         ping_interval_s=0,
         burst=BURST if joins else ONE_PACKET,
@@ -92,11 +97,15 @@ def tapped_log(
         module=MODULE,
         records=RECORDS,
         children=tuple(tap.children),
-        parameters=tuple(name for name, is_set in (("headers=1", headers), ("peeks=1", peeks)) if is_set),
+        parameters=tuple(name for name, is_set in switches if is_set),
     )
     modules = {MODULE: tap.program, **tap.children, **tap.further}
     files = {f"job/{name}.ko": archive.file(program) for name, program in modules.items()}
-    told = boot(image, change(_loading(script(setting, options), tap.further)), seed=plan.seed, files=files)
+    text = script(setting, options)
+    job = with_options(change(_loading(text, tap.further)))
+    if PROGRAM in job:
+        files[f"job/{PROGRAM}"] = archive.file(options_program(), executable=True)
+    told = boot(image, job, seed=plan.seed, files=files)
     return log_of(PeerRun(setting, told.lines, {}, 0))
 
 

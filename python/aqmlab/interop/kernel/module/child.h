@@ -22,6 +22,7 @@ struct tap_private {
 	bool logs;	/* the tap logs the calls of this child */
 	bool is_cake;
 	bool is_codel;
+	bool splits;	/* the child splits joined packets */
 	bool has_jiffies;	/* the child reads jiffies */
 	bool is_notified;	/* of an empty child, in this call */
 	u32 arrived;	/* packets since the reset */

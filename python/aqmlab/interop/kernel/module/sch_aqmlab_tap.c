@@ -62,6 +62,10 @@ static bool aqmlab_peeks;
 module_param_named(peeks, aqmlab_peeks, bool, 0444);
 MODULE_PARM_DESC(peeks, "peek at the child's packet where the parent peeks");
 
+static bool aqmlab_splits = true;
+module_param_named(splits, aqmlab_splits, bool, 0444);
+MODULE_PARM_DESC(splits, "a child that can split joined packets does (cake always; dualpi2 with split_gso)");
+
 static_assert(sizeof(struct aqmlab_tap_record) == sizeof(struct aqmlab_record));
 static_assert(offsetof(struct aqmlab_tap_record, sequence) ==
 	      offsetof(struct aqmlab_record, sequence));
@@ -350,6 +354,8 @@ static void tap_start(struct Qdisc *sch)
 	private->logs = aqmlab_log && private->child != &noop_qdisc;
 	private->is_codel = !strcmp(private->child->ops->id, "codel");
 	private->is_cake = !strcmp(private->child->ops->id, "cake");
+	private->splits = private->is_cake ||
+		(aqmlab_splits && !strcmp(private->child->ops->id, "dualpi2"));
 	private->has_jiffies = !strcmp(private->child->ops->id, "sfb");
 	if (!private->logs)
 		return;
@@ -380,7 +386,7 @@ static int tap_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **
 {
 	struct tap_private *private = qdisc_priv(sch);
 	const struct skb_shared_info *shared = skb_shinfo(skb);
-	bool is_split = private->is_cake && shared->gso_size;
+	bool is_split = private->splits && shared->gso_size;
 	u32 bytes = qdisc_pkt_len(skb), at;
 	union tap_entry entry = { };
 	struct tap_call *call;
