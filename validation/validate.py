@@ -60,6 +60,7 @@ import replay_faults  # noqa: E402
 import replay_kernel  # noqa: E402
 import replay_modules  # noqa: E402
 import reproduce_claims  # noqa: E402
+import who_passes  # noqa: E402
 from equivalence import compare, markdown  # noqa: E402
 from goldens import events as golden_events  # noqa: E402
 from make_disciplines import main as make_disciplines  # noqa: E402
@@ -478,6 +479,11 @@ def bpf() -> Section:
     return Section("bpf", replay_bpf.TITLE, *replay_bpf.report())
 
 
+def peers() -> Section:
+    """Implementations of others and the test vectors, from the last run of each."""
+    return Section("who-passes", who_passes.TITLE, *who_passes.report())
+
+
 def rfc7928() -> Section:
     """RFC 7928's suite over eight disciplines, and how long it takes."""
     return Section("rfc7928", characterize_disciplines.TITLE, *characterize_disciplines.report())
@@ -494,6 +500,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "crosscheck": crosscheck,
     "crosscheck-ns3": ns3,
     "crosscheck-exports": exports,
+    "who-passes": peers,
     "open-loop": averaged,
     "chain": chain,
     "averaged-chain": averaged_chain,
