@@ -10,19 +10,19 @@ Differs = Callable[[Case], Difference | None]
 
 
 def reduce(case: Case, difference: Difference, differs: Differs) -> tuple[Case, Difference]:
-    """Remove events from a case while a difference of the same kind stays; return the case up to it.
+    """Remove events from a case while a difference of the same kind at the same time stays; return the case up to it.
 
     The core decides each shorter case again. Parts of events are removed, from halves to single ones, and packets with
     the event at which they leave, until nothing more can be (delta debugging: A. Zeller, R. Hildebrandt, 2002).
     """
-    kind = difference.kind()
+    kind, time = difference.kind(), case.events[difference.place]["t_ns"]
 
     def shorter(events: Sequence[Event]) -> tuple[Case, Difference] | None:
         if not events:
             return None
         decided = case.with_events(events)
         found = differs(decided)
-        if found is None or found.kind() != kind:
+        if found is None or found.kind() != kind or decided.events[found.place]["t_ns"] != time:
             return None
         return decided.with_events(decided.events[: found.place + 1]), found
 

@@ -164,7 +164,7 @@ class Difference:
     def kind(self) -> tuple[bool, ...]:
         """Return what is different: the packet, the dropped or the marked ones."""
         if self.got is None:
-            return (False,)
+            return bool(self.expected.dropped), bool(self.expected.marked)
         pairs = [(getattr(self.expected, name), getattr(self.got, name)) for name in ("packet", "dropped", "marked")]
         sizes = (len(self.expected.dropped) > len(self.got.dropped), len(self.got.dropped) > len(self.expected.dropped))
         return (*(a != b for a, b in pairs), *sizes)
