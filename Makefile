@@ -48,7 +48,7 @@ ABI := $(shell sed -n 's/^\#define AQMLAB_ABI //p' include/aqmlab.h)
 SONAME := $(if $(filter Linux,$(shell uname)),-C link-arg=-Wl$(comma)-soname$(comma)libaqmlab.so.$(ABI))
 INSTALLED = $(DESTDIR)$(PREFIX)
 
-c: ## libaqmlab.a and libaqmlab.so, for C (1 min)
+c: ## libaqmlab.a and libaqmlab.so, for C
 	cargo rustc --release --package aqmlab-c --lib --crate-type staticlib,cdylib --locked --quiet -- $(SONAME)
 
 install-c: c ## the C library, its header and its file for pkg-config in PREFIX (/usr/local)
