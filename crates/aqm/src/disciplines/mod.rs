@@ -45,6 +45,7 @@ macro_rules! disciplines {
         /// Any non-RED discipline, dispatched statically.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "a queue is allocated once, in a box")]
         pub enum NonRed<P> {
             $($(#[$doc])* #[cfg($condition)] $name($module::$name<P>),)*
         }
