@@ -125,7 +125,7 @@ ENGINES: tuple[str, ...]
 class ControlledRuns:
     """Runs of a scenario, one for each seed, that go on together; a queue's settings change between intervals."""
 
-    COLUMNS: ClassVar[tuple[str, ...]]
+    COLUMNS: ClassVar[list[str]]
 
     def __new__(cls, scenario: Scenario, link: str, keys: Sequence[str], seeds: Sequence[int]) -> Self: ...
     def rate_bps(self) -> float:

@@ -37,7 +37,7 @@ def import_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of an ns-2 study, a configuration, a capture or a trace. Python: aqmlab.import_scenario."""
+    """Make a scenario of an ns-2 study, configuration, capture or trace. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
     from aqmlab.results.outputs import save_output
 
