@@ -151,7 +151,7 @@ def test_a_small_agent_learns_a_curve():
     assert np.array_equal(best, example["train"](generations=6)), "deterministic"
     fresh = [example["returns"](np.array([example["START"], best]), seed) for seed in range(101, 106)]
     gains = [after - before for before, after in fresh]
-    assert min(gains) > 0, gains
+    assert min(gains) > 0.2, gains
 
 
 @pytest.mark.parametrize(
