@@ -2,7 +2,7 @@
 
     python validation/who_passes.py [NAME ...] --vectors vectors --adapters FOLDER
 
-runs the vectors through the implementations of ``peers/peers.toml`` (default: all whose adapters there are) and keeps
+runs the vectors through the implementations of ``peers/peers.toml`` (default: all that have adapters here) and keeps
 the outcomes in ``peers/outcomes.json``; `report` is the page ``docs/validation/who-passes.md``. Adapters for packages
 of Debian and PyPI are built from ``peers``; the others are programs in the folder of ``--adapters``
 (``peers/README.md``).
@@ -54,8 +54,8 @@ class Finding:
     """The reason why some cases fail: their names as patterns, ``FILE: CASE`` or ``CASE``.
 
     ``show`` is part of the name of the case whose smallest vector the page has (default: that with the fewest events);
-    ``corrected`` an adapter of a copy in which only this is corrected. ``reduced`` is an adapter of a copy without another
-    cause, towards which a reduction would go.
+    ``corrected`` an adapter of a copy in which only this is corrected. ``reduced`` is an adapter of a copy without
+    another cause, towards which a reduction would go.
     """
 
     kind: str
@@ -189,8 +189,8 @@ def test(implementation: Implementation, command: Sequence[str], vectors: Path, 
                 continue
             found = run(command, case, settings)
             others = (one.reduced for one in implementation.findings if one.explains(name, case.name) and one.reduced)
-            other = commands(next(others, "")) or command
-            cases[case.name] = "" if found is None else failure(case, settings, other, found)
+            reducing = commands(next(others, "")) or command
+            cases[case.name] = "" if found is None else failure(case, settings, reducing, found)
     outcome = Outcome(datetime.now(UTC).date().isoformat(), files)
     corrected = {}
     for finding in implementation.findings:
@@ -397,7 +397,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{name}: no adapter here, the last outcome stays")
                 continue
             try:
-                outcomes[name] = test(known[name], command, options.vectors, commands)
+                earlier = outcomes[name].corrected if name in outcomes else {}
+                outcome = test(known[name], command, options.vectors, commands)
+                # A copy that is not here keeps its last result.
+                outcomes[name] = replace(outcome, corrected={**earlier, **outcome.corrected})
             except (InputError, OSError, subprocess.SubprocessError) as error:
                 print(f"who_passes: {name}: {error}", file=sys.stderr)
                 return 2
