@@ -306,22 +306,26 @@ def page(systems: dict[str, Found]) -> str:
         times = [_time(found, index) for index in range(1 + len(COMMANDS))]
         tag = found.wheel.removesuffix(".whl").rpartition("-")[2]
         lines.append(f"| {found.title} | {f'`{tag}`' if tag else ''} | {' | '.join(times)} |")
-    missing = [f"* {found.title}: {found.reason}." for found in systems.values() if found.reason]
+    lost = {system.title: "not tried yet" for name, system in SYSTEMS.items() if name not in systems}
+    lost |= {found.title: found.reason for found in systems.values() if found.reason}
+    missing = [f"* {title}: {reason}." for title, reason in lost.items()]
     if missing:
         lines += ["", "Not run:", "", *missing]
-    lines += [
-        "",
-        "## Result files",
-        "",
-        "Tables (Parquet) and summaries of the same commands, as a digest over all files:",
-        "",
-    ]
-    lines += ["| command | " + " | ".join(found.title for found in ran) + " |", "|---" * (1 + len(ran)) + "|"]
-    lines += [f"| `{line}` | {' | '.join(found.digests.get(line, '') for found in ran)} |" for line in SAME]
     whole = [found for found in ran if found.digests]
-    same = all(len({found.digests[line] for found in whole}) == 1 for line in SAME)
-    names = ", ".join(found.title for found in whole)
-    lines += ["", f"The files are the same bytes on {names}." if same else f"**The files differ** among {names}.", ""]
+    if len(whole) > 1:
+        lines += [
+            "",
+            "## Result files",
+            "",
+            "Digests over tables (Parquet) and summaries of the same commands:",
+            "",
+        ]
+        lines += ["| command | " + " | ".join(found.title for found in whole) + " |", "|---" * (1 + len(whole)) + "|"]
+        lines += [f"| `{line}` | {' | '.join(found.digests[line] for found in whole)} |" for line in SAME]
+        same = all(len({found.digests[line] for found in whole}) == 1 for line in SAME)
+        names = ", ".join(found.title for found in whole)
+        lines += ["", f"The files are the same bytes on {names}." if same else f"**The files differ** among {names}."]
+    lines += [""]
     for found in ran:
         lines += [f"## {found.title}", "", f"{found.about}.", ""]
         for step in found.steps:

@@ -337,8 +337,11 @@ fn values_that_linux_does_not_have_are_warned_of() {
     assert_eq!(errors[0].message, "0.0000001s is less than tc's unit, a microsecond");
 }
 
+/// A preset's name, settings, and the warning about them.
+type Case<'a> = (&'a str, Vec<(&'static str, Value)>, &'a str);
+
 /// Compare the warnings of settings with the one expected.
-fn compare_warnings(cases: &[(&str, Vec<(&'static str, Value)>, &str)]) {
+fn compare_warnings(cases: &[Case<'_>]) {
     for (name, set, warning) in cases {
         let preset = PRESETS.iter().find(|p| p.name == *name).expect("a preset");
         let resolved = resolve(preset, set).unwrap_or_else(|| panic!("{name}: {set:?}"));
