@@ -81,6 +81,9 @@ impl ParameterReader<'_> {
     }
 }
 
+/// The largest relative error of a value that was written with few digits.
+const TOLERANCE: f64 = 1e-5;
+
 /// Return whether two values are the same but for their last digits, or for a unit that may be left out.
 fn is_equal(one: &Value, other: &Value) -> bool {
     let number = |value: &Value| match value {
@@ -91,7 +94,7 @@ fn is_equal(one: &Value, other: &Value) -> bool {
     let is_size = |value: &Value| matches!(value, Value::Bytes(_));
     match (number(one), number(other)) {
         (Some(a), Some(b)) if is_size(one) == is_size(other) || !matches!(one, Value::Packets(_)) => {
-            (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+            (a - b).abs() <= TOLERANCE * a.abs().max(b.abs())
         }
         _ => one == other,
     }
