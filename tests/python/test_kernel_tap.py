@@ -119,7 +119,7 @@ class TestCoDelsSettings:
     def test_an_interval_of_one_tick_more_is_found_with_both_states(self):
         from replayed.codel import INTERVAL, settings_of
 
-        changed = case("codel", interval=f'"{977.5 * 1.024e-6:.9f}s"')
+        changed = case("codel", interval='"1001us"')
         found = replay_decisions(changed, settings_of(INTERVAL, 1)(recorded("codel"))).difference
         assert found.what == "state"
         for state in (found.logged, found.replayed):
