@@ -137,7 +137,7 @@ fn values_that_linux_rounds_are_named() {
                 let Some((_, used)) = used else { continue };
                 let is_near = match (given, used) {
                     (Value::Number(a), Value::Number(b)) | (Value::Seconds(a), Value::Seconds(b)) => {
-                        (a - b).abs() <= 1e-5 * a
+                        (a - b).abs() <= 1e-5 * a.abs()
                     }
                     _ => given == used,
                 };
