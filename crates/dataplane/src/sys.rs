@@ -100,9 +100,10 @@ pub fn be_idle() -> io::Result<()> {
 
 #[expect(unsafe_code, reason = "no safe wrapper")]
 fn be(class: c_int, priority: u8) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: c_int::from(priority) };
-    // SAFETY: the call reads `parameters` only, which lives through it.
-    checked(unsafe { libc::sched_setscheduler(0, class, &raw const parameters) }.into())
+    let (this, class, priority) = (0 as c_long, c_long::from(class), c_int::from(priority));
+    // The kernel's structure of parameters has one number. The function of musl always fails.
+    // SAFETY: the call reads `priority` only, which lives through it.
+    checked(unsafe { libc::syscall(libc::SYS_sched_setscheduler, this, class, &raw const priority) })
 }
 
 /// Change user and group of the calling thread only, and drop its supplementary groups. The functions of the C library
