@@ -86,7 +86,7 @@ class Step:
 
 @dataclass
 class Found:
-    """What a system showed: steps, digests of result files, versions; or the reason why it could not be had."""
+    """Results of a system: steps, digests of result files, versions; or the reason why it could not be had."""
 
     title: str
     reason: str = ""

@@ -162,7 +162,7 @@ class Difference:
     got: Answer | None
 
     def kind(self) -> tuple[bool, ...]:
-        """Return what is different: the packet, the dropped or the marked ones."""
+        """Return the kind of a difference: the packet, the dropped or the marked ones."""
         if self.got is None:
             return bool(self.expected.dropped), bool(self.expected.marked)
         pairs = [(getattr(self.expected, name), getattr(self.got, name)) for name in ("packet", "dropped", "marked")]

@@ -1,4 +1,4 @@
-"""Other implementations of AQMs and the test vectors: who passes, and the smallest vector of each failure.
+"""Run the test vectors in other implementations of AQMs, and find the smallest vector of each failure.
 
     python validation/who_passes.py [NAME ...] --vectors vectors --adapters FOLDER
 
@@ -29,7 +29,7 @@ from aqmlab.errors import InputError
 from peer_reduction import differing, reduce
 from peer_vectors import Case, Difference, Event, read, run
 
-TITLE = "Test vectors and other implementations: who passes"
+TITLE = "Test vectors in other implementations"
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "validation" / "peers"
 OUTCOMES = PEERS / "outcomes.json"
@@ -338,7 +338,7 @@ def report() -> tuple[str, bool]:
     outcomes, known = read_outcomes(), implementations()
     files = sorted({file for outcome in outcomes.values() for file in outcome.cases})
     tested = [one for one in known.values() if one.key in outcomes]
-    lines = [(PEERS / "page.md").read_text().strip(), "", "## Who passes", ""]
+    lines = [(PEERS / "page.md").read_text().strip(), "", "## Results", ""]
     lines += [f"| implementation | {' | '.join(files)} |", "|---" * (len(files) + 1) + "|"]
     for one in tested:
         cells = [cell(outcomes[one.key].cases[file]) if file in outcomes[one.key].cases else "" for file in files]

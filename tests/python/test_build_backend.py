@@ -1,4 +1,4 @@
-"""`pip install .` includes the simulator for browsers where it can be compiled, and says what is missing elsewhere."""
+"""`pip install .` includes the simulator for browsers where it can be compiled, and names the missing program elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch) -> list[str]:
-    """Let the simulator be in a folder without sources; return what is compiled."""
+    """Let the simulator be in a folder without sources; return the names of compiled files."""
     done: list[str] = []
 
     def compile_simulator() -> None:

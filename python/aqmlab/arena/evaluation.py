@@ -73,7 +73,7 @@ def evaluate(
     Parameters
     ----------
     policy
-        What `aqmlab.arena.policies.read_policy` reads, or a policy.
+        A source that `aqmlab.arena.policies.read_policy` reads, or a policy.
     scenarios
         Names of hold-out scenarios; default: all.
     seeds

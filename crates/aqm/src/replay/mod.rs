@@ -87,7 +87,7 @@ impl Replay {
         &self.queue
     }
 
-    /// Return what the last call of the queue did.
+    /// Return the effects of the last call of the queue.
     fn decision(&self, departed: Option<u32>) -> Decision {
         let mut decision = Decision { departed, drawn: self.draws.drawn, ..Decision::default() };
         for event in self.queue.events() {
