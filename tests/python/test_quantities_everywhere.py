@@ -33,7 +33,7 @@ FILE = str(Path(__file__).parents[1] / "data/everywhere.toml")
 """A scenario with all quantities: endless and sized TCP flows, calls, pages, videos, RED, outages; losses: `SHORT`."""
 SHORT = {"run.duration": "14s", "run.warmup": "1s", "dumbbell.bottleneck.loss": "0.0001"}
 COMMANDS = {
-    "run": [FILE, "--seeds", "2"],
+    "run": [FILE, "--seeds", "2", "--details"],
     "compare": [FILE, "--aqm", "red,codel", "--queue", "main", "--seeds", "3", "--details"],
     "sweep": [FILE, "--grid", "flow.bulk.count=2,5", "--seeds", "2"],
 }
