@@ -138,7 +138,7 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Return the version of the library, such as "0.1.0".
+// Return the version of the library, such as "0.2.0".
 const char *aqmlab_version(void);
 
 // Return AQMLAB_ABI of the library. A program compares it with that of its header.

@@ -275,7 +275,7 @@ unsafe fn read<'a, T>(queue: *const Queue, default: T, value: impl FnOnce(&'a Qu
     found
 }
 
-/// Return the version of the library, such as "0.1.0".
+/// Return the version of the library, such as "0.2.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn aqmlab_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
