@@ -128,6 +128,7 @@ impl<P: Copy + Default> Qdisc<P> for Discipline<P> {
     fn take_settings(&mut self, settings: &Resolved) -> bool {
         match self {
             Self::DropTail(q) => <DropTail<P> as Qdisc<P>>::take_settings(&mut **q, settings),
+            #[cfg(feature = "red")]
             Self::Red(q) => q.take_settings(settings),
             Self::NonRed(q) => q.take_settings(settings),
         }

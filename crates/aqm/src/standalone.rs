@@ -195,6 +195,7 @@ impl StandaloneQueue {
     /// Return the average of each class in packets; empty for disciplines other than RED and its descendants.
     pub fn averages(&self) -> Vec<f64> {
         match &self.discipline {
+            #[cfg(feature = "red")]
             Discipline::Red(red) => (0..red.classes()).map(|class| red.average_of(class)).collect(),
             _ => Vec::new(),
         }

@@ -133,7 +133,9 @@ impl Parts {
     /// Return the keys of the settings that [`Qdisc::take_settings`] takes over.
     pub fn changing_keys(&self) -> &'static [&'static str] {
         match self {
+            #[cfg(feature = "codel")]
             Self::CoDel(_) => codel::CHANGING,
+            #[cfg(feature = "pie")]
             Self::Pie(_) => pie::CHANGING,
             _ => &[],
         }

@@ -143,10 +143,11 @@ impl Resolved {
     }
 
     /// The parameters of a non-RED discipline.
+    #[cfg(any(feature = "codel", feature = "pie"))]
     pub(crate) fn non_red(&self) -> Option<&Parts> {
         match &self.kind {
             ResolvedKind::NonRed(parts) => Some(parts),
-            ResolvedKind::DropTail { .. } | ResolvedKind::Red(_) => None,
+            _ => None,
         }
     }
 
@@ -154,12 +155,13 @@ impl Resolved {
     /// without adaptation those of the curve. Empty if it can change none.
     pub fn changing_keys(&self) -> Vec<&'static str> {
         match &self.kind {
+            #[cfg(feature = "red")]
             ResolvedKind::Red(parts) if parts.class_states.len() == 1 && parts.adaptation.is_none() => {
                 let of_curve = PartKind::find("curve").map(|kind| kind.parameters()).unwrap_or_default();
                 ["min_th", "max_th", "max_p"].into_iter().chain(of_curve.iter().map(|p| p.key)).collect()
             }
             ResolvedKind::NonRed(parts) => parts.changing_keys().to_vec(),
-            ResolvedKind::DropTail { .. } | ResolvedKind::Red(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
