@@ -167,7 +167,7 @@ def obstacle(needs: Mapping[str, Sequence[Any]], case: Case, settings: Mapping[s
 def failure(case: Case, settings: Mapping[str, float | str], command: Sequence[str], found: Difference) -> Failure:
     """Reduce a failed case."""
     small, smallest = reduce(case, found, differing(command, settings))
-    answers = [str(one) if one is not None else "no answer: it broke down" for one in (found.got, smallest.got)]
+    answers = [str(one) if one is not None else "none: the program ended" for one in (found.got, smallest.got)]
     first = (found.place, str(found.expected), answers[0], case.rate_bps, case.settings)
     return Failure(*first, small.events, str(smallest.expected), answers[1])
 
@@ -345,7 +345,7 @@ def report() -> tuple[str, bool]:
         lines.append(f"| [{one.name}](#{anchor(one.name)}) | {' | '.join(cells)} |")
     lines += [
         "",
-        "## Failures by kind",
+        "## Failing cases by kind",
         "",
         f"| implementation | {' | '.join(KINDS)} |",
         "|---" * (len(KINDS) + 1) + "|",

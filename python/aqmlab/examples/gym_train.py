@@ -1,6 +1,6 @@
 """Train a drop curve of four points by CMA-ES, and write it as the file of a policy.
 
-    pip install aqmlab[gym]
+    pip install ".[gym]"
     python gym_train.py policy.toml
     aqmlab arena evaluate policy.toml
 
