@@ -21,7 +21,7 @@ EXACT = ("decision", "id", "dropped", "marked", "reasons", "not_before_ns")
 
 
 class UnsupportedError(Exception):
-    """Raise an error of this name in `__init__` for a case whose settings or fields of packets you lack, with the reason."""
+    """Raise an error of this name in `__init__` for a case whose settings or fields you lack; its text is why."""
 
 
 class Draws:

@@ -1,4 +1,4 @@
-"""`pip install .` includes the simulator for browsers where it can be compiled, and names the missing program elsewhere."""
+"""`pip install .` includes the simulator for browsers if it can be compiled, and else names the missing program."""
 
 from __future__ import annotations
 
