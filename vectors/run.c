@@ -114,6 +114,8 @@ int main(int count, char **files)
         int cases = 0, failures = 0;
         for (uint64_t rate = 0; fgets(line, sizeof line, file);) {
             if (*value(line, "format")) {
+                if (number(line, "format") != 1)
+                    return fprintf(stderr, "%s: another format (allowed: 1)\n", files[i]), 2;
                 rate = number(line, "rate_bps");
             } else if (!strncmp(value(line, "op"), "\"new\"", 5)) {
                 aqmlab_queue_free(queue), cases++, text(line, "case", name);
@@ -125,6 +127,8 @@ int main(int count, char **files)
             }
         }
         aqmlab_queue_free(queue), fclose(file);
+        if (!cases)
+            return fprintf(stderr, "%s: has no case\n", files[i]), 2;
         printf("%s: %d of %d cases pass\n", files[i], cases - failures, cases), failed += failures;
     }
     return failed > 0;

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+ANSWERS = {"enqueue": ("decision", "dropped"), "dequeue": ("id",)}
+"""Keys of which an answer to each kind of event must have one."""
 EXACT = ("decision", "id", "dropped", "marked", "reasons", "not_before_ns")
 
 
@@ -60,10 +62,16 @@ class Queue(Protocol):
 
 def cases(path: Path) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], int]]:
     """Return each case of a file with its events and the rate of the link in bit/s."""
-    header, *lines = map(json.loads, path.read_text("ascii").splitlines())
-    if header["format"] != 1:
-        raise SystemExit(f"{path}: format {header['format']} (allowed: 1)")
+    try:
+        header, *lines = map(json.loads, path.read_text("ascii").splitlines())
+    except ValueError as error:
+        raise SystemExit(f"{path}: is no file of vectors: {error}") from None
+    if header.get("format") != 1:
+        raise SystemExit(f"{path}: format {header.get('format')} (allowed: 1)")
     starts = [i for i, line in enumerate(lines) if line["op"] == "new"]
+    names = {lines[start]["case"] for start in starts}
+    if starts[:1] != [0] or len(names) < len(starts):
+        raise SystemExit(f"{path}: events before the first case, no case, or two cases of one name")
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         text = lines[start]["settings"]
         case = lines[start] | {"settings": tomllib.loads(text), "text": text, "line": start + 2}
@@ -78,8 +86,10 @@ def differences(event: dict[str, Any], answer: dict[str, Any], drawn: int | None
     if drawn is not None and drawn != len(event["random"]):
         yield f"random: {len(event['random'])} numbers expected, not {drawn}"
     for key, value in answer.get("state", {}).items():
-        expected = event["state"][key]
-        if expected is not None and not math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-12):
+        expected = event["state"].get(key, "no such key")
+        if isinstance(expected, str):
+            yield f"state: {key}: {expected}"
+        elif expected is not None and not math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-12):
             yield f"{key}: {expected} expected, not {value}"
 
 
@@ -90,7 +100,16 @@ def run_case(kind: type[Queue], case: dict[str, Any], events: list[dict[str, Any
     for line, event in enumerate(events, case["line"] + 1):
         draws.numbers, draws.drawn = event["random"], 0
         is_arrival = event["op"] == "enqueue"
-        answer = queue.enqueue(event["t_ns"], event) if is_arrival else queue.dequeue(event["t_ns"])
+        try:
+            answer = queue.enqueue(event["t_ns"], event) if is_arrival else queue.dequeue(event["t_ns"])
+        except Exception as error:
+            if type(error).__name__ == UnsupportedError.__name__:
+                raise
+            return f"line {line}, {event['op']} at {event['t_ns']} ns: {type(error).__name__}: {error}"
+        needed = ANSWERS[event["op"]]
+        if not isinstance(answer, dict) or not answer.keys() & needed or answer.keys() - {*EXACT, "state"}:
+            allowed = f"a dict with {' or '.join(needed)}, and others of {', '.join(EXACT)}, state"
+            return f"line {line}, {event['op']} at {event['t_ns']} ns: {allowed} expected, not {answer!r}"
         if found := list(differences(event, answer, draws.drawn if getattr(queue, "counts_draws", True) else None)):
             return f"line {line}, {event['op']} at {event['t_ns']} ns: " + "; ".join(found)
     return None
@@ -104,9 +123,8 @@ def run_file(kind: type[Queue], path: Path) -> dict[str, str | None]:
             results[case["case"]] = run_case(kind, case, events, rate_bps)
         except Exception as error:
             # As a program this file is the module `__main__`: an import of `run` has a class of its own.
-            if type(error).__name__ != UnsupportedError.__name__:
-                raise
-            results[case["case"]] = f"skipped: {error}"
+            is_skipped = type(error).__name__ == UnsupportedError.__name__
+            results[case["case"]] = f"skipped: {error}" if is_skipped else f"{type(error).__name__}: {error}"
     return results
 
 

@@ -10,7 +10,7 @@ from aqmlab import _core
 from aqmlab.arena.actions import Curve
 from aqmlab.arena.evaluation import evaluate
 from aqmlab.arena.holdout import HELD_OUT_FROM, HOLD_OUT
-from aqmlab.arena.policies import policy_text, read_policy
+from aqmlab.arena.policies import Policy, applied, policy_text, read_policy
 from aqmlab.errors import InputError
 from aqmlab.scenario.file import Scenario
 
@@ -93,7 +93,8 @@ def test_averages_in_ms_scale_with_the_link(policy):
     [
         ("max_p = 0.1", "the discipline is missing"),
         ('aqm = "red"\npoints = [[0, 0], [1, 1]]\npoints_ms = [[0, 0], [1, 1]]', "both points and points_ms"),
-        ('aqm = "red"\npoints_ms = [1, 2]', "pairs of delay in ms and probability"),
+        ('aqm = "red"\npoints_ms = [[1, 0], [2, 1]]', 'without curve = "points"'),
+        ('aqm = "red"\ncurve = "points"\npoints_ms = [1, 2]', "pairs of delay in ms and probability"),
         ("aqm = ", "policy.toml:1"),
     ],
 )
@@ -116,6 +117,28 @@ def test_a_bad_file_is_an_error(tmp_path, text, message):
 def test_a_bad_name_is_an_error(text, message):
     with pytest.raises(InputError, match=message):
         read_policy(text)
+
+
+def test_policies_of_files_with_equal_names_differ(tmp_path):
+    for folder, aqm in (("a", "codel"), ("b", "pie")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "json.py").write_text(f'table = {{"aqm": "{aqm}"}}')
+    found = [read_policy(f"{tmp_path / folder / 'json.py'}:table").settings["aqm"] for folder in ("a", "b")]
+    assert found == ["codel", "pie"]
+
+
+@pytest.mark.parametrize("code", ["1 / 0", "raise SystemExit(0)", "return 'x'"])
+def test_errors_of_a_policy_name_it(tmp_path, code):
+    path = tmp_path / "mine.py"
+    path.write_text(f"def decide(counts):\n    {code}\n")
+    with pytest.raises(InputError, match="decide: "):
+        evaluate(f"{path}:decide", scenarios=["lte"], seeds=2, progress=False)
+
+
+def test_a_policy_of_a_shared_queue_is_an_error():
+    policy = Policy("mine", {"aqm": "codel"})
+    with pytest.raises(InputError, match=r"queue\.core also sets the queues of"):
+        applied(policy, Scenario.load("example:parking-lot"), "r2->r3")
 
 
 def test_unknown_scenarios_and_too_few_seeds_are_errors(policy):

@@ -172,6 +172,13 @@ def test_errors_are_one_line(named, message):
     assert "\n" not in str(raised.value)
 
 
+def stepped(env, action, times=1):
+    """Reset an environment and take the same action at each step."""
+    env.reset(seed=1)
+    for _ in range(times):
+        env.step(action)
+
+
 def test_bad_arguments():
     for make in (
         lambda: Curve((5.0,)),
@@ -184,6 +191,18 @@ def test_bad_arguments():
         lambda: Reward(delay_weight=-1),
         lambda: QueueVectorEnv(0),
         lambda: QueueEnv().step([0.1]),
+        lambda: QueueEnv(action=5),
+        lambda: QueueEnv(action=Probability),
+        lambda: QueueEnv(action=Parameters("red", {"max_p": (0.0, 2.0)})),
+        lambda: QueueEnv("example:parking-lot"),
+        lambda: Curve((float("nan"), 5.0)),
+        lambda: QueueVectorEnv(2, threads=-1),
+        lambda: QueueVectorEnv(2).reset(seed=[-1, 1]),
+        lambda: stepped(QueueEnv(), []),
+        lambda: stepped(QueueEnv(), [0.0, 0.9]),
+        lambda: stepped(QueueEnv(), [float("nan")]),
+        lambda: stepped(QueueVectorEnv(2, action="curve"), np.full((1, 8), 0.1)),
+        lambda: stepped(QueueEnv(interval_s=20.0), [0.0], times=3),
     ):
         with pytest.raises(InputError):
             make()

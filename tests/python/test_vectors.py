@@ -252,3 +252,33 @@ def test_runner_prints_failures_and_exits(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "0 of 5 cases pass" in done.stdout
     assert "decision: drop expected, not enqueue" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("answer", "passes"),
+    [
+        ({}, False),
+        (None, False),
+        ({"decision": "drop", "decison": "drop"}, False),
+        ({"decision": "drop", "state": {"avrage": 1.0}}, False),
+        ({"decision": "drop", "state": {"packets": 0}}, True),
+    ],
+)
+def test_runner_finds_answers_that_compare_nothing(answer: Any, passes: bool) -> None:
+    class Fixed:
+        def __init__(self, case: dict[str, Any], rate_bps: int, draws: Any) -> None:
+            pass
+
+        def enqueue(self, t_ns: int, packet: dict[str, Any]) -> Any:
+            return answer
+
+    event = {"op": "enqueue", "t_ns": 0, "random": [], "decision": "drop", "state": {"packets": 0}}
+    assert (run.run_case(Fixed, {"line": 1}, [event], 1) is None) == passes
+
+
+@pytest.mark.parametrize("text", ["", "x", '{"format":2}', '{"format":1}', '{"format":1}\n{"op":"enqueue"}'])
+def test_runner_rejects_files_without_cases(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text)
+    with pytest.raises(SystemExit, match=r"bad\.jsonl"):
+        list(run.cases(path))

@@ -224,7 +224,10 @@ unsafe fn call(
             if random.numbers.is_null() {
                 return Err(Failure::argument("random.numbers: null pointer, although count is not 0"));
             }
-            // SAFETY: not null, and the caller promises its length.
+            if random.count > isize::MAX as usize / size_of::<u64>() {
+                return Err(Failure::argument("random.count: more numbers than memory has room for"));
+            }
+            // SAFETY: not null, of a size that memory can have, and the caller promises its length.
             source.numbers = unsafe { std::slice::from_raw_parts(random.numbers, random.count) };
         }
         queue.is_broken = true;

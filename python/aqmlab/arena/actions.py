@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, one_line, unknown
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import discipline
 from aqmlab.scenario.toml_text import Value
@@ -125,7 +125,7 @@ class Curve:
         if self.unit not in ("packets", "ms"):
             raise InputError(unknown("unit", str(self.unit), ["packets", "ms"]))
         pairs = zip(self.averages, self.averages[1:], strict=False)
-        if len(self.averages) < 2 or self.averages[0] < 0 or any(a >= b for a, b in pairs):
+        if len(self.averages) < 2 or self.averages[0] < 0 or not all(a < b for a, b in pairs):
             raise InputError(f"averages: {list(self.averages)} (allowed: at least two, none negative, increasing)")
 
     @property
@@ -229,6 +229,9 @@ ACTIONS: Mapping[str, Any] = {"probability": Probability, "curve": Curve}
 def action_of(action: str | Action) -> Action:
     """Return the action of this name, or the action itself."""
     if not isinstance(action, str):
+        if isinstance(action, type) or not hasattr(action, "on"):
+            allowed = f"{', '.join(ACTIONS)}, or an object of aqmlab.gym"
+            raise InputError(f"action: {one_line(repr(action))} (allowed: {allowed})")
         return action
     if action not in ACTIONS:
         raise InputError(unknown("action", action, list(ACTIONS)))

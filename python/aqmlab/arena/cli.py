@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Group, Json, Workers, app, command
-from aqmlab.cli.output import print_json, print_rows, print_wrapped, say
+from aqmlab.cli.output import print_json, print_rows, print_wrapped, say, warn
 
 if TYPE_CHECKING:
     from aqmlab.arena.evaluation import Evaluated
@@ -56,6 +56,8 @@ def evaluate(
     from aqmlab.arena.evaluation import evaluate as work
 
     found = work(policy, scenarios=scenario or (), seeds=seeds, workers=workers)
+    for line in found.warnings:
+        warn(line)
     if as_json:
         print_json(_data(found))
         return
@@ -80,7 +82,10 @@ def apply(
 
     plan = Scenario.load(file)
     name = link or bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links])
-    save_output(out, applied(read_policy(policy), plan, name).normalized)
+    found = applied(read_policy(policy), plan, name)
+    for problem in found.warnings:
+        warn(str(problem))
+    save_output(out, found.normalized)
     if as_json:
         print_json({"scenario": str(out), "link": name})
         return

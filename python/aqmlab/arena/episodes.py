@@ -86,14 +86,33 @@ def controlled(
     links = plan.links
     name = bottleneck_of([one.name for one in links], [one.aqm for one in links]) if link is None else link
     own = action_of(action)
-    queue = plan.link(name).queue
+    queue = own_queue(plan, name)
     # The discipline first: a curve over ms scales with its mean packet.
     plan = exchange(plan, [queue], "action", {"aqm": own.table(own.low)["aqm"]}, [])
     own = own.on(plan, name)
+    exchange(plan, [queue], "action", own.table(own.high), [])  # raises if a range is too wide
     plan = exchange(plan, [queue], "action", own.table(own.low), [])
     found = Controlled(plan, name, own, float(interval_s))
     Episodes(found, [1])  # raises if the queue cannot take the action
     return found
+
+
+def own_queue(plan: Scenario, link: str) -> str:
+    """Return the name of the queue before a link.
+
+    Raises
+    ------
+    InputError
+        If other links have the same ``[queue.NAME]`` table, so that setting it would set their queues too.
+    """
+    queue = plan.link(link).queue
+    others = [one.name for one in plan.links if one.queue == queue and one.name != link]
+    if others:
+        raise InputError(
+            f"link {link}: the table queue.{queue} also sets the queues of {', '.join(others)}; "
+            "give this link a table of its own"
+        )
+    return queue
 
 
 class Episodes:
@@ -131,6 +150,13 @@ class Episodes:
             ``departures``, ``departed_bytes``, ``drops`` and ``marks``; ``delay_s``, the mean queueing delay of the
             departures (0 without); ``busy_s``, the time in service.
         """
+        wanted = len(self.seeds), len(self.control.action.low)
+        if actions.shape != wanted:
+            raise InputError(f"action: {actions.size} numbers (allowed: {wanted[1]} for each of {wanted[0]} runs)")
+        if not np.isfinite(actions).all():
+            raise InputError("action: is not finite (allowed: finite numbers)")
+        if self.is_over:
+            raise InputError("the run is over: call reset")
         values = np.ascontiguousarray(self.control.action.values(actions), dtype="<f8")
         answer = self._runs.step(values.tobytes(), self.control.interval_s, self._threads)
         return np.frombuffer(answer, dtype="<f8").reshape(len(self.seeds), len(COLUMN))

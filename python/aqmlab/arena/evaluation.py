@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from aqmlab.arena.holdout import HELD_OUT_FROM, HOLD_OUT, HoldOut
-from aqmlab.arena.policies import Policy, read_policy
+from aqmlab.arena.policies import Policy, applied, read_policy
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.displays import Shown
 from aqmlab.results.quantities import bottleneck_of
@@ -42,11 +42,14 @@ class Evaluated(Shown):
         The held-out seeds.
     comparisons
         Hold-out scenario to the comparison of the policy, which comes first, with the baselines.
+    warnings
+        Warnings about the settings of the policy.
     """
 
     policy: str
     seeds: list[int]
     comparisons: dict[str, Comparison]
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -96,7 +99,18 @@ def evaluate(
     chosen = [known[name] for name in dict.fromkeys(scenarios)] or list(HOLD_OUT)
     held_out = list(range(HELD_OUT_FROM, HELD_OUT_FROM + seeds))
     found = {one.name: _compared(own, one, held_out, workers, progress=progress) for one in chosen}
-    return Evaluated(own.name, held_out, found)
+    return Evaluated(own.name, held_out, found, _warnings(own, chosen))
+
+
+def _warnings(policy: Policy, chosen: Sequence[HoldOut]) -> list[str]:
+    """Return the warnings about the settings of a policy, each once."""
+    if policy.decide is not None:
+        return []
+    texts = []
+    for plan in (one.plan() for one in chosen):
+        link = bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links])
+        texts += [problem.message for problem in applied(policy, plan, link).warnings]
+    return [f"{policy.name}: {text}" for text in dict.fromkeys(texts)]
 
 
 def _compared(policy: Policy, held: HoldOut, seeds: list[int], workers: int | None, *, progress: bool) -> Comparison:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.arena.actions import Action, action_of, packets_per_ms
-from aqmlab.arena.episodes import COLUMN, Controlled, Episodes, controlled
+from aqmlab.arena.episodes import COLUMN, Controlled, Episodes, controlled, own_queue
 from aqmlab.errors import InputError, one_line
 from aqmlab.input_files import read_bytes
 from aqmlab.results.result import Result
@@ -76,7 +79,9 @@ class Policy:
 
     def _decide(self, control: Controlled, row: list[float]) -> np.ndarray:
         assert self.decide is not None, "a policy that decides"
-        action = np.atleast_1d(np.asarray(self.decide(dict(zip(COLUMN, row, strict=True))), dtype=float))
+        with _named(self.name):
+            answer = self.decide(dict(zip(COLUMN, row, strict=True)))
+            action = np.atleast_1d(np.asarray(answer, dtype=float))
         if action.shape != control.action.low.shape or not np.isfinite(action).all():
             wanted = len(control.action.low)
             raise InputError(f"{self.name}: returned {action.tolist()} (allowed: {wanted} finite numbers)")
@@ -107,12 +112,9 @@ def read_policy(text: str) -> Policy:
         return Policy(name, _checked(dict(found), text))
     if not callable(found):
         raise InputError(f"{one_line(text)}: {module} has no function or table {name}")
-    return Policy(
-        name,
-        decide=found,
-        action=action_of(getattr(found, "action", "probability")),
-        interval_s=float(getattr(found, "interval_s", 0.1)),
-    )
+    with _named(text):
+        interval_s = float(getattr(found, "interval_s", 0.1))
+    return Policy(name, decide=found, action=action_of(getattr(found, "action", "probability")), interval_s=interval_s)
 
 
 def policy_text(table: Mapping[str, Value]) -> str:
@@ -129,7 +131,7 @@ def applied(policy: Policy, plan: Scenario, link: str) -> Scenario:
     """Return a scenario whose queue before a link is set by a policy that is settings."""
     if policy.decide is not None:
         raise InputError(f"{policy.name}: decides while a run lasts; only settings can be put into a scenario")
-    return exchange(plan, [plan.link(link).queue], policy.name, policy.table(plan, link), [])
+    return exchange(plan, [own_queue(plan, link)], policy.name, policy.table(plan, link), [])
 
 
 def _from_file(path: Path) -> Policy:
@@ -151,6 +153,8 @@ def _checked(table: dict[str, Value], place: str) -> dict[str, Value]:
         return table
     if "points" in table:
         raise InputError(f"{place}: has both points and {POINTS_MS}; give one of them")
+    if table.get("curve") != "points":
+        raise InputError(f'{place}: {POINTS_MS} has no effect without curve = "points"; add it')
     try:
         numbers = [(float(ms), float(p)) for ms, p in points]
     except (TypeError, ValueError):
@@ -160,16 +164,36 @@ def _checked(table: dict[str, Value], place: str) -> dict[str, Value]:
     return table
 
 
+@contextmanager
+def _named(policy: str) -> Iterator[None]:
+    """Turn errors of a policy's own code into an error that names the policy; also its attempt to exit."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{one_line(policy)}: {type(error).__name__}: {one_line(str(error))}") from error
+
+
 def _module(name: str) -> Any:  # noqa: ANN401
-    """Import a module, also one in the working directory or named by its file."""
+    """Import a module, also one in the working directory; a file ``NAME.py`` is loaded from its path."""
     path = Path(name)
     folder = str(path.parent if path.suffix == ".py" else Path.cwd())
     sys.path.insert(0, folder)
     try:
-        return importlib.import_module(path.stem if path.suffix == ".py" else name)
-    except ImportError as error:
-        raise InputError(f"{one_line(name)}: cannot be imported: {error}") from None
-    except Exception as error:
-        raise InputError(f"{one_line(name)}: cannot be imported: {type(error).__name__}: {error}") from None
+        with _named(f"{name}: cannot be imported"):
+            return _loaded(path) if path.suffix == ".py" else importlib.import_module(name)
     finally:
         sys.path.remove(folder)
+
+
+def _loaded(path: Path) -> Any:  # noqa: ANN401
+    """Load a file as a module whose name follows from its path, so that no other module has it."""
+    key = f"aqmlab_policy_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
+    spec = importlib.util.spec_from_file_location(key, path)
+    assert spec is not None, "a file of Python"
+    assert spec.loader is not None, "a file of Python"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module
+    spec.loader.exec_module(module)
+    return module

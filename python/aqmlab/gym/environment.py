@@ -24,11 +24,13 @@ Observation = npt.NDArray[np.float32]
 def run_seed(seed: int) -> int:
     """Return the seed of the run for a seed of ``reset``: the same below 1,000,000, else its remainder.
 
-    Seeds from 1,000,000 on are held out for `aqmlab arena evaluate`.
+    Seeds from 1,000,000 on are held out for `aqmlab arena evaluate`. A negative seed is an `InputError`.
 
     >>> run_seed(7), run_seed(1_000_003)
     (7, 3)
     """
+    if seed < 0:
+        raise InputError(f"seed: {seed} is out of range (allowed: 0 or more)")
     return int(seed) % HELD_OUT_FROM
 
 
@@ -93,7 +95,7 @@ class QueueEnv(gymnasium.Env[Observation, npt.NDArray[np.float64]]):
     def step(self, action: npt.ArrayLike) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Let an action hold for an interval; return observation, reward, terminated, truncated and info."""
         episodes = self._running()
-        rows = episodes.step(np.asarray(action, dtype=float).reshape(1, -1))
+        rows = episodes.step(np.atleast_1d(np.asarray(action, dtype=float))[None])
         return observed(rows)[0], float(self.reward.of(rows)[0]), False, episodes.is_over, {}
 
     def result(self) -> Result:

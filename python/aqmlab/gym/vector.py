@@ -58,6 +58,8 @@ class QueueVectorEnv(VectorEnv[Observation, Array, Array]):
     ) -> None:
         if num_envs < 1:
             raise InputError(f"num_envs: {num_envs} is out of range (allowed: 1 or more)")
+        if threads is not None and threads < 1:
+            raise InputError(f"threads: {threads} is out of range (allowed: 1 or more)")
         self.num_envs = num_envs
         self.control = controlled(scenario, action=action, link=link, interval_s=interval_s, overrides=overrides)
         self.reward = reward or Reward()
@@ -83,7 +85,7 @@ class QueueVectorEnv(VectorEnv[Observation, Array, Array]):
         if self._episodes.is_over:
             observation, info = self._begin(self._seeds(None))
             return observation, np.zeros(self.num_envs), never, never.copy(), info
-        rows = self._episodes.step(np.asarray(actions, dtype=float).reshape(self.num_envs, -1))
+        rows = self._episodes.step(np.asarray(actions, dtype=float))
         is_over = np.full(self.num_envs, self._episodes.is_over)
         return observed(rows), self.reward.of(rows), never, is_over, {}
 
