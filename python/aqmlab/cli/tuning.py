@@ -245,6 +245,7 @@ def _answers(
 
 def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     """Print the verdict against drop-tail, and the commands to paste."""
+    from aqmlab.statistics.verdicts import Verdict
     from aqmlab.tuning.outcome import best_of
 
     recommend, written = extensions.load(*ROUTER).recommend, []
@@ -265,6 +266,9 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
     print(f"Use this: {best.aqm}")
     for line in made.lines:
         print(f"    {line}")
+    for kept in best.confirmed.kept:
+        if kept.verdict is Verdict.FAILS:
+            print_wrapped(f"Note: misses {kept.bound.words} with {kept.interval.mean:.4g}")
     for line in made.notes:
         print_wrapped(f"Note: {line}")
     if best.folder is not None:
