@@ -26,13 +26,6 @@ app.add_typer(arena)
 PolicyText = Annotated[
     str, typer.Argument(help="A TOML file with a queue's keys, or module:function.", metavar="POLICY")
 ]
-HEADS = {
-    "goodput_mbps": "goodput",
-    "mean_delay_ms": "mean delay",
-    "delay_p99_ms": "99 % delay",
-    "loss": "loss",
-}
-"""Quantities of the summary and the heads of their columns."""
 ARROWS = {"higher": " ↑", "lower": " ↓", "equal": " ="}
 
 
@@ -127,6 +120,9 @@ def _data(found: Evaluated) -> dict[str, object]:
 
 def _show(found: Evaluated) -> None:
     """Print the differences of the policy against each baseline."""
+    from aqmlab.arena.evaluation import METRICS
+    from aqmlab.results.quantities import quantity
+
     rows: dict[tuple[str, str], list[str]] = {}
     for row in found.table.to_dict("records"):
         place = rows.setdefault((row["scenario"], row["baseline"]), [])
@@ -135,7 +131,8 @@ def _show(found: Evaluated) -> None:
     for (scenario, baseline), cells in rows.items():
         lines.append(["" if scenario == last else scenario, baseline, *cells])
         last = scenario
-    print_rows(["scenario", "against", *HEADS.values()], lines, 2, to_right=True)
+    heads = [" ".join(quantity(key).head).strip() for key in METRICS]
+    print_rows(["scenario", "against", *heads], lines, 2, to_right=True)
     print_wrapped(
         f"{found.policy}: differences against tuned baselines, {len(found.seeds)} held-out seeds. ↑ higher, ↓ lower "
         "than the baseline: decided (5 %, Holm's correction over the tests of a scenario); no arrow: undecided."

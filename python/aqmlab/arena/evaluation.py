@@ -13,7 +13,7 @@ from aqmlab.arena.holdout import HELD_OUT_FROM, HOLD_OUT, HoldOut
 from aqmlab.arena.policies import Policy, applied, read_policy
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.displays import Shown
-from aqmlab.results.quantities import bottleneck_of
+from aqmlab.results.quantities import bottleneck_of, shown_in
 from aqmlab.results.result import Result
 from aqmlab.runs.comparison import Comparison, comparison_of, observing
 from aqmlab.runs.comparison_settings import Settings, entries_of, exchange
@@ -22,7 +22,7 @@ from aqmlab.runs.executors import available_cores
 from aqmlab.runs.runner import run_plans
 from aqmlab.scenario.registry import discipline
 
-METRICS = ("goodput_mbps", "mean_delay_ms", "delay_p99_ms", "loss")
+METRICS = (*shown_in("finding"), "delay_p99_ms")
 """Quantities of the summary."""
 LABEL = "policy"
 """Label of the policy in comparisons."""

@@ -252,7 +252,7 @@ fn read_linux(reader: &mut ParameterReader<'_>, params: &Params, limit: u64) -> 
         reader.rounded_in_linux(key, Value::Number(f64::from(units(probability)) / f64::from(MAX_PROB)));
     }
     reader.rounded_in_linux("penalty_rate", Value::Number(libm::trunc(params.penalty_rate)));
-    let in_jiffies = |span| Value::Seconds(jiffies(span) as f64 * linux::JIFFY_PS as f64 * 1e-12);
+    let in_jiffies = |span| Value::Seconds(jiffies(span) as f64 * linux::JIFFY_PS as f64 / 1e12);
     if let Some(rehash) = params.rehash {
         reader.rounded_in_linux("rehash", in_jiffies(rehash));
     }
