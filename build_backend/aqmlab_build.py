@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 
-def build_wheel(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 - those of PEP 517
+def build_wheel(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 - arguments of PEP 517
     """Build a wheel."""
     simulator.add_if_possible()
     return str(maturin.build_wheel(*arguments, **named))
 
 
-def build_editable(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 - those of PEP 660
+def build_editable(*arguments: Any, **named: Any) -> str:  # noqa: ANN401 - arguments of PEP 660
     """Build an editable wheel."""
     simulator.add_if_possible()
     return str(maturin.build_editable(*arguments, **named))

@@ -129,7 +129,7 @@ def _must(*words: str) -> None:
 
 
 def prepared(folder: Path) -> None:
-    """Raise: this system has no installer here."""
+    """Raise an error: this system cannot be made here."""
     raise MissingError(f"{folder} is missing: unpack Alpine's root file system there, with Python 3.11 or later")
 
 
@@ -179,7 +179,7 @@ def examine(system: System, folder: Path, dist: Path) -> Found:
         found.reason = str(error)
         return found
     found.wheel = wheel.name
-    work = folder / "root" / "work"
+    work = folder / "srv" / "work"
     for old in (work, folder / "venv"):
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
@@ -233,8 +233,8 @@ def _connect(folder: Path) -> None:
 def _run(folder: Path, line: str) -> Step:
     """Run a line of shell in a system, in a mount namespace of its own, so that no mounts are left."""
     kept = {name: value for name, value in os.environ.items() if name in PASSED or name.lower().endswith("_proxy")}
-    environment = {**kept, "PATH": "/venv/bin:/usr/local/bin:/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
-    inside = f"cd /root/work && {line}"
+    environment = {**kept, "PATH": "/venv/bin:/usr/local/bin:/usr/bin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
+    inside = f"cd /srv/work && {line}"
     mounts = f'mount -t proc proc {folder}/proc && mount --rbind /dev {folder}/dev && exec chroot {folder} sh -c "$0"'
     began = time.monotonic()
     done = subprocess.run(

@@ -65,7 +65,7 @@ def cases(path: Path) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], in
     try:
         header, *lines = map(json.loads, path.read_text("ascii").splitlines())
     except ValueError as error:
-        raise SystemExit(f"{path}: is no file of vectors: {error}") from None
+        raise SystemExit(f"{path}: invalid file of vectors: {error}") from None
     if header.get("format") != 1:
         raise SystemExit(f"{path}: format {header.get('format')} (allowed: 1)")
     starts = [i for i, line in enumerate(lines) if line["op"] == "new"]

@@ -109,9 +109,9 @@ def test_a_bad_file_is_an_error(tmp_path, text, message):
     ("text", "message"),
     [
         ("missing.toml", "missing.toml: No such file"),
-        ("policy", "is no policy"),
+        ("policy", "unknown policy"),
         ("no_such_module:f", "cannot be imported"),
-        ("json:nothing", "json has no function or table nothing"),
+        ("json:nothing", "json lacks a function or table nothing"),
     ],
 )
 def test_a_bad_name_is_an_error(text, message):

@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ class RedModel:
         return {"packets": len(self.model.queue), "average": average, "p_b": p_b, "count": self.law.count}
 
 
-class OtherModel:
+class OtherModel(ABC):
     """A model of `reference_models.non_red` with times as fractions of a second, so that boundaries are hit exactly."""
 
     def __init__(self, case: dict[str, Any], rate_bps: int, draws: Any) -> None:
@@ -89,11 +90,13 @@ class OtherModel:
         self.model.limit = int(number(case["settings"]["limit"]))
         self.model.ecn = case["settings"].get("ecn", False)
 
+    @abstractmethod
     def create(self, settings: dict[str, Any], rate_bps: int, draws: Any) -> ReferenceModel:
-        raise NotImplementedError
+        """Return an empty queue of the model."""
 
+    @abstractmethod
     def state(self) -> dict[str, float]:
-        raise NotImplementedError
+        """Return the numbers of the model that a vector's state has."""
 
     def enqueue(self, t_ns: int, packet: dict[str, Any]) -> dict[str, Any]:
         now: Any = Fraction(t_ns, 10**9)

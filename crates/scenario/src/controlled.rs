@@ -32,16 +32,16 @@ impl Settable {
     /// Create it for parameters of the queue before a link of the scenario.
     ///
     /// # Errors
-    /// If there is no such link, or if its queue cannot change these parameters.
+    /// If the link is unknown, or if its queue cannot change these parameters.
     pub fn new(scenario: &Scenario, link: &str, keys: &[String]) -> Result<Self, String> {
         let links = &scenario.plan.links;
         let number = links.iter().position(|known| &*known.name == link).ok_or_else(|| {
-            format!("there is no link {link:?} (allowed: {})", listed(links.iter().map(|known| &*known.name)))
+            format!("unknown link {link:?} (allowed: {})", listed(links.iter().map(|known| &*known.name)))
         })?;
         let (id, context) = (number as u32, links[number].line.context());
         let name = scenario.queue(id);
         let spec = queue::spec_of(&scenario.input.root, name)
-            .ok_or_else(|| format!("queue.{name}: has no settings of its own that can change"))?;
+            .ok_or_else(|| format!("queue.{name}: lacks settings that can change"))?;
         let initial = (*links[number].queue).clone();
         let changing = initial.changing_keys();
         if changing.is_empty() {
@@ -230,7 +230,7 @@ mod tests {
         let error = |scenario: &Scenario, link, key: &str| {
             Settable::new(scenario, link, &names(&[key])).expect_err("an error")
         };
-        assert!(error(&red, "b", "max_p").starts_with("there is no link \"b\" (allowed: bottleneck, "));
+        assert!(error(&red, "b", "max_p").starts_with("unknown link \"b\" (allowed: bottleneck, "));
         assert!(error(&red, "bottleneck", "w_q").contains("allowed: min_th, max_th, max_p, points"));
         assert!(error(&scenario("aqm = \"sfq\"", 1), "bottleneck", "limit").contains("sfq cannot change"));
         let settable = Settable::new(&red, "bottleneck", &names(&["max_p"])).expect("settable");

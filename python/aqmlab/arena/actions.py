@@ -19,7 +19,7 @@ UNITS = {"packets": "p", "B": "B", "s": "s", "1": ""}
 """Units of the parameters that an action can set, with the unit's letter in a scenario file."""
 
 MEAN_PACKET = 1000
-"""Mean packet in bytes of a queue that has no such setting."""
+"""Mean packet in bytes of a queue without this setting."""
 
 
 class Action(Protocol):
@@ -80,7 +80,7 @@ class Probability:
         return np.full(1, self.highest)
 
     def on(self, plan: Scenario, link: str) -> Probability:
-        """Return the action itself: it has no scale."""
+        """Return the action itself, which does not depend on the link."""
         return self
 
     def values(self, actions: Numbers) -> Numbers:
@@ -204,7 +204,7 @@ class Parameters:
         return np.array([high for _, high in self.ranges.values()], dtype=float)
 
     def on(self, plan: Scenario, link: str) -> Parameters:
-        """Return the action itself: it has no scale."""
+        """Return the action itself, which does not depend on the link."""
         return self
 
     def values(self, actions: Numbers) -> Numbers:
@@ -247,4 +247,4 @@ def packets_per_ms(plan: Scenario, link: str) -> float:
 
 def _check_highest(highest: float) -> None:
     if not 0 < highest <= 1:
-        raise InputError(f"highest: {highest} is no probability (allowed: above 0, at most 1)")
+        raise InputError(f"highest: {highest} is out of range (allowed: above 0, at most 1)")

@@ -78,7 +78,7 @@ def controlled(
     Raises
     ------
     InputError, ScenarioError
-        If there is no such link, or its queue cannot take the action.
+        If the link is unknown, or its queue cannot take the action.
     """
     plan = as_scenario(scenario, overrides=overrides)
     if not SHORTEST_S <= interval_s <= plan.duration_s:

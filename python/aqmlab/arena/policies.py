@@ -99,19 +99,19 @@ def read_policy(text: str) -> Policy:
     Raises
     ------
     InputError
-        If there is no such file or object, or it is no policy.
+        If the file or object is missing or invalid.
     """
     path = Path(text)
     if path.suffix == ".toml" or path.is_file():
         return _from_file(path)
     module, sign, name = text.rpartition(":")
     if not sign or not module or not name.isidentifier():
-        raise InputError(f"{one_line(text)}: is no policy (allowed: a TOML file, or module:function)")
+        raise InputError(f"{one_line(text)}: unknown policy (allowed: a TOML file, or module:function)")
     found = getattr(_module(module), name, None)
     if isinstance(found, Mapping):
         return Policy(name, _checked(dict(found), text))
     if not callable(found):
-        raise InputError(f"{one_line(text)}: {module} has no function or table {name}")
+        raise InputError(f"{one_line(text)}: {module} lacks a function or table {name}")
     with _named(text):
         interval_s = float(getattr(found, "interval_s", 0.1))
     return Policy(name, decide=found, action=action_of(getattr(found, "action", "probability")), interval_s=interval_s)

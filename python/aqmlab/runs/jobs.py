@@ -85,7 +85,7 @@ class Simulation:
         return replace(found, evaluated=Evaluated(raw["engine"], why, hops, peak_memory(), took, took_cpu))
 
     def kept(self, raw: _core.RunOutput, seed: int) -> Output:
-        """Return what is kept of a run of this scenario that the core has finished."""
+        """Return the kept tables of a run of this scenario that the core has finished."""
         tables = cast("dict[str, Columns]", raw["tables"])
         if self.reducer is not None:
             return Output(dict(self.reducer(tables, seed)), {})

@@ -44,7 +44,7 @@ pub(crate) struct ClassPreset {
     pub max_p: f64,
 }
 
-/// Classic RED, and what its relatives do not exchange. All but ExRED, whose model has no count, space their drops as
+/// Classic RED, and the parts that its relatives keep. All but ExRED, whose model has no count, space their drops as
 /// ns-2 does (reading R-1), so that a comparison of presets compares what their papers changed.
 pub(crate) const CLASSIC: RedPreset = RedPreset {
     curve: CurveKind::Linear,

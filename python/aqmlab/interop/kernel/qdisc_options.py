@@ -110,7 +110,7 @@ def options_program() -> bytes:
     Raises
     ------
     InputError
-        If there is no C compiler with a static C library, or with the compiler's first error.
+        If a C compiler or its static C library is missing, or with the compiler's first error.
     """
     with tempfile.TemporaryDirectory(prefix="aqmlab-options-") as folder:
         source, program = Path(folder) / f"{PROGRAM}.c", Path(folder) / PROGRAM
