@@ -171,11 +171,12 @@ man: $(CORE) ## the manual page, dist/aqmlab.1
 	mkdir -p dist
 	$(BIN)/aqmlab --man > dist/aqmlab.1
 
-check-archives: $(READY) ## metadata, contents and stable ABI of the archives in dist/
+check-archives: $(READY) ## metadata, contents, stable ABI and libraries of the archives in dist/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-wheel.lock
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
 	$(BIN)/abi3audit --strict --verbose dist/*.whl
+	$(BIN)/python validation/check_libraries.py dist
 
 CRATES := $(addprefix --package aqmlab-,units aqm transport netsim)
 

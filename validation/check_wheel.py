@@ -85,7 +85,7 @@ def _wheel(path: Path) -> Iterable[str]:
     for tag in (line for line in tags.splitlines() if line.startswith("Tag:")):
         print(tag)
     yield from (f"the wheel lacks {name}" for name in sorted(package_files() - names))
-    if _core_of(path) not in names:
+    if core_of(path) not in names:
         yield "the wheel lacks the compiled core"
     if "cp311-abi3" not in tags or not any(system in tags for system in SYSTEMS):
         yield f"the wheel is not for every Python from 3.11 on, and Linux, macOS or Windows:\n{tags}"
@@ -99,7 +99,7 @@ def _wheel(path: Path) -> Iterable[str]:
 def _machine(path: Path) -> Iterable[str]:
     """Compare the machine of the compiled core with the wheel's name."""
     with zipfile.ZipFile(path) as archive:
-        core = archive.read(_core_of(path))
+        core = archive.read(core_of(path))
     if core.startswith(b"MZ"):  # the program for DOS before it
         core = core[int.from_bytes(core[60:64], "little") :]
     for head, number, names in MACHINES:
@@ -110,7 +110,7 @@ def _machine(path: Path) -> Iterable[str]:
     yield "the compiled core is for a machine that is not known"
 
 
-def _core_of(wheel: Path) -> str:
+def core_of(wheel: Path) -> str:
     return f"aqmlab/_core{'.pyd' if '-win' in wheel.name else '.abi3.so'}"
 
 

@@ -77,5 +77,5 @@ def test_jobs_need_jobs_that_exist():
 )
 def test_the_machine_of_a_wheel_is_that_of_its_core(tmp_path, name, core, right):
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
-        archive.writestr(check_wheel._core_of(Path(name)), core)
+        archive.writestr(check_wheel.core_of(Path(name)), core)
     assert (list(check_wheel._machine(tmp_path / name)) == []) is right
