@@ -44,6 +44,13 @@ impl ParameterReader<'_> {
         }
     }
 
+    /// Warn of a value above the largest that Linux's discipline takes; it is computed as it is set.
+    pub fn exceeds_linux(&mut self, key: &str, most: Value) {
+        if let Some(given) = self.set_value(key).cloned() {
+            self.warn(format!("{key} = {given} is computed as it is set, but Linux has at most {most}"));
+        }
+    }
+
     /// Read a time that tc has in whole microseconds.
     pub fn linux_time(&mut self, key: &str, default: Span) -> Span {
         let given = self.time(key, default);

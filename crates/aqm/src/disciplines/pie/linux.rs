@@ -75,7 +75,7 @@ impl Law {
         let mut sixteenths = |key, default: f64| {
             let gain = libm::rint(reader.set_number(key).unwrap_or(default) * 16.0);
             if gain > MOST_SIXTEENTHS {
-                reader.differs_from_linux(key, Value::Number(MOST_SIXTEENTHS / 16.0));
+                reader.exceeds_linux(key, Value::Number(MOST_SIXTEENTHS / 16.0));
                 reader.known(key, Value::Number(gain / 16.0));
             } else {
                 reader.rounded_in_linux(key, Value::Number(gain / 16.0));
@@ -84,6 +84,10 @@ impl Law {
         };
         let (alpha, beta) = (sixteenths("alpha", 0.125), sixteenths("beta", 1.25));
         let t_update = reader.linux_time("t_update", Span::from_millis(15));
+        let t_update = Span(t_update.0.div_ceil(JIFFY.0) * JIFFY.0);
+        if reader.is_set("t_update") {
+            reader.rounded_in_linux("t_update", Value::Seconds(t_update.secs()));
+        }
         let percent = libm::rint(reader.set_number("mark_up_to").unwrap_or(0.1) * 100.0) as u64;
         reader.rounded_in_linux("mark_up_to", Value::Number(percent as f64 / 100.0));
         reader.differs_from_linux("max_burst", Value::Seconds(0.15));
@@ -100,7 +104,7 @@ impl Law {
             delay: reader.word("delay", &super::DELAY_WORDS),
             in_bytes: reader.flag("byte_mode", false),
             mark_up_to: reader.flag("ecn", false).then(|| mark_up_to(percent)),
-            t_update: Span(t_update.0.div_ceil(JIFFY.0) * JIFFY.0),
+            t_update,
         }
     }
 
