@@ -85,6 +85,9 @@ class Queue:
     @property
     def busy(self) -> bool:
         """Whether the link transmits a packet now: in ``dequeue`` it never does."""
+    @property
+    def idle_s(self) -> float:
+        """Time since the link's last transmission, or since the start of the run, in s; 0 while it transmits."""
     def uniform(self) -> float:
         """Return a random number, uniform on [0, 1), of the run's seed."""
     def below(self, n: int) -> int:

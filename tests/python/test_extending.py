@@ -70,6 +70,7 @@ def test_a_discipline_sees_whether_the_link_transmits():
         def enqueue(self, now, packet, queue):
             if abs(now - self.free_at) > 1e-9:  # else the end of the service may come first or not
                 seen["enqueue"].add((queue.busy, now < self.free_at))
+                assert queue.idle_s == pytest.approx(max(now - self.free_at, 0), abs=1e-9)
             return "accept"
 
         def dequeue(self, now, queue):

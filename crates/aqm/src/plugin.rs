@@ -48,8 +48,8 @@ pub trait Policy: Debug + Send + Sync {
         actions: &mut Vec<Action>,
     ) -> ArrivalDecision;
 
-    /// Note whether the link transmits a packet, before any other call.
-    fn link_is(&mut self, busy: bool);
+    /// Note whether the link transmits a packet from now on, before any other call.
+    fn link_is(&mut self, busy: bool, now: Time);
 
     /// Note that the arriving packet was appended at the tail.
     fn accepted(&mut self, packet: &Meta);

@@ -152,7 +152,8 @@ pub(crate) struct Queue {
     waiting: VecDeque<Meta>,
     bytes: u64,
     bps: f64,
-    busy: bool,
+    /// Time without transmission until now, in s; `None` while the link transmits.
+    idle_s: Option<f64>,
     random: Stream,
     actions: Vec<Action>,
 }
@@ -197,7 +198,13 @@ impl Queue {
     /// Whether the link transmits a packet now.
     #[getter]
     fn busy(&self) -> bool {
-        self.busy
+        self.idle_s.is_none()
+    }
+
+    /// Seconds since the link's last transmission, or since the start of the run; 0 while it transmits.
+    #[getter]
+    fn idle_s(&self) -> f64 {
+        self.idle_s.unwrap_or(0.0)
     }
 
     /// A random number, uniform on [0, 1), of the run's seed.
@@ -249,15 +256,17 @@ struct PythonPolicy {
     object: Py<PyAny>,
     queue: Option<Py<Queue>>,
     bps: f64,
-    busy: bool,
+    /// When the link's last transmission ended; `None` while it transmits.
+    idle_since: Option<Time>,
     gauges: Arc<[String]>,
     decision: ArrivalDecision,
 }
 
 impl PythonPolicy {
-    /// Calls a method with the time, what else it takes, and the queue.
+    /// Call a method with the time, its other arguments and the queue.
     fn call<T>(
         &mut self,
+        now: Time,
         draw: Uniform<'_>,
         actions: &mut Vec<Action>,
         call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, Queue>) -> PyResult<T>,
@@ -269,14 +278,14 @@ impl PythonPolicy {
                     // A stream of its own, since Python may ask for numbers in any order.
                     let seed = (draw() * (1u64 << 53) as f64) as u64;
                     let random = Stream::new(seed, "discipline in Python");
-                    let (waiting, bps, busy) = (VecDeque::new(), self.bps, self.busy);
-                    let queue = Queue { waiting, bytes: 0, bps, busy, random, actions: Vec::new() };
+                    let (waiting, bps, actions) = (VecDeque::new(), self.bps, Vec::new());
+                    let queue = Queue { waiting, bytes: 0, bps, idle_s: None, random, actions };
                     let queue = Bound::new(py, queue)?;
                     self.queue = Some(queue.clone().unbind());
                     queue
                 }
             };
-            queue.borrow_mut().busy = self.busy;
+            queue.borrow_mut().idle_s = self.idle_since.map(|since| now.since(since).secs());
             let answer = call(self.object.bind(py), &queue)?;
             actions.append(&mut queue.borrow_mut().actions);
             Ok(answer)
@@ -316,7 +325,7 @@ impl Policy for PythonPolicy {
         actions: &mut Vec<Action>,
     ) -> ArrivalDecision {
         let packet = Packet::from(arriving);
-        let answer = self.call(draw, actions, |object, queue| {
+        let answer = self.call(now, draw, actions, |object, queue| {
             let answer = object
                 .call_method1("enqueue", (now.secs(), packet, queue))
                 .map_err(|error| at_arrival(object.py(), error, now, arriving))?;
@@ -333,8 +342,8 @@ impl Policy for PythonPolicy {
         self.decision
     }
 
-    fn link_is(&mut self, busy: bool) {
-        self.busy = busy;
+    fn link_is(&mut self, busy: bool, now: Time) {
+        self.idle_since = (!busy).then(|| self.idle_since.unwrap_or(now));
     }
 
     fn accepted(&mut self, packet: &Meta) {
@@ -348,7 +357,7 @@ impl Policy for PythonPolicy {
     }
 
     fn dequeue(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>) -> Option<usize> {
-        self.call(draw, actions, |object, queue| {
+        self.call(now, draw, actions, |object, queue| {
             let answer = object.call_method1("dequeue", (now.secs(), queue))?;
             let mut queue = queue.borrow_mut();
             if queue.waiting.is_empty() {
@@ -361,7 +370,7 @@ impl Policy for PythonPolicy {
     }
 
     fn on_timer(&mut self, now: Time, draw: Uniform<'_>, actions: &mut Vec<Action>) {
-        self.call(draw, actions, |object, queue| {
+        self.call(now, draw, actions, |object, queue| {
             object.call_method1("on_timer", (now.secs(), queue)).map(drop)
         });
     }
@@ -389,8 +398,8 @@ impl Policy for PythonPolicy {
         });
         let (object, queue) = copy.map_or((None, None), |(object, queue)| (Some(object), queue));
         let object = object.unwrap_or_else(|| Python::attach(|py| self.object.clone_ref(py)));
-        let (bps, busy, gauges, decision) = (self.bps, self.busy, Arc::clone(&self.gauges), self.decision);
-        Box::new(Self { object, queue, bps, busy, gauges, decision })
+        let (bps, idle_since, gauges) = (self.bps, self.idle_since, Arc::clone(&self.gauges));
+        Box::new(Self { object, queue, bps, idle_since, gauges, decision: self.decision })
     }
 }
 
@@ -471,7 +480,8 @@ pub(crate) fn register(
                 let made = Python::attach(|py| object.call1(py, (values.to_vec(),)));
                 let object = made.map_err(noted)?;
                 let (gauges, decision) = (Arc::clone(&names), ArrivalDecision::Accept);
-                Ok(Box::new(PythonPolicy { object, queue: None, bps, busy: false, gauges, decision })
+                let idle_since = Some(Time::ZERO);
+                Ok(Box::new(PythonPolicy { object, queue: None, bps, idle_since, gauges, decision })
                     as Box<dyn Policy>)
             };
             let gauges = gauges.into_iter().map(|name| &*name.leak()).collect();

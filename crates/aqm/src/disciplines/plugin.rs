@@ -173,7 +173,7 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
 
     fn dequeue(&mut self, now: Time, host: &mut impl Host<P>) -> Dequeue<P> {
         // The link asks when it is free.
-        self.policy.link_is(false);
+        self.policy.link_is(false, now);
         if self.packets.is_empty() {
             return Dequeue::Empty;
         }
@@ -182,7 +182,7 @@ impl<P: Copy> Qdisc<P> for Plugin<P> {
         // The link must not idle while a packet waits, so the head is the default.
         let place = place.unwrap_or(0).min(self.packets.len().saturating_sub(1));
         let next = self.take(place);
-        self.policy.link_is(next.is_some());
+        self.policy.link_is(next.is_some(), now);
         next.map_or(Dequeue::Empty, Dequeue::Packet)
     }
 
