@@ -15,7 +15,10 @@ import pytest
 import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError
+from aqmlab.figures.curves import scenario_curves
 from aqmlab.scenario import plugins
+from aqmlab.theory.scenario.link_curve import curve_of, is_modelled
+from aqmlab.theory.scenario.model import bottleneck_of
 from conftest import DUMBBELL
 
 NUMBERS = itertools.count()
@@ -165,6 +168,22 @@ def test_curve_is_tabulated_and_known_to_theory():
     assert p_b[2] == pytest.approx(0.05, abs=1e-4)
     assert p_b[3] == pytest.approx(0.2 * 0.99**2, rel=1e-3)
     assert p_b[4:] == [1.0, 1.0]
+
+
+def test_a_curve_in_python_has_figures_and_theory():
+    name = named("quadratic-theory")
+
+    @plugins.curve(name)
+    def quadratic(average, red):
+        x = (average - red.min_th) / (red.max_th - red.min_th)
+        return 0.0 if x < 0 else red.max_p * x * x if x < 1 else 1.0
+
+    scenario = aqmlab.Scenario.from_text(bottleneck(name, min_th='"5p"', max_th='"15p"', max_p=0.2))
+    chart = scenario_curves(scenario)
+    assert chart is not None
+    link = bottleneck_of(scenario)
+    assert is_modelled(link)
+    assert curve_of(scenario, link, packet_bytes=1000).p_b([5.0, 10.0]) == pytest.approx([0.0, 0.05], abs=1e-4)
 
 
 def test_victim_rule_picks():

@@ -60,7 +60,7 @@ def curves_of(readings: Mapping[str, Mapping[str, Any]], text: str) -> Chart | N
     top = 0.0
     tables = read_toml(text).get("queue", {})
     for queue, reading in readings.items():
-        if "curve" in reading["parameters"]:
+        if "spacing" in reading["parameters"]:  # RED and its relatives, curves in Python among them
             bodies[queue] = tables.get(queue, {})
             top = max(top, float(_number(reading["parameters"].get("max_th"), 30)) * 2.5)
     return drop_curves(bodies, top=top) if bodies else None

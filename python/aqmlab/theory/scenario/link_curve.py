@@ -134,7 +134,7 @@ def scaled_rate(p_b: Array, spacing: str, scale: float) -> Array:
 
 def is_modelled(link: Link) -> bool:
     """Whether the discipline of a link drops by a curve over the queue, or when the buffer is full alone."""
-    return link.aqm in ("drop-tail", "ddred-tail") or "curve" in link.parameters
+    return link.aqm in ("drop-tail", "ddred-tail") or "spacing" in link.parameters
 
 
 def _has_curve(link: Link) -> bool:
@@ -144,7 +144,9 @@ def _has_curve(link: Link) -> bool:
 
 def _body(scenario: Scenario, link: Link, class_name: str) -> dict[str, Any]:
     """Return a queue table with one curve in it."""
-    found: dict[str, Any] = {"aqm": "red", **link.parameters, "points": None}
+    # A curve in Python has no name beside that of its discipline.
+    aqm = "red" if "curve" in link.parameters else link.aqm
+    found: dict[str, Any] = {"aqm": aqm, **link.parameters, "points": None}
     written: Mapping[str, Any] = scenario.queue_table(link.queue)
     if link.classes:
         own: Mapping[str, Any] = next(c for c in link.classes if c["name"] == class_name)
