@@ -9,6 +9,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page as MkDocsPage
 
 from builder import (
     command_reference,
@@ -29,6 +30,25 @@ from builder.page import Page
 from builder.policy import with_policy
 
 DOCS = Path(__file__).parent
+WEIGHTS = {
+    "": 8.0,
+    "questions": 16.0,
+    "start": 12.0,
+    "vectors": 1.0,
+    "combinations": 0.1,
+    "releasing": 0.1,
+    "packaging": 0.1,
+    "concepts/": 2.0,
+    "lesson/": 2.0,
+    "disciplines/": 1.0,
+    "papers/": 1.0,
+    "reference/": 1.0,
+    "reference/python/": 0.3,
+    "validation/": 0.1,
+    "decisions/": 0.1,
+    "analysis/": 0.1,
+}
+"""Weights in the search by the longest beginning of a page's name. Pages of this folder are the how-tos."""
 REST = "rest"
 """Stands in the navigation for the pages of this folder that it does not name."""
 
@@ -69,9 +89,19 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:  # noqa: ANN401
-    """Give indented code its language."""
+def on_page_markdown(markdown: str, *, page: MkDocsPage, **_: Any) -> str:  # noqa: ANN401
+    """Give indented code its language, and the page its weight in the search."""
+    page.meta.setdefault("search", {"boost": weight(page.file.src_uri)})
     return with_languages(markdown)
+
+
+def weight(uri: str) -> float:
+    """Return the weight of a page in the search.
+
+    >>> weight("sweeps.md"), weight("validation/sweeps.md")
+    (8.0, 0.1)
+    """
+    return max(((len(start), value) for start, value in WEIGHTS.items() if uri.startswith(start)))[1]
 
 
 def on_post_page(output: str, **_: Any) -> str:  # noqa: ANN401

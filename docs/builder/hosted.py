@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Response
@@ -27,6 +27,15 @@ READY = {
     "lesson/index.html": "h1",
 }
 """For each page that is opened, an element that exists when its scripts ran."""
+SOUGHT = {
+    "how to add a discipline": "extending.html",
+    "tune for my uplink": "tuning.html",
+    "compare": "start.html",
+    "idle average": "questions.html",
+    "log of every drop": "questions.html",
+    "cite": "questions.html",
+}
+"""For the words of each search, a page that is among the first three."""
 SEARCH = "search_index.js"
 """The index of the search, which a site without a server lacks."""
 NOT_FOUND = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
@@ -92,6 +101,18 @@ def errors_of(browser: Browser, address: str, element: str) -> list[str]:
     return found
 
 
+def found_by(browser: Browser, address: str, words: str) -> list[str]:
+    """Search for words, and return the pages that are found, the best first."""
+    page = browser.new_page()
+    page.goto(f"{address}index.html?q={quote(words)}")
+    links = ".md-search-result__item > a"
+    page.wait_for_selector(links, state="attached", timeout=PATIENCE_MS)
+    read = "all => all.map(one => one.pathname.split('/').pop())"
+    pages = list(dict.fromkeys(page.eval_on_selector_all(links, read)))
+    page.close()
+    return pages
+
+
 def main(arguments: list[str]) -> int:
     """Open the pages in both ways, print their errors, and return the exit code."""
     root = Path(arguments[0]).resolve()
@@ -107,8 +128,12 @@ def main(arguments: list[str]) -> int:
         for base in (address, root.as_uri() + "/"):
             for page, element in READY.items():
                 found += [f"{base}{page}: {error}" for error in errors_of(browser, base + page, element)]
+        for words, page in SOUGHT.items():
+            if page not in (pages := found_by(browser, address, words)[:3]):
+                found.append(f"the search for {words!r} finds {', '.join(pages)} before {page}")
         browser.close()
-    print("\n".join(found) or f"{len(READY)} pages open without errors below a path and as files")
+    opened = f"{len(READY)} pages open without errors below a path and as files, {len(SOUGHT)} searches find theirs"
+    print("\n".join(found) or opened)
     return 1 if found else 0
 
 
