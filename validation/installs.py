@@ -171,10 +171,13 @@ def examine(system: System, folder: Path, dist: Path) -> Found:
     """Install a wheel in a system and run the commands, until one fails."""
     found = Found(system.title)
     try:
+        wheel = _wheel(dist, system.wheel)
         if not (folder / "etc").is_dir():
             folder.parent.mkdir(parents=True, exist_ok=True)
             system.make(folder)
-        wheel = _wheel(dist, system.wheel)
+        _connect(folder)
+        if _run(folder, "python3 --version", place="/").code:
+            raise MissingError(f"{folder} has no python3 that runs")
     except MissingError as error:
         found.reason = str(error)
         return found
@@ -184,7 +187,6 @@ def examine(system: System, folder: Path, dist: Path) -> Found:
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
     shutil.copy(wheel, work)
-    _connect(folder)
     found.about = "; ".join(_run(folder, line).output[-1] for line in (ABOUT, "python3 --version"))
     install = " ".join(PIP)
     if _run(folder, "python3 -c 'import ssl'").code:
@@ -230,11 +232,11 @@ def _connect(folder: Path) -> None:
             shutil.copy(name, folder / name[1:])
 
 
-def _run(folder: Path, line: str) -> Step:
-    """Run a line of shell in a system, in a mount namespace of its own, so that no mounts are left."""
+def _run(folder: Path, line: str, place: str = "/srv/work") -> Step:
+    """Run a line of shell in a place of a system, in a mount namespace of its own, so that no mounts are left."""
     kept = {name: value for name, value in os.environ.items() if name in PASSED or name.lower().endswith("_proxy")}
     environment = {**kept, "PATH": "/venv/bin:/usr/local/bin:/usr/bin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
-    inside = f"cd /srv/work && {line}"
+    inside = f"cd {place} && {line}"
     mounts = f'mount -t proc proc {folder}/proc && mount --rbind /dev {folder}/dev && exec chroot {folder} sh -c "$0"'
     began = time.monotonic()
     done = subprocess.run(
