@@ -21,6 +21,7 @@ from aqmlab import _core
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.papers.exred.plan import QUEUE
 from aqmlab.reporting import plots
+from aqmlab.reporting.mpl_style import STYLE
 from aqmlab.scenario.toml_text import inline
 from aqmlab.statistics import interval
 from aqmlab.theory import AveragedChain, DropCurve, consecutive_drops, solve_averaged_chain, solve_chain
@@ -126,7 +127,7 @@ def write(make: Callable[[], Chart]) -> Path:
     """Draw one figure."""
     chart = make()
     path = HERE / f"{chart.key}.svg"
-    with mpl.rc_context(plots.STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=plots.SIZE_IN, layout="constrained")
         plots.draw(figure.add_subplot(), chart)
         path.write_text(plots.svg_text(figure))

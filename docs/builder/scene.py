@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 import aqmlab
 from aqmlab.figures import drop_curves, queue_against_time
 from aqmlab.figures.chart import Chart
-from aqmlab.reporting.plots import SIZE_IN, STYLE, draw, svg_text
+from aqmlab.reporting.mpl_style import STYLE
+from aqmlab.reporting.plots import SIZE_IN, draw, svg_text
 from aqmlab.scenario.registry import Discipline, registry
 from aqmlab.scenario.toml_text import Value, inline
 

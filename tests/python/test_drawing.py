@@ -234,8 +234,8 @@ def test_panels_share_their_axes():
     assert (first.get_xlim(), first.get_ylim()) == (second.get_xlim(), second.get_ylim())
     assert [one.get_title(loc="left") for one in ax.child_axes] == ["a", "b"]
     assert [one.get_xlabel() for one in ax.child_axes] == ["", "t, s"]
-    assert [text.get_text() for text in first.get_legend().get_texts()] == ["burst"]
-    assert second.get_legend() is None
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["burst"]
+    assert first.get_legend() is second.get_legend() is None
 
 
 def test_panels_on_the_screen_share_their_axes():

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import aqmlab
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.reporting import plots
+from aqmlab.reporting import labels, plots
 from aqmlab.reporting.build import charts_of
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -53,7 +53,7 @@ def test_a_legend_counts_what_it_has_no_place_for(size, tmp_path):
     ax = Figure().add_subplot()
     plots.look(size).paint(ax, chart)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert len(words) <= plots.MOST_ENTRIES + 4
+    assert len(words) <= labels.MOST_ENTRIES
     assert words[-1] == f"and {80 - len(words) + 1} more"
 
 

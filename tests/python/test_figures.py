@@ -181,10 +181,18 @@ def test_many_flows_become_few_points(result):
     assert len(points.x) == MOST_FLOWS
 
 
-def test_a_discipline_without_an_average_shows_its_queue(comparison):
-    lines = {one.name: one for one in figures.averages_against_time(comparison).series}
-    samples = comparison.results["drop-tail"].queue_samples
-    assert list(lines["drop-tail"].y) == samples[samples["seed"] == 1]["queue_packets"].tolist()
+def test_queues_of_all_disciplines_are_the_same_quantity(comparison):
+    samples = {name: one.queue_samples.query("seed == 1") for name, one in comparison.results.items()}
+    for quantity, column in (("queue", "queue_packets"), ("mean", "queue_packets")):
+        chart = figures.averages_against_time(comparison, quantity=quantity)
+        for one in chart.series:
+            values = samples[one.name][column].to_numpy(dtype=float)
+            every = len(values) // len(one.y)
+            assert list(one.y) == pytest.approx(values[: every * len(one.y)].reshape(-1, every).mean(axis=1))
+    with pytest.raises(aqmlab.InputError, match=r"drop-tail: keeps no average \(allowed for all: mean, queue\)"):
+        figures.averages_against_time(comparison, quantity="average")
+    red = figures.averages_against_time({"red": comparison.results["red"]}, quantity="average")
+    assert list(red.series[0].y) == samples["red"]["average"].tolist()
     alone = figures.queue_against_time(comparison.results["drop-tail"])
     assert [one.name for one in alone.series] == ["queue"]
 

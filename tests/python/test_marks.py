@@ -6,28 +6,21 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE, marks
-from aqmlab.reporting import charts
-from aqmlab.reporting.plots import MARKERS
+from aqmlab.figures.marks import COLORS, DASHES, DISCIPLINES, GREY, PALETTE, SHAPES, mark_of, marks
+from aqmlab.reporting import charts, plots
+from aqmlab.reporting.mpl_style import MARKERS
 from aqmlab.scenario.registry import disciplines
 
-COMMON = [
-    "drop-tail",
-    "red",
-    "mred",
-    "exred",
-    "pc-red",
-    "ddred",
-    "rio",
-    "adaptive-rio",
-    "codel",
-    "fq-codel",
-    "pie",
-    "blue",
+USUAL = [
+    ["drop-tail", "red", "gentle-red", "mred", "exred", "codel", "pie"],
+    ["drop-tail", "red", "codel", "fq-codel", "cake", "pie"],
+    ["red", "mred", "exred", "pc-red", "ddred", "rio", "adaptive-rio", "blue"],
+    ["red", "mred", "nlred", "codel", "pie", "pi", "blue"],
 ]
-"""Disciplines that are compared most, and one of the last family."""
+"""Disciplines that often share a chart."""
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 VIEWS = {
     "normal": np.eye(3),
@@ -39,7 +32,11 @@ VIEWS = {
     ),
 }
 LEAST = {"normal": 13.0, "protan": 9.0, "deutan": 9.0}
-"""Least distances (CIEDE2000) of two colours; about 2 is the least that is noticed side by side."""
+"""Least distances (CIEDE2000) of two colours of the palette; about 2 is the least that is noticed side by side."""
+LEAST_USUAL = {"normal": 9.0, "protan": 5.0, "deutan": 4.5}
+"""Least distances of disciplines that often share a chart."""
+LEAST_COLORS = {"normal": 8.0, "protan": 4.5, "deutan": 4.5}
+"""Least distances of any two colours, shades among them."""
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
@@ -92,22 +89,47 @@ def test_the_distance_is_that_of_the_published_pairs(one, two, distance):
     assert ciede2000(one, two) == pytest.approx(distance, abs=1e-4)
 
 
+def seen(color, view):
+    return lab(np.clip(VIEWS[view] @ linear(color), 0, 1))
+
+
 def test_every_discipline_has_a_mark_of_its_own():
     assert set(DISCIPLINES) == {one.name for one in disciplines() if not one.foreign}
-    assert len(set(DISCIPLINES.values())) == len(DISCIPLINES)
-    assert {marker for _, marker in DISCIPLINES.values()} <= set(MARKERS)
+    assert {marker for _, _, marker in DISCIPLINES.values()} <= set(SHAPES) == set(MARKERS)
+    assert {dash for _, dash, _ in DISCIPLINES.values()} <= set(DASHES)
 
 
-def test_disciplines_that_are_compared_most_differ_in_colour_and_marker():
-    found = [DISCIPLINES[name] for name in COMMON]
-    assert len({color for color, _ in found}) == len(COMMON) == len(PALETTE)
-    assert len({marker for _, marker in found}) == len(COMMON)
+def test_each_pair_differs_in_colour_or_in_both_dash_and_marker():
+    for one, two in combinations(DISCIPLINES, 2):
+        first, second = mark_of(one), mark_of(two)
+        if first.color == second.color:
+            assert first.dash != second.dash, (one, two)
+            assert first.marker != second.marker, (one, two)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_colours_differ_for_protan_and_deutan_viewers(view):
-    seen = [lab(np.clip(VIEWS[view] @ linear(color), 0, 1)) for color in PALETTE]
-    assert min(ciede2000(one, two) for one, two in combinations(seen, 2)) >= LEAST[view]
+def test_disciplines_of_a_usual_chart_differ_visibly(view):
+    for together in USUAL:
+        for one, two in combinations(together, 2):
+            first, second = mark_of(one), mark_of(two)
+            distance = ciede2000(seen(first.color, view), seen(second.color, view))
+            assert distance >= LEAST_USUAL[view], (one, two)
+            assert first.marker != second.marker, (one, two)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(("colors", "least"), [(PALETTE, LEAST), (COLORS, LEAST_COLORS)], ids=["palette", "all"])
+def test_colours_differ_for_protan_and_deutan_viewers(view, colors, least):
+    looks = [seen(color, view) for color in colors]
+    assert min(ciede2000(one, two) for one, two in combinations(looks, 2)) >= least[view]
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_colours_are_seen_on_white_and_on_the_dark_page(color):
+    """WCAG 2.2, section 1.4.11: a contrast of 3 for graphical objects."""
+    light = {name: float(np.array([0.2126, 0.7152, 0.0722]) @ linear(name)) + 0.05 for name in (color, "#171b21")}
+    assert 1.05 / light[color] >= 3
+    assert light[color] / light["#171b21"] >= 3
 
 
 def line(name, color=0, mode="line"):
@@ -129,24 +151,50 @@ def test_a_series_of_another_name_keeps_away_from_the_colours_of_disciplines():
     assert front.color == PALETTE[GREY]
 
 
-def test_series_that_only_colour_tells_apart_keep_their_own():
+def test_several_series_of_one_discipline_alone_have_other_colours():
     one, two = marks([line("red: queue", 0), line("red: average", 1)])
     assert one.color != two.color
     printed, measured = marks([line("red, printed", mode="dashed"), line("red")])
     assert printed == measured
 
 
-def test_a_legend_has_the_markers_of_long_lines():
+def test_a_long_line_has_few_markers():
     x = np.linspace(0, 1, 500)
     chart = Chart("c", "t", "alt", "x", "y", [Series("red", x, x), Series("codel", x, x)])
     assert [trace.marker.symbol for trace in charts.figure(chart).data] == ["circle", "triangle-up"]
     assert all(trace.marker.maxdisplayed < 20 and "markers" in trace.mode for trace in charts.figure(chart).data)
+    ax = Figure().add_subplot()
+    plots.draw(ax, chart)
+    assert all(len(one.get_markevery()) <= plots.SPARSE for one in ax.get_lines())
+    assert ax.get_lines()[0].get_markevery() != ax.get_lines()[1].get_markevery()
 
 
-def test_points_of_two_words_have_the_marker_of_the_discipline_and_the_colour_of_the_other_word():
+def test_two_words_keep_the_colour_of_the_discipline():
     names = ["codel, bbr", "codel, cubic", "red, bbr", "red, cubic"]
     found = marks([line(name, mode="points") for name in names])
+    green, blue = mark_of("codel").color, mark_of("red").color
     assert [(mark.color, mark.marker) for mark in found] == [
-        (PALETTE[0], "triangle-up"), (PALETTE[1], "triangle-up"), (PALETTE[0], "circle"), (PALETTE[1], "circle"),
+        (green, "circle"), (green, "square"), (blue, "circle"), (blue, "square"),
     ]  # fmt: skip
-    assert {mark.marker for mark in marks([line(name) for name in names])} == {"circle"}
+    found = marks([line(name) for name in names])
+    assert [mark.color for mark in found] == [green, green, blue, blue]
+    assert [mark.dash for mark in found] == ["solid", "dash", "solid", "dash"]
+    assert [mark.marker for mark in found] == ["triangle-up", "triangle-up", "circle", "circle"]
+
+
+def test_a_series_whose_name_is_another_has_the_mark_of_its_discipline():
+    assert marks([Series("my-scenario", [0], [1], discipline="mred")]) == [mark_of("mred")]
+    alike = marks([Series(name, [0], [1], color=i, discipline="mred") for i, name in enumerate(("a", "b"))])
+    assert alike[0].color != alike[1].color
+
+
+def test_a_dash_with_another_meaning_leaves_out_that_of_the_discipline():
+    assert marks([line("gentle-red")])[0].dash == "dash"
+    assert [mark.dash for mark in marks([line("gentle-red"), line("gentle-red, printed", mode="dashed")])] == [
+        "solid", "solid",
+    ]  # fmt: skip
+
+
+def test_series_without_a_colour_of_their_own_differ():
+    found = marks([line("a"), line("b"), line("c")])
+    assert len({(mark.color, mark.dash, mark.marker) for mark in found}) == len({mark.color for mark in found}) == 3

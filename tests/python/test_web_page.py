@@ -20,7 +20,7 @@ from aqmlab import _core
 from aqmlab.cli import app
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.chart import Series
-from aqmlab.figures.marks import marks
+from aqmlab.figures.marks import DISCIPLINES, GREY, marks
 from aqmlab.lab import page as lab_html
 from aqmlab.lab.page import BUILT_IN, PRESETS, standalone_page
 from aqmlab.scenario.file import examples, read_text
@@ -186,12 +186,41 @@ def test_numbers_and_colours_where_flows_differ(name, tmp_path):
     [found] = page_answers(f"example:{name}", [{"seconds": 8, "beside": "drop-tail"}])
     assert isinstance(found, dict), found
     check_numbers(found)
-    places = {"queue": 5, "average": 0}
     for chart in (found["charts"][0], *found["charts"][2:]):
         names = [one["name"] for one in chart["series"]]
         run = {name: next((i for i, aqm in enumerate(found["names"]) if name.startswith(aqm)), 0) for name in names}
-        series = [Series(name, [], [], color=run[name] + places.get(name.split(": ")[-1], 0)) for name in names]
-        assert [one["paint"] for one in chart["series"]] == [mark.color for mark in marks(series)]
+        own = {name: "" if name.split(": ")[-1] == "queue" else found["names"][run[name]] for name in names}
+        series = [Series(name, [], [], color=run[name] if own[name] else GREY, discipline=own[name]) for name in names]
+        looks = [(mark.color, mark.dash, mark.marker) for mark in marks(series)]
+        assert [(one["paint"], one["dash"], one["marker"]) for one in chart["series"]] == looks
+
+
+MARKS = """
+const look = ({ paint, dash, marker, onLine }) => [paint, dash, marker, onLine];
+for (const rows of asked) { answers.push(painted(rows).map(look)); }
+"""
+
+
+def test_series_have_the_same_marks_in_the_page_and_in_figures():
+    """One table of colours, and the same choice of them, for disciplines, several series of one, and others."""
+    names = [
+        ["red", "gentle-red", "codel"], ["red: queue", "red: average", "codel: queue"], ["a", "b", "red"], ["a", "b"],
+        ["red: queue", "red: average"], ["codel: queue", "cobalt: queue", "cobalt: average"], list(DISCIPLINES),
+    ]  # fmt: skip
+    charts = [
+        [Series(name, [], [], mode=mode, color=place) for place, name in enumerate(own)]
+        for own in names
+        for mode in ("line", "points")
+    ]
+    charts += [[Series("x", [], [], color=1, discipline="pie"), Series("y", [], [], color=2, discipline="sfb")]]
+    charts += [[Series("queue", [], [], color=GREY), Series("average", [], [], color=0, discipline="mred")]]
+    charts += [[Series(name, [], [], color=3, discipline="pie") for name in ("x", "y")]]
+    asked = [
+        [{"name": one.name, "mode": one.mode, "color": one.color, "discipline": one.discipline} for one in chart]
+        for chart in charts
+    ]
+    for chart, found in zip(charts, answers_of(MARKS, asked), strict=True):
+        assert found == [[mark.color, mark.dash, mark.marker, mark.on_line] for mark in marks(chart)]
 
 
 @pytest.mark.slow

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, unknown
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import Runs, has_average, link_in, named, seed_in, slug, thin, thresholds, warmup
+from aqmlab.figures.runs import (
+    Runs,
+    discipline_at,
+    has_average,
+    link_in,
+    named,
+    seed_in,
+    slug,
+    steady_scale,
+    thin,
+    thresholds,
+    warmup,
+    warmup_end,
+)
 from aqmlab.results.quantities import jain
 from aqmlab.scenario.parts import NOT_TCP
 
@@ -18,6 +31,9 @@ if TYPE_CHECKING:
 
 SLICES = 100
 """Parts into which a run is divided for its fairness, if samples are that many."""
+QUEUE_SLICES = 50
+"""Parts into which a run is divided for the means of its queue."""
+QUEUE_TITLES = {"mean": "Mean queue", "queue": "Queue", "average": "Average of the discipline"}
 
 
 def queue_against_time(result: Result, *, link: str | None = None, seed: int | None = None) -> Chart:
@@ -27,7 +43,9 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
     rows = thin(samples[(samples["link"] == name) & (samples["seed"] == chosen)])
     series = [Series("queue", rows["t_s"].to_numpy(), rows["queue_packets"].to_numpy(dtype=float), color=5)]
     if has_average(rows["average"]):
-        series.append(Series("average", rows["t_s"].to_numpy(), rows["average"].to_numpy(), color=0))
+        own = discipline_at(result, name)
+        series.append(Series("average", rows["t_s"].to_numpy(), rows["average"].to_numpy(), color=0, discipline=own))
+    levels = thresholds(result, name)
     return Chart(
         key=f"queue-{slug(name)}",
         title=f"Queue at {name}, seed {chosen}",
@@ -36,29 +54,81 @@ def queue_against_time(result: Result, *, link: str | None = None, seed: int | N
         y_label="queue, packets",
         series=series,
         shades=warmup(result),
-        levels=thresholds(result, name),
+        levels=levels,
+        **steady_scale(series, warmup_end(result), "packets", levels=levels),
     )
 
 
-def averages_against_time(runs: Runs, *, link: str | None = None, seed: int | None = None) -> Chart:
-    """Draw RED's average (or the queue of other disciplines) against time, one line per discipline, in one run."""
+def averages_against_time(
+    runs: Runs,
+    *,
+    link: str | None = None,
+    seed: int | None = None,
+    quantity: Literal["mean", "queue", "average"] = "mean",
+) -> Chart:
+    """Draw the queue against time, one line per discipline, in one run: the same quantity for all.
+
+    Parameters
+    ----------
+    runs
+        One result, or one for each discipline.
+    link, seed
+        The link and the run; default: the comparison's link (or the bottleneck), and the first run.
+    quantity
+        ``mean``: the mean of the queue's samples in each fiftieth of the run. ``queue``: every sample.
+        ``average``: the discipline's own average (RED's exponentially weighted one).
+
+    Raises
+    ------
+    InputError
+        If `quantity` is ``average`` and a discipline has none.
+    """
+    if quantity not in QUEUE_TITLES:
+        raise InputError(unknown("quantity", quantity, list(QUEUE_TITLES)))
     place = link_in(runs, link)
-    series, words = [], []
-    for index, (name, result) in enumerate(named(runs).items()):
+    series, words, length = [], [], 0.0
+    found = named(runs)
+    for index, (name, result) in enumerate(found.items()):
         samples = result.queue_samples
-        rows = thin(samples[(samples["link"] == place) & (samples["seed"] == seed_in(result, seed))])
-        column = "average" if has_average(rows["average"]) else "queue_packets"
-        series.append(Series(name, rows["t_s"].to_numpy(), rows[column].to_numpy(dtype=float), color=index))
+        rows = samples[(samples["link"] == place) & (samples["seed"] == seed_in(result, seed))]
+        if quantity == "average" and not has_average(rows["average"]):
+            raise InputError(f"{name}: keeps no average (allowed for all: mean, queue)")
+        column = "average" if quantity == "average" else "queue_packets"
         words.append(f"{name} {rows[column].mean():.1f}")
+        if quantity == "mean":
+            x, y, length = _slices(rows["t_s"].to_numpy(dtype=float), rows[column].to_numpy(dtype=float))
+        else:
+            kept = thin(rows)
+            x, y = kept["t_s"].to_numpy(), kept[column].to_numpy(dtype=float)
+        series.append(Series(name, x, y, color=index, discipline=discipline_at(result, place)))
+    first = next(iter(found.values()))
     return Chart(
-        key="averages",
-        title=f"Average queue at {place}",
-        alt=f"Average queue against time; mean over the run, packets: {', '.join(words)}.",
+        key="averages" if quantity == "mean" else f"{quantity}s",
+        title=f"{QUEUE_TITLES[quantity]} at {place}",
+        alt=f"{QUEUE_TITLES[quantity]} against time; mean over the run, packets: {', '.join(words)}.",
         x_label="time, s",
-        y_label="average queue, packets",
+        y_label=f"{QUEUE_TITLES[quantity].lower()}, packets",
         series=series,
-        shades=warmup(next(iter(named(runs).values()))),
+        shades=warmup(first),
+        caption=f"Mean of the queue in slices of {length:.3g} s, seed {seed_in(first, seed)}."
+        if quantity == "mean"
+        else f"{QUEUE_TITLES[quantity]} of seed {seed_in(first, seed)}.",
+        **steady_scale(series, warmup_end(first), "packets"),
     )
+
+
+def _slices(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the middles of slices of time, the mean of the samples in each, and their length in s.
+
+    >>> _slices(np.array([0.5, 1.0, 1.5, 2.0]), np.array([1.0, 3.0, 5.0, 7.0]))[1].tolist()
+    [1.0, 3.0, 5.0, 7.0]
+    """
+    every = max(1, -(-len(at) // QUEUE_SLICES))
+    count = len(at) // every
+    if not count:
+        return at, values, 0.0
+    x, y = (part[: count * every].reshape(count, every).mean(axis=1) for part in (at, values))
+    return x, y, float(every * (at[1] - at[0])) if len(at) > 1 else 0.0
 
 
 def windows_against_time(result: Result, *, flows: Sequence[str] | None = None, seed: int | None = None) -> Chart:
@@ -79,6 +149,7 @@ def windows_against_time(result: Result, *, flows: Sequence[str] | None = None, 
         y_label="congestion window, packets",
         series=series,
         shades=warmup(result),
+        **steady_scale(series, warmup_end(result), "packets"),
     )
 
 
@@ -98,7 +169,7 @@ def jain_against_time(runs: Runs, *, seed: int | None = None, window_s: float | 
     series, words, length = [], [], 0.0
     for index, (name, result) in enumerate(named(runs).items()):
         times, values, length = _fairness(result, seed_in(result, seed), window_s)
-        series.append(Series(name, times, values, color=index))
+        series.append(Series(name, times, values, color=index, discipline=discipline_at(result, result.bottleneck)))
         words.append(f"{name} {np.nanmean(values):.3f}" if len(values) else f"{name} none")
     return Chart(
         key="jain",

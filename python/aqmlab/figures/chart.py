@@ -28,8 +28,11 @@ class Series:
     mode
         How it is drawn. Steps hold a value until the next point; a ring is a wide circle around a point.
     color
-        Its place in `aqmlab.figures.marks.PALETTE`, unless the name is that of a discipline, which has its own
-        colour and marker.
+        Its place in `aqmlab.figures.marks.PALETTE`, unless it is of a discipline, which has its own colour and marker.
+    discipline
+        The discipline of which it is, where its name does not say it.
+    panel
+        Name of the panel in which it is, in a chart of several.
     listed
         Whether the legend names it; not where another series of the same name is its other part.
     band
@@ -45,6 +48,8 @@ class Series:
     color: int = 0
     listed: bool = True
     band: bool = False
+    discipline: str = ""
+    panel: str = ""
 
     def errors(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Lengths of the error bars below and above, or None if no point has any."""
@@ -153,9 +158,14 @@ class Chart(Shown):
     heat
         Values over the plane, drawn below everything else.
     panels
-        Small multiples: each series has a panel of its own, one above the other, with shared axes.
+        Small multiples: each series has a panel of its own, one above the other, with shared axes. Where series name
+        their panels, those stand beside each other.
     flat
         Points lie: their x, which are words, are on the vertical axis, the first at the top.
+    x_ticks
+        Values that have a tick on the horizontal axis; none: round values.
+    clipped
+        Place on the horizontal axis of the greatest value above `y_range`, and words for it.
     """
 
     key: str
@@ -175,6 +185,8 @@ class Chart(Shown):
     panels: bool = False
     x_levels: list[tuple[float, str]] = field(default_factory=list)
     flat: bool = False
+    x_ticks: Sequence[float] = ()
+    clipped: tuple[float, str] | None = None
 
     def __repr__(self) -> str:
         """Say in a line what it is; its points would fill pages.
@@ -183,6 +195,26 @@ class Chart(Shown):
         <Chart queue: The queue; packets against time, s; 1 series>
         """
         return f"<Chart {self.key}: {self.title}; {self.y_label} against {self.x_label}; {len(self.series)} series>"
+
+
+MOST_CELLS = 8
+"""Values of an axis up to which a heat map has cells of equal size with printed numbers."""
+
+
+def is_table(chart: Chart) -> bool:
+    """Whether a heat map has few values: equal cells with their numbers, each value a category."""
+    heat = chart.heat
+    return heat is not None and not chart.series and not heat.levels and max(len(heat.x), len(heat.y)) <= MOST_CELLS
+
+
+def panels_of(chart: Chart) -> list[tuple[str, list[Series]]]:
+    """Return the panels of a chart with the series of each; none if it has no panels."""
+    if chart.panels:
+        return [(one.name, [one]) for one in chart.series]
+    found: dict[str, list[Series]] = {}
+    for one in chart.series:
+        found.setdefault(one.panel, []).append(one)
+    return list(found.items()) if len(found) > 1 else []
 
 
 def named_on_axis(chart: Chart) -> bool:

@@ -34,7 +34,13 @@ def drop_curves(queues: Mapping[str, Mapping[str, Any]], *, top: float) -> Chart
     """
     x = np.linspace(0, top, 401)
     series = [
-        Series(name, x, _core.curve(json.dumps(body), [float(v) for v in x]), color=index)
+        Series(
+            name,
+            x,
+            _core.curve(json.dumps(body), [float(v) for v in x]),
+            color=index,
+            discipline=str(body.get("aqm", "")),
+        )
         for index, (name, body) in enumerate(queues.items())
     ]
     return Chart(

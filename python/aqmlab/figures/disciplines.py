@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Mode, Series
-from aqmlab.figures.runs import Runs, link_in, named, slug
+from aqmlab.figures.runs import Runs, discipline_at, link_in, named, slug
 from aqmlab.results.quantities import quantity
 
 if TYPE_CHECKING:
@@ -27,7 +27,14 @@ def spread(runs: Runs, key: str, *, link: str | None = None) -> Chart:
     """Box plot of one metric over the seeds."""
     what, place = quantity(key), link_in(runs, link)
     series = [
-        Series(name, [], _values(result.metrics(link=place), key), mode="box", color=index)
+        Series(
+            name,
+            [],
+            _values(result.metrics(link=place), key),
+            mode="box",
+            color=index,
+            discipline=discipline_at(result, place),
+        )
         for index, (name, result) in enumerate(named(runs).items())
     ]
     return Chart(

@@ -8,7 +8,7 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import MAX_POINTS, Runs, data_range, link_in, named, of_seeds, slug, target_ms
+from aqmlab.figures.runs import MAX_POINTS, Runs, data_range, discipline_at, link_in, named, of_seeds, slug, target_ms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,8 @@ def delay_distribution(runs: Runs, *, link: str | None = None) -> Chart:
             raise InputError(f"{name}: no packet's delay was recorded at link {place}; name it in probe.links")
         share = np.cumsum(counts) / counts.sum()
         kept = np.isfinite(ends) & (ends > 0)
-        series.append(Series(name, ends[kept] * 1e3, share[kept], color=index))
+        own = discipline_at(results[name], place) if name in results else ""
+        series.append(Series(name, ends[kept] * 1e3, share[kept], color=index, discipline=own))
         half = ends[int(np.searchsorted(share, 0.5))]
         words.append(f"{name}: half of them at most {half * 1e3:.3g} ms")
     return Chart(
@@ -74,7 +75,16 @@ def completion_distribution(runs: Runs, *, group: str | None = None) -> Chart:
         times, begun = _completion_times(result, group)
         share = np.arange(1, len(times) + 1) / max(begun, 1)
         kept = np.unique(np.linspace(0, max(len(times) - 1, 0), MAX_POINTS).astype(int))[: len(times)]
-        series.append(Series(name, times[kept], share[kept], mode="steps", color=index))
+        series.append(
+            Series(
+                name,
+                times[kept],
+                share[kept],
+                mode="steps",
+                color=index,
+                discipline=discipline_at(result, result.bottleneck),
+            )
+        )
         middle = f", half of them within {np.median(times):.3g} s" if len(times) else ""
         words.append(f"{name}: {len(times)} of {begun} done{middle}")
     return Chart(

@@ -6,7 +6,7 @@ import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import Runs, named
+from aqmlab.figures.runs import Runs, discipline_at, named
 
 MOST_FLOWS = 300
 """With more flows than that, flows with a similar share of arrivals are drawn as one point, their mean."""
@@ -26,7 +26,16 @@ def drop_shares(runs: Runs) -> Chart:
         off = float(np.abs(shares[:, 1] - shares[:, 0]).sum() / 2)
         parts = np.array_split(shares, min(MOST_FLOWS, len(shares)))
         points = np.array([part.mean(axis=0) for part in parts])
-        series.append(Series(name, points[:, 0], points[:, 1], mode="points", color=index))
+        series.append(
+            Series(
+                name,
+                points[:, 0],
+                points[:, 1],
+                mode="points",
+                color=index,
+                discipline=discipline_at(result, result.bottleneck),
+            )
+        )
         words.append(f"{name}: {off:.1%} of the drops are not where the packets are")
     ends = [0.95 * min(float(np.min(one.x)) for one in series), 1.05 * max(float(np.max(one.x)) for one in series)]
     even = Series("in proportion", ends, ends, mode="dashed", color=5)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import Runs, link_in, named
+from aqmlab.figures.runs import Runs, discipline_at, link_in, named
 from aqmlab.results.quantities import interval_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def ellipses(runs: Runs, *, link: str | None = None) -> Chart:
     An ellipse needs three runs that do not lie on one line.
     """
     place = link_in(runs, link)
-    return ellipses_of({name: _delay_and_goodput(result, place) for name, result in named(runs).items()})
+    found = named(runs)
+    own = {name: discipline_at(result, place) for name, result in found.items()}
+    return ellipses_of({name: _delay_and_goodput(result, place) for name, result in found.items()}, disciplines=own)
 
 
 def ellipses_of(
@@ -40,8 +43,11 @@ def ellipses_of(
     title: str = "Delay against goodput",
     x_label: str = X_LABEL,
     y_label: str = Y_LABEL,
+    disciplines: Mapping[str, str] = MappingProxyType({}),
 ) -> Chart:
     """Draw the same of any points: the delay and the goodput of every run, by name.
+
+    `disciplines` are those of names that are none themselves.
 
     >>> chart = ellipses_of({"red": (np.array([1.0, 2.0, 4.0]), np.array([8.0, 9.0, 8.5]))})
     >>> [(series.mode, len(series.x)) for series in chart.series]
@@ -49,12 +55,13 @@ def ellipses_of(
     """
     series, words = [], []
     for index, (name, (delay, goodput)) in enumerate(points.items()):
-        series.append(Series(name, delay, goodput, mode="points", color=index))
+        own = disciplines.get(name, "")
+        series.append(Series(name, delay, goodput, mode="points", color=index, discipline=own))
         outline = gaussian_contour(delay, goodput)
         if outline is not None:
-            series.append(Series(name, *outline, color=index, listed=False))
+            series.append(Series(name, *outline, color=index, listed=False, discipline=own))
         middle = (float(np.median(delay)), float(np.median(goodput)))
-        series.append(Series(name, [middle[0]], [middle[1]], mode="ring", color=index, listed=False))
+        series.append(Series(name, [middle[0]], [middle[1]], mode="ring", color=index, listed=False, discipline=own))
         words.append(f"{name} {middle[0]:.4g} ms and {middle[1]:.4g} Mb/s")
     return Chart(
         key=key,
@@ -94,7 +101,16 @@ def pareto_front(runs: Runs, *, link: str | None = None) -> Chart:
         delay, goodput = (interval_of(*one)[0] for one in zip(KEYS, _delay_and_goodput(result, place), strict=True))
         points.append((delay.mean, goodput.mean, name))
         series.append(
-            Series(name, [delay.mean], [goodput.mean], [goodput.low], [goodput.high], mode="points", color=index)
+            Series(
+                name,
+                [delay.mean],
+                [goodput.mean],
+                [goodput.low],
+                [goodput.high],
+                mode="points",
+                color=index,
+                discipline=discipline_at(result, place),
+            )
         )
     front = efficient([(x, y) for x, y, _ in points])
     line = Series("front", [points[i][0] for i in front], [points[i][1] for i in front], mode="steps", color=5)

@@ -4,9 +4,10 @@ There is one page. Its scripts make controls, charts and numbers of the simulato
 native core behind the server of ``aqmlab lab``, or WebAssembly in a page that is one file (``aqmlab lab --out``).
 
 * `page`: the page as HTML, served or standalone
-* `page.html`, `lab.css`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `chart.js`, `watching.js`, `queue_view.js`:
-  its visible part
-* `worker.js`, `local.js`, `controls.js`, `results.js`, `recording.js`, `core.js`: its worker, which asks the simulator
+* `page.html`, `lab.css`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `chart.js`, `shapes.js`, `watching.js`,
+  `queue_view.js`: its visible part
+* `worker.js`, `local.js`, `controls.js`, `results.js`, `marks.js`, `recording.js`, `core.js`: its worker, which asks
+  the simulator
 * `server`, `laboratory`: the HTTP server, and the whole
 * `message`, `request_validation`, `request_error`: which requests are accepted
 * `sessions`: their answers, from the native core

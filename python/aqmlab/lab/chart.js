@@ -1,6 +1,9 @@
 // Draws one chart with uPlot (vendor/uplot). A chart is plain data: series of lines and points, horizontal levels,
 // vertical shades. Ours are the levels and shades, which uPlot does not have, and the keys, since uPlot has a mouse only.
 
+import { dashOf, outline, sample } from "./shapes.js";
+
+const SPARSE = 8;  // markers on a line
 const MANY = 60;  // points from which on they are drawn small
 const STEPS = 100;  // of the cursor from edge to edge
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
@@ -70,13 +73,14 @@ export class Chart {
     this.plot.setAttribute("aria-label", spec.alt);
     this.home = { x: limits(spec.x_range, spec.series, "x"), y: limits(spec.y_range, spec.series, "y") };
     if (this.zoomed && this.zoomed.x[0] >= this.home.x[1]) { this.zoomed = null; }
-    const form = JSON.stringify([spec.x_label, spec.y_label, ...spec.series.map((s) => [s.name, s.mode, s.paint, s.x.length > MANY])]);
+    const form = JSON.stringify([spec.x_label, spec.y_label, ...spec.series.map((s) => [s.name, s.mode, s.paint, s.dash, s.marker, s.x.length > MANY])]);
     if (form === this.form) {
       this.u.setData(aligned(spec.series));
     } else {
       this.form = form;
       this.u?.destroy();
       this.u = new uPlot(this.options(), aligned(spec.series), this.plot);
+      this.legend.querySelectorAll(".u-series .u-marker").forEach((marker, i) => { if (i) { marker.replaceChildren(sample(spec.series[i - 1])); } });
     }
   }
 
@@ -113,10 +117,10 @@ export class Chart {
         drag: { x: true, y: true, uni: 40, setScale: false },
         bind: { dblclick: () => () => this.zoom(null) },
       },
-      legend: { mount: (u, table) => this.legend.replaceChildren(table), markers: { width: 0, fill: (u, i) => this.spec.series[i - 1].paint } },
+      legend: { mount: (u, table) => this.legend.replaceChildren(table), markers: { width: 0, fill: () => "transparent" } },
       hooks: {
         drawClear: [(u) => this.shades(u)],
-        draw: [(u) => this.levels(u)],
+        draw: [(u) => this.markers(u), (u) => this.peak(u), (u) => this.levels(u)],
         setSelect: [(u) => this.selected(u)],
         setCursor: [(u) => this.legend.classList.toggle("live", u.cursor.left >= 0)],
       },
@@ -125,9 +129,42 @@ export class Chart {
 
   series(one) {
     const common = { label: one.name, class: one.mode, stroke: one.paint, pxAlign: 0, value: (u, v) => short(v) };
-    if (one.mode !== "points") { return { ...common, width: 1.7, points: { show: false } }; }
-    const many = one.x.length > MANY, size = many ? 3.6 : one.faint ? 6 : 10;
-    return { ...common, alpha: size < 10 ? 0.55 : 1, paths: () => null, points: { show: true, size, width: 0, fill: one.paint } };
+    if (one.mode !== "points") { return { ...common, width: one.faint ? 1 : 1.7, alpha: one.faint ? 0.6 : 1, dash: dashOf(one.dash), points: { show: false } }; }
+    const many = one.x.length > MANY, size = many ? 3.6 : one.faint ? 6 : 0;
+    return { ...common, alpha: size ? 0.55 : 1, paths: () => null, points: { show: size > 0, size, width: 0, fill: one.paint } };
+  }
+
+  // Draws the markers: a few on each line, and those of single points.
+  markers(u) {
+    const { left, top, width, height } = u.bbox, unit = uPlot.pxRatio, c = u.ctx;
+    c.save();
+    this.spec.series.forEach((one, place) => {
+      const isLine = one.mode !== "points", known = one.x.flatMap((x, i) => (x !== null && one.y[i] !== null ? [i] : []));
+      if (!u.series[place + 1].show || one.faint || !known.length || (isLine && !one.onLine)) { return; }
+      const [low, high] = [one.x[known[0]], one.x[known[known.length - 1]]], few = known.length <= SPARSE;
+      const wanted = Array.from({ length: SPARSE }, (_, k) => low + ((high - low) * (k + ((0.15 + 0.37 * place) % 1))) / SPARSE);
+      const shown = few || !isLine ? known : wanted.map((x) => known.find((i) => one.x[i] >= x) ?? known[known.length - 1]);
+      c.fillStyle = one.paint;
+      for (const i of shown) {
+        const x = u.valToPos(one.x[i], "x", true), y = u.valToPos(one.y[i], "y", true);
+        if (x < left || x > left + width || y < top || y > top + height) { continue; }
+        c.fill(new Path2D(outline(one.marker, x, y, (isLine ? 3.2 : 5) * unit)));
+      }
+    });
+    c.restore();
+  }
+
+  // Draws an arrow at the place of the greatest value beyond the scale, with words for it.
+  peak(u) {
+    const { clipped } = this.spec, { left, top, width } = u.bbox, unit = uPlot.pxRatio, c = u.ctx;
+    if (!clipped || this.zoomed) { return; }
+    const x = Math.min(Math.max(u.valToPos(clipped.at, "x", true), left), left + width);
+    c.save();
+    Object.assign(c, { fillStyle: color("ink"), strokeStyle: color("card"), lineWidth: 4 * unit, lineJoin: "round", textAlign: "left", textBaseline: "top", font: FONT.replace("12px", `${12 * unit}px`) });
+    c.fill(new Path2D(outline("triangle-up", x, top + 5 * unit, 5 * unit)));
+    c.strokeText(clipped.words, x + 9 * unit, top);
+    c.fillText(clipped.words, x + 9 * unit, top);
+    c.restore();
   }
 
   shades(u) {

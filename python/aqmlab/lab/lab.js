@@ -130,7 +130,7 @@ function checkParts(answer) {
 function withKept(spec) {
   const before = kept?.get(spec.key);
   if (!before || before === spec) { return spec; }
-  const lines = before.series.filter(({ mode }) => mode === "line").map((one) => ({ ...one, name: `before: ${one.name}`, paint: "#9aa1ab" }));
+  const lines = before.series.filter(({ mode }) => mode === "line").map((one) => ({ ...one, name: `before: ${one.name}`, paint: "#9aa1ab", onLine: false }));
   const high = (range, other) => (range && other ? [range[0], Math.max(range[1], other[1])] : range);
   return { ...spec, y_range: high(spec.y_range, before.y_range), x_range: high(spec.x_range, before.x_range), series: [...lines, ...spec.series] };
 }
@@ -146,11 +146,11 @@ function afterPaint(work) {
 function triedChart(answer) {
   const value = (key) => answer.numbers.find((row) => row.key === key)?.values ?? [];
   const delays = value("mean_delay_ms"), goodputs = value("goodput_mbps");
-  const before = tried.slice(-KEPT), paints = answer.charts.find((chart) => chart.key === "goodput").series.map((one) => one.paint);
+  const before = tried.slice(-KEPT), own = answer.charts.find((chart) => chart.key === "goodput").series;
   const series = [{ name: "tried before", mode: "points", faint: true, paint: "#7b828d", x: before.map((p) => p[0]), y: before.map((p) => p[1]) }];
   answer.names.forEach((name, i) => {
     if (delays[i] === null || goodputs[i] === null || goodputs[i] === undefined) { return; }
-    series.push({ name, mode: "points", paint: paints[i], x: [delays[i]], y: [goodputs[i]] });
+    series.push({ name, mode: "points", paint: own[i].paint, marker: own[i].marker, x: [delays[i]], y: [goodputs[i]] });
     tried.push([delays[i], goodputs[i]]);
   });
   const now = series.slice(1).map((s) => `${s.name} ${short(s.y[0])} Mbit/s at ${short(s.x[0])} ms`).join(", ");

@@ -5,7 +5,8 @@ import {
   shownControl,
 } from "./controls.js";
 import { recording } from "./recording.js";
-import { PALETTE, charts, longestDelay, numberRows, thresholds, tinTables } from "./results.js";
+import { PALETTE } from "./marks.js";
+import { charts, longestDelay, numberRows, thresholds, tinTables } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds
 const MOST_FLOWS = 5000;  // and links

@@ -17,7 +17,8 @@ from importlib import resources
 from pathlib import Path
 
 from aqmlab.errors import Error, InputError
-from aqmlab.figures.marks import DISCIPLINES, GREY, PALETTE
+from aqmlab.figures.marks import COLORS, DASHES, DISCIPLINES, GREY, PALETTE, SHAPES
+from aqmlab.figures.runs import CLIP, HEADROOM
 from aqmlab.results.tins import ROWS, TITLES
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline
@@ -26,8 +27,8 @@ BUILT_IN = "lab:dumbbell.toml"
 CORE = "lab/aqmlab.wasm"
 STYLES = ("reporting/style.css", "lab/vendor/uplot/uPlot.min.css", "lab/lab.css")
 CHARTS = "lab/vendor/uplot/uPlot.iife.min.js"
-PAGE = ("address", "backend", "chart", "panel", "queue_view", "watching", "lab")
-WORKER = ("core", "controls", "facts", "results", "recording", "local", "worker")
+PAGE = ("address", "backend", "shapes", "chart", "panel", "queue_view", "watching", "lab")
+WORKER = ("core", "controls", "facts", "marks", "results", "recording", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
 
 PRESETS = {
@@ -139,9 +140,14 @@ def bundle(modules: Sequence[str]) -> str:
 def _facts() -> str:
     """Return the module with colours, and with the names of statistics, as Python has them."""
     known = {
-        "palette": PALETTE,
+        "colors": COLORS,
+        "palette": len(PALETTE),
         "grey": GREY,
-        "disciplines": {name: place for name, (place, _) in DISCIPLINES.items()},
+        "dashes": DASHES,
+        "shapes": SHAPES,
+        "disciplines": DISCIPLINES,
+        "clip": CLIP,
+        "headroom": HEADROOM,
         "tins": ROWS,
         "tin_titles": TITLES,
     }

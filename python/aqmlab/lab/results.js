@@ -2,9 +2,9 @@
 
 import { general } from "./controls.js";
 import { FACTS } from "./facts.js";
+import { painted } from "./marks.js";
 
-const { palette, grey: GREY, disciplines: DISCIPLINES, tins: TINS, tin_titles: TIN_TITLES } = FACTS;
-export const PALETTE = palette;
+const { clip: CLIP, headroom: HEADROOM, grey: GREY, tins: TINS, tin_titles: TIN_TITLES } = FACTS;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
 const CURVE_POINTS = 241, DIGITS = 5;
 
@@ -64,39 +64,26 @@ function finite(values) {
   return values.map((value) => (Number.isFinite(value) ? Number(value.toFixed(Math.min(digits, 100))) : null));
 }
 
-const series = (name, x, y, color, mode = "line") => ({ name, mode, color, x: finite(x), y: finite(y) });
-
-// Returns the series of a chart with their colours: each discipline has its own. The same as marks.py.
-function painted(rows) {
-  let found = rows.map(({ name }) => disciplineIn(name));
-  const known = rows.map(({ mode }, i) => `${found[i]} ${mode}`).filter((_, i) => found[i]);
-  if (new Set(known).size < known.length) { found = found.map(() => null); }
-  const own = found.map((name) => (name ? PALETTE[DISCIPLINES[name]] : null)), taken = new Set(own.filter(Boolean)), mixed = taken.size > 0;
-  return rows.map(({ color, ...row }, i) => {
-    if (own[i]) { return { ...row, paint: own[i] }; }
-    const wanted = PALETTE.map((_, step) => PALETTE[(color + step) % PALETTE.length]);
-    const paint = (color === GREY ? null : wanted.find((one) => !taken.has(one))) ?? wanted[0];
-    if (mixed && color !== GREY) { taken.add(paint); }
-    return { ...row, paint };
-  });
-}
-
-// Returns the discipline that a series is named after, or null.
-function disciplineIn(name) {
-  const word = name.split(",")[0].split(":")[0].trim().toLowerCase().replaceAll(" ", "-");
-  return Object.hasOwn(DISCIPLINES, word) ? word : null;
-}
+const series = (name, x, y, color, { mode = "line", discipline = "", ...more } = {}) => ({ name, mode, color, discipline, ...more, x: finite(x), y: finite(y) });
 
 // Returns the charts of runs, each with `name`, `plan`, `link` (checked), `tables`, `values`: queue, probability, goodput, delay.
 export function charts(runs, core) {
   const [first] = runs, named = (run, what) => (runs.length === 1 ? what : `${run.name}: ${what}`);
-  const warmup = first.plan.warmup_s, common = { caption: "", x_label: "time, s", x_range: [0, first.plan.duration_s], shades: warmup > 0 ? [[0, warmup, "warm-up"]] : [], levels: [] };
+  const warmup = first.plan.warmup_s, common = { caption: "", x_label: "time, s", x_range: [0, first.plan.duration_s], shades: warmup > 0 ? [[0, warmup, "warm-up"]] : [], levels: [], clipped: null };
   const drawn = [queueChart(runs, common, named), probabilityChart(runs, core, named), goodputChart(runs, common), delayChart(runs, common)];
   return drawn.map((chart) => ({ ...chart, series: painted(chart.series) }));
 }
 
 const hasAverage = (run) => "curve" in run.link.parameters;
 const top = (rows, levels) => 1.06 * Math.max(highest(rows.flatMap((row) => row.y)), ...levels, 1e-3);
+// Returns the scale of lines against time that suits the part after the warm-up, and the peak before it that is clipped.
+function steady(rows, levels, warmup, unit) {
+  const later = highest(rows.flatMap((row) => row.y.filter((_, i) => row.x[i] >= warmup))), tall = HEADROOM * Math.max(later, ...levels, 1e-3);
+  const [peak, at, name] = rows.flatMap((row) => row.y.map((y, i) => [y, row.x[i], row.name])).reduce((most, one) => (one[0] > most[0] ? one : most), [0, 0, ""]);
+  if (warmup <= 0 || !later || at >= warmup || peak <= CLIP * tall) { return { y_range: [0, top(rows, levels)], clipped: null }; }
+  return { y_range: [0, tall], clipped: { at, words: `${rows.length > 1 ? `${name}: ` : ""}peak ${general(peak, 3)} ${unit} at ${general(at, 2)} s` } };
+}
+
 const levelsOf = (levels) => levels.map(([height, name]) => [finite([height])[0], name]);
 
 // Returns the thresholds of a queue in packets, each with its name.
@@ -106,14 +93,14 @@ export function thresholds(parameters) {
 
 function queueChart(runs, common, named) {
   const rows = runs.flatMap((run, i) => {
-    const samples = run.tables.queue_samples, t = plain(samples.t_s), queue = series(named(run, "queue"), t, plain(samples.queue_packets), 5 + i);
-    return hasAverage(run) ? [queue, series(named(run, "average"), t, plain(samples.average), i)] : [queue];
+    const samples = run.tables.queue_samples, t = plain(samples.t_s), queue = series(named(run, "queue"), t, plain(samples.queue_packets), GREY, { faint: true });
+    return hasAverage(run) ? [queue, series(named(run, "average"), t, plain(samples.average), i, { discipline: run.link.aqm })] : [queue];
   });
   const levels = thresholds(runs[0].link.parameters);
   const means = runs.map((run) => `${run.name} ${fixed(run.quantities.mean_queue, 1)}`).join(", ");
   return {
     key: "queue", title: "Queue and average", alt: `Queue and average at ${runs[0].link.name} against time; mean queue in packets: ${means}.`,
-    ...common, y_label: "packets", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
+    ...common, y_label: "packets", ...steady(rows, levels.map(([height]) => height), runs[0].plan.warmup_s, "packets"), levels: levelsOf(levels), series: rows,
   };
 }
 
@@ -133,11 +120,11 @@ function probabilityChart(runs, core, named) {
     const share = significant(run.quantities.loss, 3);
     if (!hasAverage(run)) { words.push(`${run.name} has no curve, share dropped ${share}`); return; }
     curvesOf(run).forEach(([name, body], number) => {
-      rows.push(series(named(run, name), x, core.curve(body, x).map((p) => p ?? NaN), runs.length > 1 ? i : CLASS_COLORS[number % CLASS_COLORS.length]));
+      rows.push(series(named(run, name), x, core.curve(body, x).map((p) => p ?? NaN), runs.length > 1 ? i : CLASS_COLORS[number % CLASS_COLORS.length], { discipline: run.link.aqm }));
     });
     const { links } = run.tables, mean = links.mean_average[links.link.indexOf(run.link.name)];
-    rows.push(series(named(run, "visited"), visited[i].average, visited[i].p_b, 5 + i, "points"));
-    rows.push(series(named(run, "mean average, share dropped"), [mean], [run.quantities.loss], 3 + i, "points"));
+    rows.push(series(named(run, "visited"), visited[i].average, visited[i].p_b, GREY, { mode: "points", faint: true }));
+    rows.push(series(named(run, "mean average, share dropped"), [mean], [run.quantities.loss], 3 + i, { mode: "points" }));
     words.push(`${run.name} mean average ${fixed(mean, 1)} packets, share dropped ${share}`);
   });
   return {
@@ -173,7 +160,7 @@ function goodputChart(runs, common) {
       x.push((t[k] + t[k - 1]) / 2);
       y.push((8e-6 * (totals.get(t[k]) - totals.get(t[k - 1]))) / (t[k] - t[k - 1]));
     }
-    return series(run.name, x, y, i);
+    return series(run.name, x, y, i, { discipline: run.link.aqm });
   });
   const capacity = runs[0].link.rate_bps / 1e6, means = runs.map((run) => `${run.name} ${fixed(run.quantities.goodput_mbps, 2)}`).join(", ");
   return {
@@ -185,13 +172,13 @@ function goodputChart(runs, common) {
 function delayChart(runs, common) {
   const rows = runs.map((run, i) => {
     const samples = run.tables.queue_samples, t = plain(samples.t_s);
-    return series(run.name, t, plain(samples.queue_bytes).map((bytes, k) => (8e3 * bytes) / rateAt(run, t[k])), i);
+    return series(run.name, t, plain(samples.queue_bytes).map((bytes, k) => (8e3 * bytes) / rateAt(run, t[k])), i, { discipline: run.link.aqm });
   });
   const p95 = runs[0].quantities.delay_p95_ms, levels = Number.isFinite(p95) ? [[p95, "95 % of packets"]] : [];
   const words = runs.map((run) => `${run.name} ${fixed(run.quantities.mean_delay_ms, 1)} and ${fixed(run.quantities.delay_p95_ms, 1)}`).join(", ");
   return {
     key: "delay", title: "Queueing delay", alt: `Queueing delay at ${runs[0].link.name} against time; mean and 95 % quantile in ms: ${words}.`,
-    ...common, y_label: "ms", y_range: [0, top(rows, levels.map(([height]) => height))], levels: levelsOf(levels), series: rows,
+    ...common, y_label: "ms", ...steady(rows, levels.map(([height]) => height), runs[0].plan.warmup_s, "ms"), levels: levelsOf(levels), series: rows,
   };
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from aqmlab.figures.chart import cell_edges, named_on_axis
+from aqmlab.figures.chart import cell_edges, is_table, named_on_axis, panels_of
 from aqmlab.figures.marks import marks
 
 if TYPE_CHECKING:
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart, Heat, Series
     from aqmlab.figures.marks import Mark
 
+NEAR = 3.2
+"""Decades up to which a logarithmic axis has labels at 1, 2 and 5."""
+ACROSS = 3
+"""Panels beside each other."""
 LEGEND_PX = 760
 """Width of a legend on a page."""
 SHADE: dict[str, Any] = {"fillcolor": "#7b828d", "opacity": 0.15, "line_width": 0}
-LEVEL: dict[str, Any] = {"line": {"color": "#7b828d", "dash": "dot", "width": 1}}
+LEVELS = ("dot", "dash", "dashdot", "longdash")
+"""Dashes of levels, which differ without colour."""
 BUTTONS_PX = 36
 """Height of plotly's buttons above a chart."""
 SPARSE = 14
@@ -40,8 +45,8 @@ def figure(chart: Chart) -> go.Figure:
     own = marks(chart.series)
     chart = _plain(chart)
     traces = [_trace(series, mark, flat=chart.flat) for series, mark in zip(chart.series, own, strict=True)]
-    if chart.panels:
-        return _panels(chart, traces)
+    if panels_of(chart):
+        return _panels(chart, traces, own)
     if chart.heat is not None:
         outlines = [_outline(series) for series in chart.series if series.mode in ("line", "dashed", "dotted")]
         traces = [_colours(chart, chart.heat), *_lines(chart.heat), *outlines, *traces]
@@ -54,26 +59,47 @@ def figure(chart: Chart) -> go.Figure:
     _layout(plot, above=_above(chart) if legend else BUTTONS_PX, legend=legend)
     plot.update_xaxes(title_text=chart.x_label)
     plot.update_yaxes(title_text=chart.y_label)
-    _scales(plot, chart)
+    if is_table(chart):
+        plot.update_xaxes(type="category")
+        plot.update_yaxes(type="category")
+    else:
+        _scales(plot, chart)
     for low, high, label in chart.shades:
         plot.add_vrect(low, high, **SHADE, annotation_text=label, annotation_position="inside top left")
-    for height, label in chart.levels:
-        plot.add_hline(height, **LEVEL, annotation_text=label)
-    for place, label in chart.x_levels:
-        plot.add_vline(np.log10(place) if chart.x_log else place, **LEVEL, annotation_text=label)
+    for index, (height, label) in enumerate(chart.levels):
+        plot.add_hline(height, **_level(index), annotation_text=label)
+    for index, (place, label) in enumerate(chart.x_levels, len(chart.levels)):
+        plot.add_vline(np.log10(place) if chart.x_log else place, **_level(index), annotation_text=label)
+    if chart.clipped is not None:
+        plot.add_annotation(**_peak(*chart.clipped))
     if chart.flat:
         plot.update_yaxes(autorange="reversed", showgrid=False)
     return plot
 
 
+def _level(index: int) -> dict[str, Any]:
+    """Return the line of a level."""
+    return {"line": {"color": "#7b828d", "dash": LEVELS[index % len(LEVELS)], "width": 1}}
+
+
+def _peak(at: float, words: str) -> dict[str, Any]:
+    """Return the arrow at a value beyond the scale, with words for it."""
+    return {
+        "x": at, "y": 1, "xref": "x", "yref": "y domain", "text": words, "showarrow": True, "arrowhead": 2, "ax": 0,
+        "ay": 26, "xanchor": "left", "yanchor": "middle", "standoff": 0, "arrowwidth": 1.2,
+    }  # fmt: skip
+
+
 def _plain(chart: Chart) -> Chart:
     """Return the chart with texts as plotly shows them letter by letter; it takes some tags of HTML as markup."""
-    series = [replace(one, name=plain(one.name), x=_words(one.x)) for one in chart.series]
+    series = [replace(one, name=plain(one.name), panel=plain(one.panel), x=_words(one.x)) for one in chart.series]
+    clipped = chart.clipped and (chart.clipped[0], plain(chart.clipped[1]))
     return replace(
         chart,
         x_label=plain(chart.x_label),
         y_label=plain(chart.y_label),
         series=series,
+        clipped=clipped,
         shades=[(low, high, plain(label)) for low, high, label in chart.shades],
         levels=[(height, plain(label)) for height, label in chart.levels],
         x_levels=[(place, plain(label)) for place, label in chart.x_levels],
@@ -95,26 +121,45 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _panels(chart: Chart, traces: list[Any]) -> go.Figure:
-    """Draw each series in a panel of its own, one above the other."""
-    count = len(traces)
-    plot = make_subplots(rows=count, cols=1, shared_xaxes=True, shared_yaxes="all", vertical_spacing=0.07)
-    for row, (trace, series) in enumerate(zip(traces, chart.series, strict=True), 1):
-        plot.add_trace(trace, row=row, col=1)
-        first = row == 1
+def _panels(chart: Chart, traces: list[Any], own: Sequence[Mark]) -> go.Figure:
+    """Draw panels: one above the other for single series, beside each other otherwise."""
+    found = panels_of(chart)
+    across = 1 if chart.panels else min(ACROSS, len(found))
+    rows = -(-len(found) // across)
+    plot = make_subplots(
+        rows=rows, cols=across, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.03,
+        vertical_spacing=0.07 if across == 1 else 0.28 / rows,
+    )  # fmt: skip
+    mark_of = dict(zip((id(one) for one in chart.series), own, strict=True))
+    trace_of = dict(zip((id(one) for one in chart.series), traces, strict=True))
+    seen: set[str] = set()
+    for place, (name, inside) in enumerate(found):
+        row, col = place // across + 1, place % across + 1
+        for one in inside:
+            trace = trace_of[id(one)]
+            if one.band:
+                plot.add_trace(_band(one, mark_of[id(one)]), row=row, col=col)
+            trace.showlegend = one.listed and one.name not in seen and not chart.panels
+            seen.add(one.name)
+            plot.add_trace(trace, row=row, col=col)
+        first = place == 0
         for low, high, label in chart.shades:
             words = {"annotation_text": label, "annotation_position": "inside top left"} if first else {}
-            plot.add_vrect(low, high, **SHADE, **words, row=row, col=1)
-        for height, label in chart.levels:
+            plot.add_vrect(low, high, **SHADE, **words, row=row, col=col)
+        for index, (height, label) in enumerate(chart.levels):
             words = {"annotation_text": label} if first else {}
-            plot.add_hline(height, **LEVEL, **words, row=row, col=1)
+            plot.add_hline(height, **_level(index), **words, row=row, col=col)
         plot.add_annotation(
-            text=f"<b>{series.name}</b>", x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
-            yanchor="bottom", showarrow=False, row=row, col=1,
+            text=f"<b>{name}</b>", x=0, y=1, xref="x domain", yref="y domain", xanchor="left",
+            yanchor="bottom", showarrow=False, row=row, col=col,
         )  # fmt: skip
-    _layout(plot, above=BUTTONS_PX + 8, legend=False)
-    plot.update_xaxes(title_text=chart.x_label, row=count, col=1)
-    plot.update_yaxes(title_text=chart.y_label, row=(count + 1) // 2, col=1)
+    _layout(plot, above=(BUTTONS_PX + 8 if chart.panels else _above(chart) + 20), legend=not chart.panels)
+    if not chart.panels:
+        plot.update_layout(legend_y=1.1)
+    for col in range(1, across + 1):
+        last = max(place // across + 1 for place in range(len(found)) if place % across + 1 == col)
+        plot.update_xaxes(title_text=chart.x_label, showticklabels=True, row=last, col=col)
+    plot.update_yaxes(title_text=chart.y_label, row=(rows + 1) // 2, col=1)
     _scales(plot, chart)
     return plot
 
@@ -138,7 +183,9 @@ def _layout(plot: go.Figure, *, above: int, legend: bool) -> None:
 
 def _scales(plot: go.Figure, chart: Chart) -> None:
     if chart.x_log:
-        plot.update_xaxes(type="log")
+        plot.update_xaxes(type="log", **({"dtick": "D2"} if _decades(chart) <= NEAR else {}))
+    if len(chart.x_ticks):
+        plot.update_xaxes(tickvals=list(chart.x_ticks), ticktext=[f"{one:g}" for one in chart.x_ticks])
     if chart.x_range:
         limits = np.log10(chart.x_range) if chart.x_log else chart.x_range
         plot.update_xaxes(range=[float(v) for v in limits])
@@ -149,9 +196,16 @@ def _scales(plot: go.Figure, chart: Chart) -> None:
         plot.update_yaxes(range=[float(v) for v in heights])
 
 
+def _decades(chart: Chart) -> float:
+    """Return the decades that a logarithmic horizontal axis spans."""
+    values = chart.x_range or [float(x) for one in chart.series for x in (np.min(one.x), np.max(one.x)) if len(one.x)]
+    positive = [value for value in values if float(value) > 0]
+    return float(np.log10(max(positive) / min(positive))) if positive else 0.0
+
+
 def _above(chart: Chart) -> int:
     """Return the room for the rows of the legend, and for plotly's buttons above them, in pixels."""
-    names = [len(series.name) for series in chart.series if series.listed] or [0]
+    names = [len(name) for name in dict.fromkeys(series.name for series in chart.series if series.listed)] or [0]
     a_row = max(1, LEGEND_PX // (7 * max(names) + 50))
     return 40 + 20 * -(-len(names) // a_row)
 
@@ -178,13 +232,11 @@ def _trace(series: Series, mark: Mark, *, flat: bool) -> Any:  # noqa: ANN401 - 
             marker_color=mark.color,
         )
     many = len(series.y) > 60
-    bare = many and not mark.known
-    lines = "lines" if bare or not series.listed else "lines+markers"
-    steps = "lines+markers" if mark.known else "lines"
-    shown = {"dashed": "lines+markers", "steps": steps, "points": "markers", "ring": "markers"}
-    dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, "solid")
+    lines = "lines+markers" if mark.on_line and series.listed else "lines"
+    shown = {"points": "markers", "ring": "markers"}
+    dash = {"dashed": "dash", "dotted": "dot"}.get(series.mode, mark.dash)
     shape = mark.marker if mark.marker in ("x", "cross") else f"{mark.marker}-open"
-    symbol = {"dashed": shape, "dotted": "x-thin-open" if not mark.known else shape, "ring": "circle-open"}
+    symbol = {"dashed": shape, "dotted": shape, "ring": "circle-open"}
     more: dict[str, Any] = {"line": {"width": 2.5}} if series.mode == "ring" else {}
     if len(series.y) > 2 * SPARSE and series.mode != "points":
         more["maxdisplayed"] = SPARSE
@@ -232,6 +284,8 @@ def _band(series: Series, mark: Mark) -> Any:  # noqa: ANN401
 
 
 def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
+    if is_table(chart):
+        return _table(heat)
     # Plotly puts the borders of cells halfway between their centres, but not as a logarithmic axis shows it.
     x = cell_edges(heat.x, log=True) if chart.x_log else np.asarray(heat.x, dtype=float)
     y = cell_edges(heat.y, log=True) if chart.y_log else np.asarray(heat.y, dtype=float)
@@ -246,6 +300,25 @@ def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
         colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
         hoverongaps=False,
         hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+    )
+
+
+def _table(heat: Heat) -> Any:  # noqa: ANN401
+    """Return few values as cells of equal size, each with its number."""
+    low, high = heat.span
+    return go.Heatmap(
+        x=[f"{one:g}" for one in heat.x],
+        y=[f"{one:g}" for one in heat.y],
+        z=heat.values,
+        zmin=low,
+        zmax=high,
+        colorscale="Cividis",
+        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
+        hoverongaps=False,
+        texttemplate="%{z:.3~g}",
+        xgap=2,
+        ygap=2,
+        hovertemplate="%{x}, %{y}: %{z:.4~g}<extra></extra>",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from matplotlib.patches import FancyBboxPatch, Polygon
 
 from aqmlab.figures.marks import PALETTE
-from aqmlab.reporting.plots import INK
+from aqmlab.reporting.mpl_style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

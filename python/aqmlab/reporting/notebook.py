@@ -17,7 +17,8 @@ from aqmlab.errors import InputError
 from aqmlab.figures import compared, pareto_front, queue_against_time
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.compare import matrix_table
-from aqmlab.reporting.plots import SIZE_IN, STYLE, draw, svg_text
+from aqmlab.reporting.mpl_style import STYLE
+from aqmlab.reporting.plots import SIZE_IN, draw, svg_text
 from aqmlab.results.quantities import quantity, shown_in
 from aqmlab.results.result import Result
 from aqmlab.results.summary import level_words

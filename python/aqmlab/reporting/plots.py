@@ -11,7 +11,7 @@ Every function takes an axis, so it can draw into your own figures:
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,11 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.figures.chart import cell_edges, named_on_axis
+from aqmlab.figures.chart import cell_edges, is_table, panels_of
 from aqmlab.figures.marks import marks
+from aqmlab.reporting import labels
+from aqmlab.reporting.mpl_style import INK, MARKERS, PAPER_STYLE, SHADE_COLOR, STYLE, points
+from aqmlab.reporting.ticks import LETTER, place_ticks
 from aqmlab.results.folders import guarded, write_file
 from aqmlab.results.outputs import save_output
 
@@ -37,65 +40,32 @@ if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart, Heat, Series
     from aqmlab.figures.marks import Mark
 
-MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "diamond": "D",
-    "triangle-up": "^",
-    "triangle-down": "v",
-    "triangle-left": "<",
-    "triangle-right": ">",
-    "cross": "P",
-    "x": "X",
-    "pentagon": "p",
-    "star": "*",
-    "hexagon": "h",
-}
-"""Shapes of points, by their names in plotly."""
 SIZE_IN = (7.2, 4.2)
-MOST_ENTRIES = 20
-"""Entries of a legend on the screen."""
-SPARSE = 0.07
-"""Distance of the markers on a line of many points, as a share of the axes."""
+SPARSE = 9
+"""Markers on a line of more points than that, evenly along the horizontal axis."""
 MM_IN = 1 / 25.4
-PAPER_STYLE: Any = {"font.size": 7.5, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}
-"""Differences from `STYLE` in a figure for a paper, which is printed at its own size."""
+PANELS_ACROSS = {"column": 2, "wide": 4, None: 3}
+"""Panels beside each other, by the size of the figure."""
 FORMATS: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 """Endings of files, and the metadata that is left out so that the files are the same every time."""
-INK = "#010203"
-"""Stands for the page's own text colour: in an SVG it becomes ``currentColor``."""
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.grid": True,
-    "grid.color": "#7b828d",
-    "grid.alpha": 0.25,
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "svg.hashsalt": "aqmlab",
-    "svg.fonttype": "none",
-    # TrueType: journals of IEEE and ACM reject Type 3.
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
-}
 
 
-def draw(ax: Axes, chart: Chart) -> None:
-    """Draw a chart on an axis; one with panels divides it."""
-    if chart.panels:
-        _panels(ax, chart)
+def draw(ax: Axes, chart: Chart, *, across: int = PANELS_ACROSS[None]) -> None:
+    """Draw a chart on an axis; one with panels divides it, with so many panels beside each other."""
+    found = panels_of(chart)
+    if found:
+        _panels(ax, chart, found, 1 if chart.panels else min(across, len(found)))
         return
+    own = dict(zip((id(series) for series in chart.series), marks(chart.series), strict=True))
+    _draw(ax, chart, own)
+
+
+def _draw(ax: Axes, chart: Chart, own: Mapping[int, Mark], *, alone: bool = True) -> None:
+    """Draw a chart without panels; not `alone` without names: it is one of several."""
     # Labels of contour lines are placed by the scales.
     if chart.x_log:
         ax.set_xscale("log")
@@ -104,116 +74,123 @@ def draw(ax: Axes, chart: Chart) -> None:
     if chart.heat is not None:
         _heat(ax, chart, chart.heat)
     for low, high, label in chart.shades:
-        ax.axvspan(low, high, color="#7b828d", alpha=0.15, lw=0, label=label)
-    for height, label in chart.levels:
-        ax.axhline(height, color="#7b828d", lw=1, ls=":", label=label)
-    for place, label in chart.x_levels:
-        ax.axvline(place, color="#7b828d", lw=1, ls="-.", label=label)
-    own = dict(zip((id(series) for series in chart.series), marks(chart.series), strict=True))
+        ax.axvspan(low, high, color=SHADE_COLOR, alpha=0.15, lw=0, label=label)
     boxes = [s for s in chart.series if s.mode == "box"]
     bars = [s for s in chart.series if s.mode == "bar"]
-    for series in chart.series:
-        if series.mode not in ("box", "bar"):
-            _line(ax, series, own[id(series)], outlined=chart.heat is not None, flat=chart.flat)
+    lines = [s for s in chart.series if s.mode not in ("box", "bar")]
+    single = sum(s.listed for s in lines) == 1
+    for place, series in enumerate(lines):
+        _line(ax, series, own[id(series)], place, outlined=chart.heat is not None, flat=chart.flat, single=single)
     _bars(ax, bars, [own[id(series)].color for series in bars])
     _boxes(ax, boxes, [own[id(series)].color for series in boxes])
     if chart.flat:
         ax.invert_yaxis()
-    ax.set_xlabel(chart.x_label)
-    ax.set_ylabel(chart.y_label)
-    ax.set_title(chart.title, loc="left", fontsize=_points(10.5), fontweight="bold")
     if chart.x_range:
         ax.set_xlim(*chart.x_range)
     if chart.y_range:
         ax.set_ylim(*chart.y_range)
-    if len(ax.get_legend_handles_labels()[1]) > (0 if chart.heat else 1) and not named_on_axis(chart):
-        # On a heat map no place is free.
-        below: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, -0.14), "ncols": 3} if chart.heat else {}
-        _legend(ax, MOST_ENTRIES, **below)
+    labels.draw_levels(ax, chart)
+    worded = "y" if chart.flat else "x" if boxes or bars or _is_worded(lines) else ""
+    if not is_table(chart):
+        place_ticks(ax, x_log=chart.x_log, y_log=chart.y_log, x_values=chart.x_ticks, words_on=worded)
+    if alone:
+        _words_around(ax, chart, own)
 
 
-def _legend(ax: Axes, most: int, **placing: Any) -> None:  # noqa: ANN401 - matplotlib's keywords
-    """Put a legend on an axis; of more than `most` entries the last are only counted, so that data have a place."""
-    handles, labels = ax.get_legend_handles_labels()
-    if len(labels) > most:
-        from matplotlib.patches import Patch
+def _words_around(ax: Axes, chart: Chart, own: Mapping[int, Mark]) -> None:
+    """Write labels of the axes, title, legend and names beside the data."""
+    width, height = labels.size_points(ax)
+    size = float(mpl.rcParams["font.size"])
+    ax.set_xlabel(labels.wrapped(chart.x_label, width, size))
+    ax.set_ylabel(labels.wrapped(chart.y_label, 0.85 * height, size))
+    ends = labels.ends_of_lines(ax, chart)
+    colors = {one.name: own[id(one)].color for one in chart.series}
+    labels.name_beside(ax, chart.levels, ends, colors)
+    labels.draw_peak(ax, chart)
+    above = labels.legend(ax, chart, named=bool(ends))
+    if chart.title:
+        ax.set_title(chart.title, loc="left", fontsize=points(10.5), fontweight="bold", pad=above + 0.5 * size)
 
-        more = len(labels) - most + 1
-        handles, labels = [*handles[: most - 1], Patch(alpha=0)], [*labels[: most - 1], f"and {more} more"]
-    ax.legend(handles, labels, fontsize=_points(8.5), **placing)
+
+def _is_worded(lines: Sequence[Series]) -> bool:
+    return any(len(one.x) > 0 and isinstance(one.x[0], str) for one in lines)
 
 
-def _panels(ax: Axes, chart: Chart) -> None:
-    """Draw each series in a panel of its own, one above the other."""
-    count = len(chart.series)
-    gap = 0.1
-    height = (1 - gap * (count - 1)) / count
+def _panels(ax: Axes, chart: Chart, found: Sequence[tuple[str, list[Series]]], across: int) -> None:
+    """Draw panels with shared axes, row by row, and the names of all lines above."""
+    own = dict(zip((id(series) for series in chart.series), marks(chart.series), strict=True))
+    size = float(mpl.rcParams["font.size"])
+    width_points, height_points = labels.size_points(ax)
+    rows = -(-len(found) // across)
+    gap_x, gap_y = 0.05, 2.0 * size / max(height_points, 1.0)
+    width, height = (1 - gap_x * (across - 1)) / across, (1 - gap_y * (rows - 1)) / rows
     first: Axes | None = None
-    for row, series in enumerate(chart.series):
-        inset = ax.inset_axes((0, 1 - height - row * (height + gap), 1, height), sharex=first, sharey=first)
+    for place, (name, series) in enumerate(found):
+        row, column = divmod(place, across)
+        at = (column * (width + gap_x), 1 - height - row * (height + gap_y), width, height)
+        inset = ax.inset_axes(at, sharex=first, sharey=first)
         first = first or inset
-        middle, last = row == (count - 1) // 2, row == count - 1
-        one = replace(
-            chart,
-            title="",
-            series=[series],
-            panels=False,
-            x_label=chart.x_label if last else "",
-            y_label=chart.y_label if middle else "",
-        )
-        draw(inset, one)
-        inset.set_title(series.name, loc="left", fontsize=_points(9), pad=2)
-        inset.tick_params(labelbottom=last)
-        if (legend := inset.get_legend()) is not None:
-            legend.remove()
-        if row == 0 and (chart.shades or chart.levels):
-            inset.legend(*_unnamed(inset, series.name), fontsize=_points(8), loc="upper right")
-    ax.set_axis_off()
-    ax.set_title(chart.title, loc="left", fontsize=_points(10.5), fontweight="bold", pad=16)
-
-
-def _unnamed(ax: Axes, name: str) -> tuple[list[Any], list[str]]:
-    """Return the entries of a legend but one."""
-    handles, labels = ax.get_legend_handles_labels()
-    kept = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label != name]
-    return [handle for handle, _ in kept], [label for _, label in kept]
-
-
-def _points(size: float) -> float:
-    """Return a size of letters in points, given for the font size of `STYLE`, at the font size in force.
-
-    >>> with mpl.rc_context({"font.size": 7.6}):
-    ...     round(_points(8.5), 3)
-    6.8
-    """
-    return float(size * mpl.rcParams["font.size"] / STYLE["font.size"])
+        _draw(inset, replace(chart, series=series), own, alone=False)
+        inset.set_title(labels.wrapped(name, width * width_points, size), loc="left", fontsize=points(9), pad=2)
+        lowest = place + across >= len(found)
+        inset.tick_params(labelbottom=lowest, labelleft=column == 0)
+        if column == across - 1 or place == len(found) - 1:
+            labels.name_beside(inset, chart.levels, {}, {})
+    assert first is not None, "a chart with panels has some"
+    x_label = labels.wrapped(chart.x_label, width_points, size)
+    y_label = labels.wrapped(chart.y_label, 0.85 * height_points, size)
+    if across == 1:
+        ax.child_axes[-1].set_xlabel(x_label)
+        ax.child_axes[(rows - 1) // 2].set_ylabel(y_label)
+    else:
+        ax.set_xlabel(x_label, labelpad=1.6 * size)
+        ax.set_ylabel(y_label, labelpad=3.4 * size)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    seen: dict[str, Any] = {}
+    titles = {name for name, _ in found} if chart.panels else set()
+    insets: Sequence[Any] = ax.child_axes
+    for drawn in insets:
+        for handle, label in zip(*drawn.get_legend_handles_labels(), strict=True):
+            if label not in titles:
+                seen.setdefault(label, handle)
+    above = labels.legend(ax, chart, named=False, entries=seen, lift=1.6)
+    if chart.title:
+        pad = above + (2.2 * size if above == 0 else 0.5 * size)
+        ax.set_title(chart.title, loc="left", fontsize=points(10.5), fontweight="bold", pad=pad)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a figure is made: its size in inches, what differs from `STYLE`, dots per inch, columns of its legend."""
+    """How a figure is made: its size in inches, what differs from `STYLE`, dots per inch, panels beside each other.
+
+    `titled`: with the title, which a paper has in its caption.
+    """
 
     size_in: tuple[float, float] = SIZE_IN
     style: Mapping[str, Any] = field(default_factory=dict)
     dpi: int = 150
-    legend_columns: int | None = None
+    titled: bool = True
+    across: int = PANELS_ACROSS[None]
 
     def paint(self, ax: Axes, chart: Chart) -> None:
-        """Draw a chart; for a paper without its title, which the caption has, and with the legend above the axes."""
-        if self.legend_columns is None:
-            draw(ax, chart)
-            return
-        draw(ax, replace(chart, title=""))
-        legend = ax.get_legend()
-        if legend is not None and chart.heat is None:
-            above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": self.legend_columns}
-            _legend(ax, 4 * self.legend_columns, borderaxespad=0.2, columnspacing=1.2, **above)
+        """Draw a chart, for a paper without its title."""
+        draw(ax, chart if self.titled else replace(chart, title=""), across=self.across)
+
+    def size_of(self, chart: Chart) -> tuple[float, float]:
+        """Return the size of a figure in inches: higher for each further row of panels."""
+        count = 0 if chart.panels else len(panels_of(chart))
+        rows = -(-count // min(self.across, count)) if count else 1
+        width, height = self.size_in
+        return width, height * (1 + 0.45 * (rows - 1))
 
 
 SCREEN = Look()
 PAPER = {
-    "column": Look((88 * MM_IN, 62 * MM_IN), PAPER_STYLE, 300, 3),
-    "wide": Look((180 * MM_IN, 90 * MM_IN), PAPER_STYLE, 300, 6),
+    "column": Look((88 * MM_IN, 62 * MM_IN), PAPER_STYLE, 300, titled=False, across=PANELS_ACROSS["column"]),
+    "wide": Look((180 * MM_IN, 90 * MM_IN), PAPER_STYLE, 300, titled=False, across=PANELS_ACROSS["wide"]),
 }
 """Figures for a paper, of the width of one column (88 mm) or of two (180 mm)."""
 
@@ -232,7 +209,8 @@ def look(size: str | None) -> Look:
 def save(chart: Chart, folder: Path, *, size: str | None = None) -> list[Path]:
     """Write a chart as ``<key>.png`` and ``<key>.svg``; `size` as for `save_as`."""
     own = look(size)
-    return save_figure(lambda ax: own.paint(ax, chart), folder / file_stem(chart.key), own=own)
+    fitted = replace(own, size_in=own.size_of(chart))
+    return save_figure(lambda ax: fitted.paint(ax, chart), folder / file_stem(chart.key), own=fitted)
 
 
 def file_stem(key: str) -> str:
@@ -255,7 +233,7 @@ def save_as(chart: Chart, path: Path, *, size: str | None = None) -> Path:
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
     with mpl.rc_context(STYLE | own.style):
-        figure = Figure(figsize=own.size_in, layout="constrained")
+        figure = Figure(figsize=own.size_of(chart), layout="constrained")
         own.paint(figure.add_subplot(), chart)
         buffer = io.BytesIO()
         figure.savefig(buffer, format=path.suffix[1:], dpi=own.dpi, metadata=FORMATS[path.suffix])
@@ -318,6 +296,9 @@ def inline_svg(paint: Callable[[Axes], None], size_in: tuple[float, float]) -> M
 def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
     low, high = heat.span
     z = np.ma.masked_invalid(heat.values)
+    if is_table(chart):
+        _table(ax, heat, z)
+        return
     x, y = cell_edges(heat.x, log=chart.x_log), cell_edges(heat.y, log=chart.y_log)
     # As a bitmap in an SVG too: thousands of cells would make it large, and seams would be seen between them.
     cells = ax.pcolormesh(x, y, z, cmap="cividis", vmin=low, vmax=high, rasterized=True)
@@ -325,31 +306,52 @@ def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
     if heat.lines:
         levels, colors = zip(*heat.lines, strict=True)
         drawn = ax.contour(heat.x, heat.y, z, levels=levels, colors=colors, linewidths=1, zorder=1.5)
-        ax.clabel(drawn, fontsize=_points(8.5), fmt=lambda level: f"{level:g}", zorder=1.6)
+        ax.clabel(drawn, fontsize=points(8.5), fmt=lambda level: f"{level:g}", zorder=1.6)
 
 
-def _line(ax: Axes, series: Series, mark: Mark, *, outlined: bool = False, flat: bool = False) -> None:
+def _table(ax: Axes, heat: Heat, z: Any) -> None:  # noqa: ANN401 - a masked array
+    """Draw few values as cells of equal size, each with its number."""
+    low, high = heat.span
+    cells = ax.pcolormesh(z, cmap="cividis", vmin=low, vmax=high, edgecolors="white", lw=0.8, rasterized=True)
+    ax.figure.colorbar(cells, ax=ax, label=heat.label)
+    for row, column in zip(*np.nonzero(~np.ma.getmaskarray(z)), strict=True):
+        value = float(z[row, column])
+        bright = value > (low + high) / 2
+        ax.text(
+            column + 0.5, row + 0.5, f"{value:.3g}", ha="center", va="center", fontsize=points(8.5),
+            color="#000000" if bright else "#ffffff",
+        )  # fmt: skip
+    ax.set_xticks(np.arange(len(heat.x)) + 0.5, [f"{one:g}" for one in heat.x])
+    ax.set_yticks(np.arange(len(heat.y)) + 0.5, [f"{one:g}" for one in heat.y])
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+
+
+def _line(ax: Axes, series: Series, mark: Mark, place: int, *, outlined: bool, flat: bool, single: bool) -> None:
     errors = series.errors()
     many = len(series.y) > 60
     name = series.name if series.listed else "_" + series.name
-    style: dict[str, Any] = {"color": mark.color, "label": name, "lw": 1.1 if many else 1.6}
-    shape = MARKERS[mark.marker]
+    width = mpl.rcParams["lines.linewidth"] * (0.7 if many else 1.0)
+    style: dict[str, Any] = {"color": mark.color, "label": name, "lw": width}
+    shape, size = MARKERS[mark.marker], mpl.rcParams["lines.markersize"]
     if series.mode == "dashed":
-        style |= {"ls": "--", "marker": None if many else shape, "mfc": "none", "ms": 5}
+        style |= {"ls": "--", "marker": shape if mark.on_line and not many else None, "mfc": "none"}
     elif series.mode == "dotted":
-        style |= {"ls": ":", "marker": None if many else (shape if mark.known else "x"), "ms": 5}
-    elif series.mode == "steps":
-        style["drawstyle"] = "steps-post"
+        style |= {"ls": ":", "marker": shape if mark.on_line and not many else None, "mfc": "none"}
     elif series.mode == "points":
-        style |= {"ls": "none", "marker": shape, "ms": 5}
+        style |= {"ls": "none", "marker": shape}
     elif series.mode == "ring":
-        style |= {"ls": "none", "marker": "o", "ms": 11, "mfc": "none", "mew": 2}
-    elif not many:
-        style |= {"marker": shape, "ms": 5}
-    if mark.known and series.listed and many and series.mode in ("line", "steps"):
-        style |= {"marker": shape, "ms": 5, "markevery": SPARSE}
+        style |= {"ls": "none", "marker": "o", "ms": 2.2 * size, "mfc": "none", "mew": 0.4 * size}
+    else:
+        style |= {"ls": labels.dash_of(mark.dash)}
+        if series.mode == "steps":
+            style["drawstyle"] = "steps-post"
+        if series.listed and mark.on_line and not (many and single):
+            style |= {"marker": shape}
+    if style.get("marker") and series.mode not in ("points", "ring") and (errors is None or series.band):
+        style["markevery"] = _sparse(ax, np.asarray(series.x), place)
     if outlined:
-        style["path_effects"] = [withStroke(linewidth=style["lw"] + 2, foreground="white")]
+        style["path_effects"] = [withStroke(linewidth=width + 2, foreground="white")]
     x, y = np.asarray(series.x), np.asarray(series.y, dtype=float)
     if flat:
         ax.errorbar(y, x, xerr=None if errors is None else np.vstack(errors), capsize=2.5, elinewidth=1, **style)
@@ -358,7 +360,19 @@ def _line(ax: Axes, series: Series, mark: Mark, *, outlined: bool = False, flat:
         if errors is not None:
             ax.fill_between(x, y - errors[0], y + errors[1], color=mark.color, alpha=0.18, lw=0)
     else:
-        ax.errorbar(x, y, yerr=np.vstack(errors), capsize=2.5, elinewidth=1, **style)
+        ax.errorbar(x, y, yerr=np.vstack(errors), capsize=0.5 * size, elinewidth=0.6 * width, **style)
+
+
+def _sparse(ax: Axes, x: np.ndarray, place: int) -> list[int] | None:
+    """Return the points of a line that have a marker, at other places for each line; None for all points."""
+    if len(x) <= SPARSE or x.dtype.kind not in "fiu":
+        return None
+    at = np.log10(np.where(x > 0, x, np.nan)) if ax.get_xscale() == "log" else x.astype(float)
+    if not np.isfinite(at).any():
+        return None
+    low, high = np.nanmin(at), np.nanmax(at)
+    wanted = low + (high - low) * (np.arange(SPARSE) + (0.15 + 0.37 * place) % 1) / SPARSE
+    return sorted({int(np.nanargmin(np.abs(at - one))) for one in wanted})
 
 
 def _bars(ax: Axes, bars: list[Series], colors: list[str]) -> None:
@@ -379,6 +393,7 @@ def _bars(ax: Axes, bars: list[Series], colors: list[str]) -> None:
             error_kw={"ecolor": INK, "capsize": 2.5, "elinewidth": 1},
         )
     ax.set_xticks(at, names)
+    _fit_names(ax, names)
     ax.grid(visible=False, axis="x")
 
 
@@ -393,3 +408,19 @@ def _boxes(ax: Axes, boxes: list[Series], colors: list[str]) -> None:
     for part in ("medians", "whiskers", "caps"):
         for line in drawn[part]:
             line.set_color(INK)
+    _fit_names(ax, [s.name for s in boxes])
+
+
+def _fit_names(ax: Axes, names: Sequence[str]) -> None:
+    """Break the names below an axis, or turn them, where they would touch."""
+    room = 0.95 * labels.size_points(ax)[0] / max(len(names), 1)
+    size = float(mpl.rcParams["font.size"])
+    at = ax.get_xticks()
+    broken = ["\n".join(name.replace("-", "-\n").split()) for name in names]
+    longest = max(len(part) for name in broken for part in name.split("\n"))
+    if max(map(len, names)) * LETTER * size <= room:
+        return
+    if longest * LETTER * size <= room:
+        ax.set_xticks(at, broken)
+    else:
+        ax.set_xticks(at, names, rotation=90)

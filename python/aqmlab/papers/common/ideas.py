@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from aqmlab.figures import drop_curves
 from aqmlab.figures.marks import GREY, PALETTE, Mark, mark_of
 from aqmlab.reporting import plots
+from aqmlab.reporting.mpl_style import INK, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def _curves(ax: Axes, *, queues: Mapping[str, Mapping[str, Any]], marks: Mapping
     """Draw drop curves, from the code that is simulated."""
     for series in drop_curves(queues, top=TOP).series:
         mark = marks[series.name]
-        style: dict[str, Any] = {"color": mark.color, "marker": plots.MARKERS[mark.marker], "markevery": 0.14, "ms": 5}
+        style: dict[str, Any] = {"color": mark.color, "marker": MARKERS[mark.marker], "markevery": 0.14, "ms": 5}
         ax.plot(series.x, series.y, label=series.name, lw=1.8, **style)
     ax.set_xlabel("average queue, packets")
     ax.set_ylabel("drop probability")
@@ -66,12 +67,12 @@ def _queue(
     ax.text(-1.0, 1.12, "arrives", ha="center", fontsize=8.5)
     ax.text(victim + 0.5, 1.12, "is dropped", ha="center", fontsize=8.5, fontweight="bold")
     if spared is not None:
-        ax.text(spared + 0.5, 1.12, "is picked, spared", ha="center", fontsize=8.5)
+        ax.text(spared + 0.5, 1.45, "is picked, spared", ha="center", fontsize=8.5)
     ax.text((len(labels) - 1.4) / 2, -0.42, words, ha="center", fontsize=8.5)
-    ax.annotate("", (0, 0.5), (-0.5, 0.5), arrowprops={"arrowstyle": "->", "color": plots.INK})
-    ax.annotate("", (len(labels) + 0.6, 0.5), (len(labels), 0.5), arrowprops={"arrowstyle": "->", "color": plots.INK})
+    ax.annotate("", (0, 0.5), (-0.5, 0.5), arrowprops={"arrowstyle": "->", "color": INK})
+    ax.annotate("", (len(labels) + 0.6, 0.5), (len(labels), 0.5), arrowprops={"arrowstyle": "->", "color": INK})
     ax.set_xlim(-1.6, len(labels) + 0.8)
-    ax.set_ylim(-0.6, 1.5)
+    ax.set_ylim(-0.6, 1.85)
     ax.set_axis_off()
 
 
