@@ -1,18 +1,24 @@
-"""Figures of sweeps, runs and comparisons are drawn without a warning of matplotlib, however many series they have."""
+"""Every kind of figure of `aqmlab report --figure`, drawn without a warning and with words that can be read.
+
+Words: none below 7 points, none over another, none beyond the figure; fonts in PDF are TrueType.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from shutil import which
 
 import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.reporting import labels, plots
+from aqmlab.reporting import charts, labels, plots
 from aqmlab.reporting.build import charts_of
+from figure_text import faults
 
 pytestmark = pytest.mark.filterwarnings("error")
 SHORT = {"run.duration": "1s", "run.warmup": "0.2s", "probe.cwnd_interval": "100ms"}
@@ -20,7 +26,7 @@ SHORT = {"run.duration": "1s", "run.warmup": "0.2s", "probe.cwnd_interval": "100
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """A run, a comparison, and a sweep over 2 by 30 values."""
+    """A run, a comparison, and sweeps: 2 by 30 values, 2 by 3, and disciplines at 3 by 2 conditions."""
     from conftest import DUMBBELL
 
     home = tmp_path_factory.mktemp("figures")
@@ -28,20 +34,100 @@ def results(tmp_path_factory):
     small = str(home / "small.toml")
     grid = {"flow.tcp.count": [1, 2], "queue.bottleneck.limit": [f"{n}p" for n in range(20, 50)]}
     aqmlab.sweep(small, grid=grid, seeds=1, overrides=SHORT, out=home / "sweep", progress=False)
+    few = {"flow.tcp.count": [1, 2, 4], "queue.bottleneck.limit": ["20p", "40p"]}
+    aqmlab.sweep(small, grid=few, seeds=1, overrides=SHORT, out=home / "few", progress=False)
+    panels = {"queue.bottleneck.aqm": ["red", "gentle-red", "mred"], **few}
+    aqmlab.sweep(small, grid=panels, seeds=2, overrides=SHORT, out=home / "panels", progress=False)
     run = aqmlab.run(small, seeds=2, overrides=SHORT, out=home / "run", progress=False).folder
-    many = aqmlab.compare(small, aqm=["red", "codel", "pie"], seeds=2, overrides=SHORT, out=home / "c", progress=False)
-    return {"sweep": home / "sweep", "run": run, "comparison": many.folder}
+    several = ["red", "codel", "pie", "gentle-red"]
+    many = aqmlab.compare(small, aqm=several, seeds=3, overrides=SHORT, out=home / "c", progress=False)
+    return {
+        "sweep": home / "sweep",
+        "few": home / "few",
+        "panels": home / "panels",
+        "run": run,
+        "comparison": many.folder,
+    }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sweep", "run", "comparison"])
-def test_every_figure_of(results, kind, tmp_path):
-    drawn = 0
+@pytest.mark.parametrize("kind", ["sweep", "few", "panels", "run", "comparison"])
+def test_every_figure_of(results, kind):
+    kinds, found = set(), []
     for chart in charts_of(results[kind]):
-        for size in (None, "column"):
-            plots.save_as(chart, tmp_path / "figure.png", size=size)
-        drawn += 1
-    assert drawn > 3
+        drawn = re.sub(r"-(?:over|map).*|^(compare|spread)-.*", "", chart.key)
+        if drawn in kinds:
+            continue  # the same kind of another quantity
+        kinds.add(drawn)
+        for size in ("column", None):
+            found += [f"{chart.key}, {size or 'screen'}: {one}" for one in faults(chart, size)]
+    assert not found, "\n".join(found)
+    assert len(kinds) > 3
+
+
+def test_faults_of_words_are_found(monkeypatch):
+    """The check itself finds each of the three faults."""
+    whole = plots.figure_of
+
+    def spoilt(chart, look):
+        figure = whole(chart, look)
+        figure.text(0.5, 0.5, "small", fontsize=5)
+        figure.text(0.5, 0.5, "over it")
+        figure.text(0.99, 0.9, "beyond the edge")
+        return figure
+
+    chart = Chart("c", "Title", "alt", "x", "y", [Series("a", [0, 1], [0, 1])])
+    assert faults(chart, "column") == []
+    monkeypatch.setattr(plots, "figure_of", spoilt)
+    assert faults(chart, "column") == [
+        "'small' has 5.00 pt", "'beyond the edge' leaves the figure", "'small' and 'over it' overlap",
+    ]  # fmt: skip
+
+
+def test_fonts_in_pdf_are_true_type(tmp_path):
+    chart = Chart(
+        "c",
+        "Title",
+        "alt",
+        "delay, ms",
+        "share \N{GREEK SMALL LETTER MU}",
+        [Series("red", [1, 100], [0, 1])],
+        x_log=True,
+    )
+    written = plots.save_as(chart, tmp_path / "c.pdf", size="column").read_bytes()
+    assert b"/Type3" not in written
+    assert b"/CIDFontType2" in written or b"/TrueType" in written
+    if which("pdffonts"):
+        listed = subprocess.run(["pdffonts", tmp_path / "c.pdf"], capture_output=True, text=True, check=True).stdout
+        assert "Type 3" not in listed
+
+
+def test_thresholds_differ_without_colour():
+    levels = [(height, f"level {height}") for height in (1, 2, 3)]
+    chart = Chart("c", "T", "alt", "x", "y", [Series("a", [0, 1], [0, 4])], levels=levels, x_levels=[(0.5, "v")])
+    ax = Figure().add_subplot()
+    plots.draw(ax, chart)
+    dashes = [str(line.get_linestyle()) + str(line._unscaled_dash_pattern) for line in ax.get_lines()[1:]]
+    assert len(set(dashes)) == len(dashes) == 4
+    assert len({str(shape["line"]["dash"]) for shape in charts.figure(chart).to_plotly_json()["layout"]["shapes"]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.8, 60, [1, 2, 5, 10, 20, 50]),
+        (14.7, 14.9, [14.7, 14.8, 14.9]),
+        (1, 1e6, [1, 10, 100, 1000, 10000, 100000, 1e6]),
+    ],
+)
+def test_logarithmic_axes_have_ticks_at_1_2_and_5(low, high, expected):
+    ax = Figure(figsize=(7, 4)).add_subplot()
+    plots.draw(
+        ax, Chart("c", "T", "alt", "x", "y", [Series("a", [low, high], [0, 1])], x_log=True, x_range=(low, high))
+    )
+    ticks = list(ax.xaxis.get_majorticklocs())
+    assert ticks == pytest.approx(expected)
+    assert all("$" not in label for label in ax.xaxis.get_major_formatter().format_ticks(ticks))
 
 
 @pytest.mark.slow

@@ -132,15 +132,18 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="The file to write.", metavar="FILE")] = Path("runs.csv"),
     table: Annotated[
         str | None,
-        typer.Option("--table", help="runs, points, or a table of the runs such as links; default runs."),
+        typer.Option("--table", help="runs, points, grid (tests), or a table of the runs such as links; default runs."),
     ] = None,
     to: Annotated[
         str | None,
         typer.Option(
             "--to",
-            help="csv, parquet; of a run flent, ns2, pcap too; default: by the ending.",
+            help="csv, parquet; tex of a grid; flent, ns2, pcap of a run; default: by the ending.",
             metavar="FORMAT",
         ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", help="Of a grid: a quantity. May be given often.", metavar="KEY")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -149,7 +152,7 @@ def export(
     from aqmlab.runs.sweeps.exporting import export as work
 
     with ResultStore(store) as opened:
-        path = work(opened, name, out=out, table=table, to=to)
+        path = work(opened, name, out=out, table=table, to=to, metrics=metric or ())
     if as_json:
         print_json({"file": str(path)})
     else:

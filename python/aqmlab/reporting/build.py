@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aqmlab.errors import InputError, unknown
+from aqmlab.figures import averages_against_time
+from aqmlab.figures.runs import has_average
 from aqmlab.reporting import plots
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
 from aqmlab.reporting.run import plan_of
 from aqmlab.reporting.sweep import of_sweep, sweeps_in
 from aqmlab.results import folders
-from aqmlab.results.quantities import in_order, quantity
+from aqmlab.results.quantities import in_order, quantity, shown_in
 from aqmlab.results.result import Result
 from aqmlab.runs import comparison
 from aqmlab.runs.comparison import Comparison
@@ -56,7 +59,7 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None, size:
     if (folder / REPRODUCTION).exists():
         raise InputError(f"{folder}: is of a reproduction; its figures are drawn together: aqmlab report {folder}")
     known = []
-    for chart in charts_of(folder):
+    for chart in itertools.chain(charts_of(folder), _further(folder)):
         if chart.key == key:
             break
         known.append(chart.key)
@@ -65,6 +68,20 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None, size:
     if out is None:
         return plots.save(chart, folder / "figures", size=size)
     return [plots.save_as(chart, Path(out), size=size)]
+
+
+def _further(folder: Path) -> Iterator[Chart]:
+    """Yield the figures that a page leaves out: other metrics of sweeps, samples and averages of compared queues."""
+    if (folder / comparison.RECORD).exists():
+        found = Comparison.load(folder)
+        results = list(found.results.values())
+        if all("queue_samples" in one.tables for one in results):
+            yield averages_against_time(found, quantity="queue")
+            if all(has_average(one.queue_samples["average"]) for one in results):
+                yield averages_against_time(found, quantity="average")
+        return
+    for sweep in sweeps_in(folder):
+        yield from of_sweep(sweep, [key for key in sweep.metrics if key not in shown_in("sweep-report")])
 
 
 def charts_of(folder: Path) -> Iterator[Chart]:

@@ -115,7 +115,10 @@ def _to_axis(ax: Axes, heights: Sequence[float]) -> list[float]:
 def name_beside(ax: Axes, levels: Sequence[tuple[float, str]], ends: dict[str, float], colors: dict[str, str]) -> None:
     """Write the names of levels and of lines at the right of the axis, apart from each other."""
     low, high = sorted(ax.get_ylim())
-    rows = [(height, label, INK) for height, label in levels if low <= height <= high and label]
+    room = 0.25 * size_points(ax)[0]
+    rows = [
+        (height, wrapped(label, room, points(8.5)), INK) for height, label in levels if low <= height <= high and label
+    ]
     rows += [(height, name, colors[name]) for name, height in ends.items()]
     if not rows:
         return

@@ -30,7 +30,7 @@ from aqmlab.figures.chart import cell_edges, is_table, panels_of
 from aqmlab.figures.marks import marks
 from aqmlab.reporting import labels
 from aqmlab.reporting.mpl_style import INK, MARKERS, PAPER_STYLE, SHADE_COLOR, STYLE, points
-from aqmlab.reporting.ticks import LETTER, place_ticks
+from aqmlab.reporting.ticks import DIGIT, LETTER, place_ticks, words
 from aqmlab.results.folders import guarded, write_file
 from aqmlab.results.outputs import save_output
 
@@ -143,8 +143,9 @@ def _panels(ax: Axes, chart: Chart, found: Sequence[tuple[str, list[Series]]], a
         ax.child_axes[-1].set_xlabel(x_label)
         ax.child_axes[(rows - 1) // 2].set_ylabel(y_label)
     else:
-        ax.set_xlabel(x_label, labelpad=1.6 * size)
-        ax.set_ylabel(y_label, labelpad=3.4 * size)
+        longest = max(map(len, words(np.asarray(first.yaxis.get_majorticklocs()))), default=1)
+        ax.set_xlabel(x_label, labelpad=2.0 * size)
+        ax.set_ylabel(y_label, labelpad=(longest * DIGIT + 1.3) * size)
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
@@ -233,12 +234,18 @@ def save_as(chart: Chart, path: Path, *, size: str | None = None) -> Path:
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: figures are written as {', '.join(FORMATS)}")
     with mpl.rc_context(STYLE | own.style):
-        figure = Figure(figsize=own.size_of(chart), layout="constrained")
-        own.paint(figure.add_subplot(), chart)
+        figure = figure_of(chart, own)
         buffer = io.BytesIO()
         figure.savefig(buffer, format=path.suffix[1:], dpi=own.dpi, metadata=FORMATS[path.suffix])
     save_output(path, buffer.getvalue())
     return path
+
+
+def figure_of(chart: Chart, own: Look) -> Figure:
+    """Return a figure of a chart, to be drawn in the style of its look."""
+    figure = Figure(figsize=own.size_of(chart), dpi=own.dpi, layout="constrained")
+    own.paint(figure.add_subplot(), chart)
+    return figure
 
 
 def save_figure(

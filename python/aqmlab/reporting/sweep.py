@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +17,12 @@ from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
 from aqmlab.results.quantities import quantity, shown_in
 from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_table, grid_text, is_choice
 from aqmlab.runs.sweeps.sweep import Study, points_text
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
+    from aqmlab.results.quantities import Quantity
 
 INDEX = "index.sqlite"
 FEWEST_FOR_MAP = 2
@@ -31,8 +32,10 @@ MOST_POINTS = 20
 """Points of a chart that are named, where no key of numbers joins them to lines."""
 WIDE = 30.0
 """Delays are on a logarithmic axis if the largest is so many times the smallest."""
-MOST_MAPS = 4
-"""Maps of a metric, one for each combination of the other keys."""
+MOST_PANELS = 9
+"""Panels of a chart, one for each combination of the keys that have neither the axis nor the lines."""
+MOST_TICKS = 8
+"""Values of a key up to which the axis has a tick at each, and at no other place."""
 UNITS = {"p": "packets"}
 """Units of scenario files as figures write them."""
 RATIO = 3.0
@@ -56,40 +59,94 @@ def sweep_title(study: Study) -> str:
 
 
 def sweep_finding(study: Study) -> str:
-    """Return the finding in one sentence: between which points delay and goodput lie."""
+    """Return the finding in one sentence: the best choice over all conditions, or the range over conditions alone."""
     points = study.points()
-    parts = []
-    for key in shown_in("finding"):
-        if key not in points or points[key].isna().all():
-            continue
-        values = points[key].to_numpy(dtype=float)
-        what = quantity(key)
-        least = "least" if what.better == "lower" else "most"
-        place = int(np.nanargmin(values) if least == "least" else np.nanargmax(values))
-        unit = "" if what.unit == "1" else f" {what.unit}"
-        value = f"{number(float(values[place]), digits=4)}{unit}"
-        parts.append(f"{least} {_lower(what.title)} ({value}) at {_point_words(study, points.iloc[place])}")
-    runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each"
+    varied = [key for key in study.keys if points[key].nunique() > 1]
+    choices = [key for key in varied if is_choice(key)]
+    conditions = [key for key in varied if key not in choices]
+    found = [key for key in shown_in("finding") if key in points and not points[key].isna().all()]
+    if conditions and (not choices or not _is_grid(points, [], varied)):
+        parts = [_range_words(study, points, key, conditions) for key in found]
+    else:
+        parts = [_best_words(study, points, key, choices) for key in found]
+    over = f", means over {', '.join(short(study, key) for key in conditions)}" if choices and conditions else ""
+    runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each{over}"
     return f"{_first_up('; '.join(parts))} ({runs})."
 
 
-def of_sweep(study: Study) -> Iterator[Chart]:
-    """Yield the figures of a sweep: delay against goodput, then a line or map chart of each metric."""
+def _best_words(study: Study, points: pd.DataFrame, key: str, choices: Sequence[str]) -> str:
+    """Say with which choice a metric is least or most, as the mean over the conditions."""
+    what = quantity(key)
+    chosen = list(choices) or list(study.keys)
+    means = points.groupby(chosen, sort=False)[key].mean()
+    least = what.better == "lower"
+    place = int(np.nanargmin(means) if least else np.nanargmax(means))
+    words = _values_words(study, chosen, [level[place] for level in map(means.index.get_level_values, chosen)])
+    value = _with_unit(what, float(means.iloc[place]))
+    return f"{'least' if least else 'most'} {_lower(what.title)} ({value}) with {words}"
+
+
+def _range_words(study: Study, points: pd.DataFrame, key: str, conditions: Sequence[str]) -> str:
+    """Say between which values a metric lies over the conditions, of which none is better."""
+    what = quantity(key)
+    values = points[key].to_numpy(dtype=float)
+    low, high = points.iloc[int(np.nanargmin(values))], points.iloc[int(np.nanargmax(values))]
+    ends = [
+        f"{_with_unit(what, float(row[key]))} at {_values_words(study, study.keys, [row[one] for one in study.keys])}"
+        for row in (low, high)
+    ]
+    return f"{_lower(what.title)} from {ends[0]} to {ends[1]}"
+
+
+def _with_unit(what: Quantity, value: float) -> str:
+    return f"{number(value, digits=4)}{'' if what.unit == '1' else f' {what.unit}'}"
+
+
+def of_sweep(study: Study, metrics: Sequence[str] | None = None) -> Iterator[Chart]:
+    """Yield the figures of a sweep: delay against goodput, then a line or map chart of each metric.
+
+    `metrics` are the keys of the metrics; default: those of the report.
+    """
     points = study.points()
     trade = trade_off(study, points)
-    if trade is not None:
+    if trade is not None and metrics is None:
         yield trade
     numbers, words = _kinds(study, points)
-    for key in [key for key in shown_in("sweep-report") if key in points and not points[key].isna().all()]:
+    wanted = shown_in("sweep-report") if metrics is None else metrics
+    for key in [key for key in wanted if key in points and not points[key].isna().all()]:
         if not numbers:
             yield _dots(study, points, key)
-        elif len(numbers) == 1:
-            yield lines(study, points, key, x=numbers[0], by=words)
-        elif len(numbers) == 2 and _is_grid(points, numbers, words):
-            yield from maps(study, points, key, numbers, words)
+        elif len(numbers) == 2 and not words and _is_grid(points, numbers, words):
+            yield from maps(study, points, key, numbers)
+        elif len(numbers) == 1 or _is_grid(points, numbers, words):
+            x, by, panels = layout(points, numbers, words)
+            yield lines(study, points, key, x=x, by=by, panels=panels)
         else:
             for x in numbers:
                 yield lines(study, points, key, x=x, by=[one for one in (*numbers, *words) if one != x])
+
+
+def layout(points: pd.DataFrame, numbers: Sequence[str], words: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """Choose the key on the axis, those that name lines, and those that name panels.
+
+    The key of numbers with the most values is on the axis. Disciplines are lines, in one colour each everywhere; if
+    there are none, the key with the fewest values. One key has panels, and more have where lines would be too many.
+    """
+    count = {key: points[key].nunique() for key in (*numbers, *words)}
+    x = max(numbers, key=lambda key: count[key])
+    disciplines = [key for key in words if key.endswith(".aqm")]
+    rest = [key for key in (*words, *numbers) if key != x and key not in disciplines]
+    by = disciplines or [min(rest, key=lambda key: count[key])] if rest or disciplines else []
+    rest = [key for key in rest if key not in by]
+    panels: list[str] = []
+    for key in sorted(rest, key=lambda key: count[key]):
+        inside = int(np.prod([count[one] for one in panels])) * count[key]
+        too_many = int(np.prod([count[one] for one in by])) * count[key] > MOST_LINES
+        if inside <= MOST_PANELS and (not panels or too_many):
+            panels.append(key)
+        else:
+            by.append(key)
+    return x, by, panels
 
 
 def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
@@ -104,8 +161,18 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
     begin("Evidence")
     for chart in charts[1:]:
         page.chart(chart, command=_figure_command(page, study, chart.key))
-    begin("Points")
     points = study.points()
+    if _is_compared(study, points):
+        begin("Differences")
+        grid = grid_table(study)
+        first = points[choice_of(study)].iloc[0]
+        page.table(
+            grid_text(study, grid),
+            caption=f"Means with 95 % intervals. Arrows: higher or lower than {first} at the same condition (5 %, "
+            f"Holm's correction over all {count_tests(grid)} tests); no arrow: undecided. For LaTeX: `aqmlab results "
+            f"export {page.path_to(study.folder)} {study.hash[:8]} --table grid --out grid.tex`",
+        )
+    begin("Points")
     page.table(points_table(study, points), caption=f"{len(points)} points: means with their 95 % intervals.")
     with page.folded("Every metric with its interval"):
         page.table(points, caption="The columns `_low` and `_high` are the ends of the 95 % intervals.", digits=4)
@@ -117,10 +184,18 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
     )
 
 
+def _is_compared(study: Study, points: pd.DataFrame) -> bool:
+    """Whether disciplines are compared at several conditions, with runs enough for a test."""
+    numbers, words = _kinds(study, points)
+    disciplines = [key for key in words if key.endswith(".aqm")]
+    return len(disciplines) == 1 and len(study.seeds) > 1 and _is_grid(points, numbers, words)
+
+
 def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     """Mean goodput against mean delay, a point a point of the sweep, joined along the first key of numbers.
 
-    Names begin with the discipline, whose marker they get.
+    Names begin with the discipline, whose colour and marker they get. Where lines would be too many, the points of a
+    discipline have one name.
     """
     if "goodput_mbps" not in points or points["goodput_mbps"].isna().all():
         return None
@@ -130,8 +205,11 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     series = []
     groups = list(_groups(study, points, by))
     many = len(groups) > (MOST_LINES if along else MOST_POINTS)
+    disciplines = [key for key in by if key.endswith(".aqm") and points[key].nunique() > 1]
+    if many:
+        groups = [(name or "all points", rows) for name, rows in _groups(study, points, disciplines)]
     all_delays = points["mean_delay_ms"].to_numpy(dtype=float)
-    for index, (name, rows) in enumerate([("all points", points)] if many else groups):
+    for index, (name, rows) in enumerate(groups):
         own = rows.sort_values(along) if along else rows
         mode: Mode = "points" if many or not along else "line"
         delays = own["mean_delay_ms"].to_numpy(dtype=float)
@@ -149,18 +227,30 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     )
 
 
-def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[str]) -> Chart:
-    """Return a metric against a key of numbers, a line with a band for each combination of the others."""
+def lines(
+    study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[str], panels: Sequence[str] = ()
+) -> Chart:
+    """Return a metric against a key of numbers, a line with a band for each combination of the others.
+
+    `panels` are the keys of which each combination has a panel.
+    """
     what = quantity(key)
-    groups = list(_groups(study, points, by))
-    many = len(groups) > MOST_LINES
+    names = list(dict.fromkeys(name for name, _ in _groups(study, points, by)))
+    many = len(names) > MOST_LINES
     series = []
-    for index, (name, rows) in enumerate([("all points", points)] if many else groups):
-        own = rows.sort_values(x)
-        mode: Mode = "points" if many else "line"
-        at = own[x].to_numpy(dtype=float)
-        series.append(Series(name or what.title, at, *_bounds(own, key), mode, color=index, band=not many))
-    words = "; ".join(f"{one.name} {one.y[0]:.4g} to {one.y[-1]:.4g}" for one in series)
+    for panel, inside in _groups(study, points, panels):
+        for name, rows in [("all points", inside)] if many else _groups(study, inside, by):
+            own = rows.sort_values(x)
+            mode: Mode = "points" if many else "line"
+            at, place = own[x].to_numpy(dtype=float), 0 if many else names.index(name)
+            title = name or what.title
+            series.append(Series(title, at, *_bounds(own, key), mode, color=place, band=not many, panel=panel))
+    words = "; ".join(
+        f"{one.panel + ', ' if one.panel else ''}{one.name} {one.y[0]:.4g} to {one.y[-1]:.4g}" for one in series
+    )
+    run = np.sort(points[x].unique().astype(float))
+    said = ["Bands: 95 % intervals."] if len(study.seeds) > 1 and not many else []
+    said += [f"Panels: {', '.join(short(study, one) for one in panels)}."] if panels else []
     return Chart(
         key=slug(f"sweep-{study.name}-{key}-over-{x}"),
         title=f"{what.title} against {short(study, x)}",
@@ -168,29 +258,25 @@ def lines(study: Study, points: pd.DataFrame, key: str, *, x: str, by: Sequence[
         x_label=_label(study, x),
         y_label=what.label,
         series=series,
-        x_log=_steps_grow(np.sort(points[x].unique().astype(float))),
-        caption="Bands: 95 % intervals." if len(study.seeds) > 1 and not many else "",
+        x_log=_steps_grow(run),
+        x_ticks=[float(one) for one in run] if len(run) <= MOST_TICKS else (),
+        caption=" ".join(said),
     )
 
 
-def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str], words: Sequence[str]) -> Iterator[Chart]:
-    """Yield colours of a metric over two keys of numbers, a map for each combination of the others."""
+def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str]) -> Iterator[Chart]:
+    """Yield the map of a metric over two keys of numbers, as colours with the printed means where values are few."""
     x, y = numbers
     what = quantity(key)
-    for name, rows in itertools.islice(_groups(study, points, words), MOST_MAPS):
-        known = rows.dropna(subset=[key])
-        if min(known[x].nunique(), known[y].nunique()) < FEWEST_FOR_MAP:
-            continue  # short runs have no value of some metrics
-        chart = parameter_map(
-            rows, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
-            x_log=_steps_grow(np.sort(rows[x].unique())), y_log=_steps_grow(np.sort(rows[y].unique())),
-        )  # fmt: skip
-        title = f"{what.title} over {short(study, x)} and {short(study, y)}"
-        yield replace(
-            chart,
-            key=slug(f"sweep-{study.name}-{key}-map{f'-{name}' if name else ''}"),
-            title=f"{title}: {name}" if name else title,
-        )
+    known = points.dropna(subset=[key])
+    if min(known[x].nunique(), known[y].nunique()) < FEWEST_FOR_MAP:
+        return  # short runs have no value of some metrics
+    chart = parameter_map(
+        points, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
+        x_log=_steps_grow(np.sort(points[x].unique())), y_log=_steps_grow(np.sort(points[y].unique())),
+    )  # fmt: skip
+    title = f"{what.title} over {short(study, x)} and {short(study, y)}"
+    yield replace(chart, key=slug(f"sweep-{study.name}-{key}-map"), title=title)
 
 
 def points_table(study: Study, points: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 DIGIT, LETTER = 0.62, 0.57
 """Mean widths of digits with signs and points, and of letters, of DejaVu Sans as shares of the font size."""
 MOST_TICKS = 8
+FEWEST = 2
+"""Ticks that an axis needs at least."""
 STEPS = (1, 2, 2.5, 5, 10)
 MINOR_DECADES = 4.0
 """Decades up to which a logarithmic axis has unlabelled ticks at 2, 3, ... 9."""
@@ -89,16 +91,20 @@ class Log(LogLocator):
         low, high = sorted((max(vmin, 1e-300), max(vmax, 1e-300)))
         first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
         exponents = np.arange(first, last + 1)
-        kept: np.ndarray = np.array([low, high])
-        choices: list[tuple[tuple[float, ...], int]] = [((1, 2, 5), 1), ((1, 3), 1), ((1,), 1)]
-        for subs, every in [*choices, *(((1.0,), step) for step in range(2, len(exponents) + 1))]:
-            ticks = np.array([sub * 10.0**e for e in exponents[:: int(every)] for sub in subs])
+        choices: list[tuple[tuple[float, ...], int]] = [((1, 2, 5), 1), ((1, 3), 1)]
+        choices += [((1,), step) for step in range(1, len(exponents) + 1)]
+        kept = np.array([])
+        for subs, every in choices:
+            ticks = np.array([sub * 10.0**e for e in exponents[::every] for sub in subs])
             inside = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
-            if len(inside) < 2 and kept.size >= 2 and not np.array_equal(kept, [low, high]):
+            if len(inside) < FEWEST:
                 break
             kept = inside
             if self._room(inside, low, high):
                 break
+        if len(kept) < FEWEST:  # within a factor of two: round values, as on a linear axis
+            kept = np.asarray(MaxNLocator(nbins=3, steps=list(STEPS)).tick_values(low, high))
+            kept = kept[(kept >= low * (1 - 1e-9)) & (kept <= high * (1 + 1e-9))]
         return kept
 
     def _room(self, ticks: np.ndarray, low: float, high: float) -> bool:
@@ -129,9 +135,29 @@ def place_ticks(ax: Axes, *, x_log: bool, y_log: bool, x_values: Sequence[float]
             axis.set_major_locator(Linear(own))
             axis.set_major_formatter(_Words())
         if which == "x" and len(x_values):
-            axis.set_major_locator(FixedLocator([float(value) for value in x_values]))
+            axis.set_major_locator(Values([float(value) for value in x_values]))
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.set_minor_locator(FixedLocator([]))
+
+
+class Values(FixedLocator):
+    """Ticks at values, without those whose labels would touch the one before."""
+
+    axis: Any
+    locs: Any
+
+    def __call__(self) -> Any:  # noqa: ANN401 - as the class of matplotlib
+        """Return the values that have a tick."""
+        ax, size = self.axis.axes, float(mpl.rcParams["font.size"])
+        kept: list[float] = []
+        end = -np.inf
+        for value in sorted(float(one) for one in self.locs):
+            place = float(ax.transData.transform((value, ax.get_ylim()[0]))[0]) * 72 / ax.figure.dpi
+            half = len(f"{value:g}") * DIGIT * size / 2
+            if place - half >= end + 0.4 * size:
+                kept.append(value)
+                end = place + half
+        return kept
 
 
 class _Words(FuncFormatter):

@@ -76,13 +76,14 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
         unit = matrix.unit(key)
         title = escaped(quantity(key).title + (f", {unit}" if unit else ""))
         cells = (matrix.cells.get((label, key)) for label in matrix.labels)
-        yield f"    {title} & {' & '.join('--' if cell is None else _cell(cell) for cell in cells)} \\\\"
+        yield f"    {title} & {' & '.join('--' if cell is None else interval_in_latex(cell) for cell in cells)} \\\\"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
 
 
-def _cell(cell: Cell) -> str:
+def interval_in_latex(cell: Cell) -> str:
+    """Return a mean with its interval and the sign of its verdict, for LaTeX."""
     mean, below, above = cell.texts
     interval = rf" \pm {below}" if below == above else rf"_{{-{below}}}^{{+{above}}}"
     interval = interval if below else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from aqmlab.results.exporting import export as export_result
 from aqmlab.results.outputs import save_output
 from aqmlab.results.tables import TABLES
 from aqmlab.runs.store.store import ResultStore
+from aqmlab.runs.sweeps.grid import grid_latex, grid_table
 from aqmlab.runs.sweeps.sweep import POINT, RUN, SEED, Study
 
 RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables)
@@ -22,7 +24,13 @@ RUN_FORMATS = tuple(name for name, form in FORMATS.items() if not form.of_tables
 
 
 def export(
-    store: ResultStore, name: str | None, *, out: str | Path, table: str | None = None, to: str | None = None
+    store: ResultStore,
+    name: str | None,
+    *,
+    out: str | Path,
+    table: str | None = None,
+    to: str | None = None,
+    metrics: Sequence[str] = (),
 ) -> Path:
     """Write a sweep, or a run, as one file.
 
@@ -33,23 +41,32 @@ def export(
     out
         The file.
     table
-        ``runs`` (the default) or ``points`` of a sweep, or a table of its runs, for example ``links``: that of all
-        runs, one below the other, with the sweep's keys.
+        ``runs`` (the default), ``points`` or ``grid`` (disciplines against the first at each condition) of a sweep, or
+        a table of its runs, for example ``links``: that of all runs, one below the other, with the sweep's keys.
     to
-        ``csv`` or ``parquet``, or one of `RUN_FORMATS` of a single run; default: by the file's ending.
+        ``csv`` or ``parquet``, ``tex`` of a grid, or one of `RUN_FORMATS` of a single run; default: by the file's
+        ending.
+    metrics
+        Quantities of a grid; none: those of the report.
     """
     path = Path(out)
     kind = to or path.suffix.removeprefix(".")
-    known = ["csv", "parquet", *RUN_FORMATS]
+    known = ["csv", "parquet", "tex", *RUN_FORMATS]
     if kind not in known:
         raise InputError(f"{path}: {unknown('format', kind, known)}")
     run = run_named(store, name)
+    if table != "grid" and (kind == "tex" or metrics):
+        raise InputError(f"{'--metric' if metrics else '--to tex'}: is of --table grid")
+    if kind == "tex":
+        sweep = Study.read(store, store.study_row(name))
+        save_output(path, grid_latex(sweep, grid_table(sweep, list(metrics) or None)).encode())
+        return path
     if kind in RUN_FORMATS:
         if run is None:
             raise InputError(f"--to {kind}: is of one run; name it ('aqmlab results show' lists a study's runs)")
         export_result(store.result([run]), to=kind, out=path)
         return path
-    made = _of_sweep(store, name, table or "runs") if run is None else _of_run(store, run, table or "links")
+    made = _of_sweep(store, name, table or "runs", metrics) if run is None else _of_run(store, run, table or "links")
     sink = io.BytesIO()
     if kind == "csv":
         pyarrow.csv.write_csv(made, sink)
@@ -77,15 +94,17 @@ def _of_run(store: ResultStore, run: str, table: str) -> pa.Table:
     return pa.Table.from_pandas(result.tables[table], preserve_index=False)
 
 
-def _of_sweep(store: ResultStore, name: str | None, table: str) -> pa.Table:
+def _of_sweep(store: ResultStore, name: str | None, table: str, metrics: Sequence[str]) -> pa.Table:
     row = store.study_row(name)
     sweep = Study.read(store, row)
     if table == "runs":
         return pa.Table.from_pandas(sweep.runs, preserve_index=False)
     if table == "points":
         return pa.Table.from_pandas(sweep.points(), preserve_index=False)
+    if table == "grid":
+        return pa.Table.from_pandas(grid_table(sweep, list(metrics) or None), preserve_index=False)
     if table not in TABLES:
-        raise InputError(unknown("table", table, ["runs", "points", *TABLES]))
+        raise InputError(unknown("table", table, ["runs", "points", "grid", *TABLES]))
     wanted = pa.Table.from_pandas(sweep.runs[[RUN, POINT, *sweep.keys]], preserve_index=False)
     blocks = dict.fromkeys(block for _, _, block in store.study_runs(row))
     read = (store.read_table(block, table) for block in blocks)
