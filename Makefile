@@ -130,7 +130,7 @@ validate: $(CORE) ## slow comparisons with ns-2 (needs the command ns), all comb
 figures: $(CORE) ## draw the figures of README, docs/trade-offs.md and docs/analysis
 	$(BIN)/python docs/analysis/figures.py
 	$(BIN)/aqmlab compare examples/dumbbell-red.toml --aqm drop-tail,red,codel --seeds 10 --out results/readme
-	$(BIN)/aqmlab report results/readme/dumbbell-red-compare-drop-tail-red-codel --figure averages --out docs/queue-in-time.svg
+	$(BIN)/aqmlab report results/readme/dumbbell-red-compare-drop-tail-red-codel --figure queues --out docs/queue-in-time.svg
 	set -e; for link in lte starlink; do \
 	  $(BIN)/aqmlab sweep example:$$link --grid queue.bottleneck.aqm=drop-tail,codel,fq-codel,pie,dualpi2 --grid flow.down.tcp.congestion_control=cubic,bbr,prague --set run.duration=300s --seeds 20 --out results/links; \
 	  $(BIN)/aqmlab report results/links --figure sweep-$$link-trade-off --size wide --out docs/link-$$link.svg; done

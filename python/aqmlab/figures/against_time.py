@@ -33,6 +33,7 @@ SLICES = 100
 """Parts into which a run is divided for its fairness, if samples are that many."""
 QUEUE_SLICES = 50
 """Parts into which a run is divided for the means of its queue."""
+KEYS = {"mean": "averages", "queue": "queues", "average": "own-averages"}
 QUEUE_TITLES = {"mean": "Mean queue", "queue": "Queue", "average": "Average of the discipline"}
 
 
@@ -103,7 +104,7 @@ def averages_against_time(
         series.append(Series(name, x, y, color=index, discipline=discipline_at(result, place)))
     first = next(iter(found.values()))
     return Chart(
-        key="averages" if quantity == "mean" else f"{quantity}s",
+        key=KEYS[quantity],
         title=f"{QUEUE_TITLES[quantity]} at {place}",
         alt=f"{QUEUE_TITLES[quantity]} against time; mean over the run, packets: {', '.join(words)}.",
         x_label="time, s",

@@ -121,19 +121,19 @@ class Study(Shown):
             rows.append(row)
         return pd.DataFrame(rows)
 
-    def grid(self, *metrics: str, choice: str | None = None) -> pd.DataFrame:
+    def grid(self, metrics: str | Sequence[str] | None = None, *, choice: str | None = None) -> pd.DataFrame:
         """Return the tests over the grid, a row a cell: see `aqmlab.runs.sweeps.grid.grid_table`.
 
         Parameters
         ----------
         metrics
-            Keys of quantities; none: those of the report.
+            Keys of quantities; default: those of the report.
         choice
             The key whose values are compared; default: the discipline.
         """
         from aqmlab.runs.sweeps.grid import grid_table
 
-        return grid_table(self, list(metrics) or None, choice=choice)
+        return grid_table(self, [metrics] if isinstance(metrics, str) else metrics, choice=choice)
 
     @property
     def varies(self) -> bool:
