@@ -9,7 +9,7 @@ import pandas as pd
 
 from aqmlab.figures import delay_distribution, thin
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import has_average, slug
+from aqmlab.figures.runs import has_average, slug, steady_scale, warmup, warmup_end
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, run_command
@@ -109,6 +109,8 @@ def against_time(both: dict[str, Result], place: str, column: str, title: str, l
         x_label="time, s",
         y_label=label,
         series=series,
+        shades=warmup(both[SIMULATED]),
+        **steady_scale(series, warmup_end(both[SIMULATED]), "packets"),
     )
 
 
@@ -200,7 +202,7 @@ def _add_agreement(page: Page, runs: Runs) -> None:
 
 def _after_warmup(result: Result, place: str) -> pd.DataFrame:
     samples = result.queue_samples
-    warmup_s = float(result.summaries[0]["summary"]["warmup_s"])
+    warmup_s = warmup_end(result)
     return samples[(samples["link"] == place) & (samples["t_s"] >= warmup_s)]
 
 
