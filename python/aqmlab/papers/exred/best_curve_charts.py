@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from aqmlab.figures.chart import Chart, Heat, Mode, Series
+from aqmlab.figures.marks import discipline_in
 from aqmlab.theory.queueing.best_curve import FEW, OFTEN, Outcome, Winner, at, tied_sets
 
 COLORS = {"drop-tail": 2, "RED": 0, "gentle RED": 5, "MRED": 3, "ExRED": 1, "NLRED": 4}
@@ -35,7 +37,13 @@ def best_chart(winners: Sequence[Winner], *, key: str, title: str) -> Chart:
     marked = [one for one in winners if prices.index(one.price) % every == 0]
     sparse = [one for one in marked if prices.index(one.price) % (2 * every) == 0 and loads.index(one.load) % 2 == 0]
     names = [name for name in COLORS if any(one.alone and one.best == name for one in marked)]
-    series = [_points(f"{name} alone", [one for one in marked if one.tied == (name,)], COLORS[name]) for name in names]
+    series = [
+        replace(
+            _points(f"{name} alone", [one for one in marked if one.tied == (name,)], COLORS[name]),
+            discipline=discipline_in(name) or "",
+        )
+        for name in names
+    ]
     pairs = [names for names, share in tied_sets(winners).items() if len(names) <= FEW and share >= OFTEN]
     for tie, color in zip(pairs, (6, 7), strict=False):
         series.append(_points(f"{' = '.join(tie)}", [one for one in sparse if one.tied == tie], color))
