@@ -21,6 +21,7 @@ from aqmlab.cli import app
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.chart import Series
 from aqmlab.figures.marks import DISCIPLINES, GREY, marks
+from aqmlab.figures.runs import steady_scale
 from aqmlab.lab import page as lab_html
 from aqmlab.lab.page import BUILT_IN, PRESETS, standalone_page
 from aqmlab.scenario.file import examples, read_text
@@ -193,6 +194,18 @@ def test_numbers_and_colours_where_flows_differ(name, tmp_path):
         series = [Series(name, [], [], color=run[name] if own[name] else GREY, discipline=own[name]) for name in names]
         looks = [(mark.color, mark.dash, mark.marker) for mark in marks(series)]
         assert [(one["paint"], one["dash"], one["marker"]) for one in chart["series"]] == looks
+
+
+def test_the_scale_of_the_page_is_that_of_figures():
+    """A peak of the warm-up is clipped and named, with the same scale as in a figure."""
+    [found] = page_answers("example:dumbbell-red", [{"beside": "codel"}])
+    queue = next(chart for chart in found["charts"] if chart["key"] == "queue")
+    series = [Series(one["name"], one["x"], one["y"]) for one in queue["series"]]
+    expected = steady_scale(series, 5.0, "packets", levels=queue["levels"])
+    assert queue["y_range"] == pytest.approx(expected["y_range"])
+    assert queue["clipped"] == {"at": pytest.approx(expected["clipped"][0]), "words": expected["clipped"][1]}
+    assert "peak" in queue["clipped"]["words"]
+    assert max(max(one["y"]) for one in queue["series"]) > 2 * queue["y_range"][1]
 
 
 MARKS = """

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from aqmlab.runs.comparison import Comparison
 
 
+ZEROS = (-0.02, 1.0)
+"""Axis of values that are all 0: quantities are not negative."""
+
+
 def compared(comparison: Comparison, key: str) -> Chart:
     """Means of one metric with their intervals, as points; a discipline a line."""
     return _means(comparison, key, "points")
@@ -75,4 +79,5 @@ def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
         y_label=what.label if mode == "bar" else "",
         series=series,
         flat=mode != "bar",
+        x_range=ZEROS if mode != "bar" and all(row["mean"] == 0 and not row["high"] > 0 for row in rows) else None,
     )

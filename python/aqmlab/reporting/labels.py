@@ -37,7 +37,7 @@ def wrapped(text: str, length_points: float, size: float) -> str:
     r"""Break a text into lines that are no longer than a length.
 
     >>> wrapped("share of arrivals dropped or marked", 120, 7.5)
-    'share of arrivals dropped\nor marked'
+    'share of arrivals dropped or\nmarked'
     """
     return textwrap.fill(text, max(8, int(length_points / (LETTER * size))), break_long_words=False)
 

@@ -21,6 +21,8 @@ MARKERS = {
     "hexagon": "h",
 }
 """Shapes of points, by their names in plotly."""
+SIZES = {"star": 1.6, "x": 1.2, "cross": 1.2, "pentagon": 1.2, "hexagon": 1.15, "diamond": 0.9}
+"""Sizes of shapes relative to the circle's, so that all are seen alike."""
 DASHES: dict[str, Any] = {
     "solid": "-",
     "dash": (0, (5, 1.8)),

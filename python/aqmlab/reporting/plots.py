@@ -29,7 +29,7 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.figures.chart import cell_edges, is_table, panels_of
 from aqmlab.figures.marks import marks
 from aqmlab.reporting import labels
-from aqmlab.reporting.mpl_style import INK, MARKERS, PAPER_STYLE, SHADE_COLOR, STYLE, points
+from aqmlab.reporting.mpl_style import INK, MARKERS, PAPER_STYLE, SHADE_COLOR, SIZES, STYLE, points
 from aqmlab.reporting.ticks import DIGIT, LETTER, place_ticks, words
 from aqmlab.results.folders import guarded, write_file
 from aqmlab.results.outputs import save_output
@@ -340,7 +340,9 @@ def _line(ax: Axes, series: Series, mark: Mark, place: int, *, outlined: bool, f
     name = series.name if series.listed else "_" + series.name
     width = mpl.rcParams["lines.linewidth"] * (0.7 if many else 1.0)
     style: dict[str, Any] = {"color": mark.color, "label": name, "lw": width}
-    shape, size = MARKERS[mark.marker], mpl.rcParams["lines.markersize"]
+    size = mpl.rcParams["lines.markersize"]
+    shape = MARKERS[mark.marker]
+    style["ms"] = size * SIZES.get(mark.marker, 1.0)
     if series.mode == "dashed":
         style |= {"ls": "--", "marker": shape if mark.on_line and not many else None, "mfc": "none"}
     elif series.mode == "dotted":

@@ -25,8 +25,8 @@ MINOR_DECADES = 4.0
 def words(values: Sequence[float] | np.ndarray) -> list[str]:
     """Write the ticks of an axis, all with the decimal places that the finest needs.
 
-    >>> words([0.0, 0.5, 1.0]), words([14.75, 14.8]), words([1e-05, 0.1]), words([2e6, 4e6])
-    (['0.0', '0.5', '1.0'], ['14.75', '14.80'], ['1e-05', '0.1'], ['2e+06', '4e+06'])
+    >>> words([0.0, 0.5, 1.0]), words([14.75, 14.8]), words([1e-05, 2e-05]), words([2e6, 4e6])
+    (['0.0', '0.5', '1.0'], ['14.75', '14.80'], ['1e-05', '2e-05'], ['2e+06', '4e+06'])
     """
     at = np.asarray(values, dtype=float)
     if len(at) > 1 and np.ptp(at) > 0:
