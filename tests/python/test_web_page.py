@@ -21,7 +21,7 @@ from aqmlab.cli import app
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.chart import Series
 from aqmlab.figures.marks import DISCIPLINES, GREY, marks
-from aqmlab.figures.runs import steady_scale
+from aqmlab.figures.scale import steady_scale
 from aqmlab.lab import page as lab_html
 from aqmlab.lab.page import BUILT_IN, PRESETS, standalone_page
 from aqmlab.scenario.file import examples, read_text

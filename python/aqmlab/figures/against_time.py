@@ -17,12 +17,12 @@ from aqmlab.figures.runs import (
     named,
     seed_in,
     slug,
-    steady_scale,
     thin,
     thresholds,
     warmup,
     warmup_end,
 )
+from aqmlab.figures.scale import steady_scale
 from aqmlab.results.quantities import jain
 from aqmlab.scenario.parts import NOT_TCP
 

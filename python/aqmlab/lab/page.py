@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.marks import COLORS, DASHES, DISCIPLINES, GREY, PALETTE, SHAPES
-from aqmlab.figures.runs import CLIP, HEADROOM
+from aqmlab.figures.scale import CLIP, HEADROOM
 from aqmlab.results.tins import ROWS, TITLES
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.registry import discipline

@@ -9,7 +9,8 @@ import pandas as pd
 
 from aqmlab.figures import delay_distribution, thin
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import has_average, slug, steady_scale, warmup, warmup_end
+from aqmlab.figures.runs import has_average, slug, warmup, warmup_end
+from aqmlab.figures.scale import steady_scale
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, run_command
