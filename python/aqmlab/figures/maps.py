@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.figures.chart import Chart, Heat, Series
+from aqmlab.figures.chart import MOST_CELLS, Chart, Heat, Series
 from aqmlab.figures.runs import slug
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def against(table: pd.DataFrame, *, x: str, key: str, title: str, x_label: str, 
             )
         )
     names = ", ".join(s.name for s in series)
-    return Chart(key, title, f"{y_label} against {x_label}: {names}.", x_label, y_label, series)
+    run = sorted({float(value) for value in table[x]})
+    ticks = run if len(run) <= MOST_CELLS else []
+    return Chart(key, title, f"{y_label} against {x_label}: {names}.", x_label, y_label, series, x_ticks=ticks)
 
 
 def parameter_map(
