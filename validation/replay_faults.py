@@ -70,8 +70,8 @@ def row_of(
     one = replace(DISCIPLINES[known.discipline], cases={name: known.case}, faults={})
     log = kept(keep, f"{image.release} {name}, {source}", lambda: log_of(one, name, image, Tap(tap, children)))
     row = {"known": name, "kernel": image.release, "image": image.manifest["sha256"]["kernel"], "source": source}
-    if known.case.limit_later is not None:
-        return [row | above_limit(log, known.case.limit_later)]
+    if known.limit is not None:
+        return [row | above_limit(log, known.limit)]
     return [row | outcome(replayed(one, name, image.release, log))]
 
 
@@ -104,7 +104,7 @@ def report() -> tuple[str, bool]:
     for name, kernel in dict.fromkeys((row["known"], row["kernel"]) for row in found):
         outcomes = {row["source"]: row for row in found if (row["known"], row["kernel"]) == (name, kernel)}
         plain, faulty = outcomes.get(AS_IT_IS, {}), outcomes.get(WITH_FAULT, {})
-        outcome_of = "equal" if KNOWN[name].case.limit_later is None else "property holds"
+        outcome_of = "equal" if KNOWN[name].limit is None else "property holds"
         equal = plain.get("difference") or f"{outcome_of} ({int(plain.get('decisions') or 0):,} decisions)"
         lines.append(f"| {name} | {kernel} | {equal} | {faulty.get('difference') or '**none**'} |")
         is_shown &= plain.get("difference") == "" and bool(faulty.get("difference"))

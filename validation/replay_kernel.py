@@ -28,7 +28,7 @@ from aqmlab.live.vm.kernels import age, images
 from aqmlab.live.vm.tap import Tap, tapped_log
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
-from replayed import ANOTHER, Discipline, linux, with_ecn_fields
+from replayed import ANOTHER, Discipline, Later, linux, with_ecn_fields
 from replayed.cake import CAKE
 from replayed.choke import CHOKE
 from replayed.codel import CODEL
@@ -80,10 +80,10 @@ def log_of(discipline: Discipline, name: str, image: Image, tap: Tap, seed: int 
     plan, change = live_plan(discipline.scenario(name), seed=seed), on_the_way_back if case.filters else with_ecn_fields
     change = translated if case.translates else change
     words = discipline.words(name)
-    if case.limit_later is not None:
-        change = partial(with_change, limit=case.limit_later)
+    if case.later is not None:
+        change = partial(with_change, later=case.later)
     switches = {"joins": case.joins, "headers": case.filters, "peeks": case.peeks, "splits": case.splits}
-    return tapped_log(plan, words, tap, image, **switches, change=change)
+    return tapped_log(plan, words, tap, image, **switches, change=lambda text: paced(change(text), case.pacing_ms))
 
 
 def on_the_way_back(text: str) -> str:
@@ -94,10 +94,19 @@ def on_the_way_back(text: str) -> str:
     return text.replace("dev RA", "dev ra")
 
 
-def with_change(text: str, limit: int) -> str:
-    """Let a job change DualPI2's limit a second after the start, while the run goes on."""
-    change = f"$R tc qdisc change dev rb parent 10:1 handle 20: dualpi2 limit {limit}"
-    return with_ecn_fields(text).replace("sample &\n", f"sample &\n(until_ms 1000; must {change}) &\n", 1)
+def paced(text: str, ms: int) -> str:
+    """Let UDP flows of a job send at an interval.
+
+    >>> paced("iperf3 -u --pacing-timer 1000 -l 72", 100)
+    'iperf3 -u --pacing-timer 100000 -l 72'
+    """
+    return text.replace("--pacing-timer 1000 ", f"--pacing-timer {1000 * ms} ")
+
+
+def with_change(text: str, later: Later) -> str:
+    """Let a job change the discipline's settings while the run goes on."""
+    change = f"until_ms {later.ms}; must $R tc qdisc change dev rb parent 10:1 handle 20: {later.words}"
+    return with_ecn_fields(text).replace("sample &\n", f"sample &\n({change}) &\n", 1)
 
 
 def translated(text: str) -> str:

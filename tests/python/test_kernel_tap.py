@@ -2,6 +2,7 @@
 
 import gzip
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,18 @@ from aqmlab.live.vm.headers import INSTALLED
 from aqmlab.live.vm.tap import Tap, tapped_log
 from aqmlab.scenario.file import Scenario
 from programs import EMULATOR, HEADERS, compiler_of, needs, needs_headers, require
-from replay_kernel import DISCIPLINES, TRANSLATION, WAY_BACK, is_shown, log_of, replayed, rows, translated
+from replay_kernel import (
+    DISCIPLINES,
+    TRANSLATION,
+    WAY_BACK,
+    is_shown,
+    log_of,
+    paced,
+    replayed,
+    rows,
+    translated,
+    with_change,
+)
 from replayed.known import KNOWN
 from replays import tap_for
 
@@ -256,6 +268,16 @@ class TestKnownFaults:
         found = [row for row in replay_faults.rows() if row["known"] == name]
         assert {row["source"] for row in found} == {replay_faults.AS_IT_IS, replay_faults.WITH_FAULT}
         assert all(bool(row["difference"]) == (row["source"] == replay_faults.WITH_FAULT) for row in found)
+
+    @pytest.mark.parametrize("name", [name for name, known in KNOWN.items() if known.case.later is not None])
+    def test_a_change_of_settings_is_in_the_job(self, name):
+        known = KNOWN[name]
+        one = replace(DISCIPLINES[known.discipline], cases={name: known.case}, faults={})
+        job = script(setting_of(live_plan(one.scenario(name), seed=1), qdisc=below_tap(one.words(name))))
+        text = paced(with_change(job, known.case.later), known.case.pacing_ms)
+        change = f"tc qdisc change dev rb parent 10:1 handle 20: {known.case.later.words}"
+        assert f"sample &\n(until_ms {known.case.later.ms}; must $R {change}) &\n" in text
+        assert text.count("--pacing-timer") == text.count(f"--pacing-timer {known.case.pacing_ms}000 ") > 0
 
 
 @needs(*EMULATOR, "gcc", "make", "objcopy")

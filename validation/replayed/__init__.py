@@ -41,6 +41,11 @@ def udp(name: str, length: int, mbps: float, count: int = 1, dscp: str | int = "
     return _flow(name, count, dscp) + f'transport = "udp"\npacket_size = "{length}B"\nrate = "{mbps}Mbps"\n'
 
 
+def until(stop: str, *groups: str) -> str:
+    """Let groups of flows end at a time."""
+    return "".join(f'{group}stop = "{stop}"\n' for group in groups)
+
+
 def _flow(name: str, count: int, dscp: str | int) -> str:
     point = dscp if isinstance(dscp, int) else f'"{dscp}"'
     return f'[[flow]]\nname = "{name}"\nstart = "0s"\ncount = {count}\ndscp = {point}\n'
@@ -55,6 +60,22 @@ def with_ecn_fields(text: str) -> str:
     for field_of, point in ((1, ECT1), (2, ECT0)):
         text = text.replace(f"--dscp {point}", f"-S {field_of}")
     return text
+
+
+@dataclass(frozen=True)
+class Later:
+    """A change of settings while a run goes on.
+
+    Attributes
+    ----------
+    ms
+        Its time in ms from the start.
+    words
+        The discipline and its new settings in tc's words.
+    """
+
+    ms: int
+    words: str
 
 
 @dataclass(frozen=True)
@@ -77,12 +98,15 @@ class Case:
         The tap stands on the way back, and logs TCP's headers.
     peeks
         The tap peeks at the next packet where its parent does.
-    limit_later
-        Packets of the limit to which DualPI2 is changed a second after the start; None: it is not changed.
+    later
+        A change of settings while the run goes on; None: they stay.
     splits
         A discipline that can split joined packets does.
     translates
         The router translates the source address of TCP before the queue.
+    pacing_ms
+        Interval in ms at which a UDP flow sends the packets that are due. Short ones of many flows need much of the
+        emulated machine's time.
     """
 
     queue: str
@@ -94,8 +118,9 @@ class Case:
     filters: bool = False
     peeks: bool = False
     splits: bool = True
-    limit_later: int | None = None
+    later: Later | None = None
     translates: bool = False
+    pacing_ms: int = 1
 
 
 def settings_and_traffic(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aqmlab.live.vm.sources import QDISCS, Edit
-from replayed import ECT1, Case, tcp, udp
+from replayed import ECT1, Case, Later, tcp, udp, until
 from replayed.red import BYTES
 
 
@@ -26,6 +26,9 @@ class KnownFault:
         The run that shows it.
     text
         The fault in words.
+    limit
+        Packets of a changed limit: the log is checked for drops while more packets wait, and is not replayed; None: the
+        log is replayed.
     """
 
     discipline: str
@@ -33,6 +36,7 @@ class KnownFault:
     edits: tuple[Edit, ...]
     case: Case
     text: str
+    limit: int | None = None
 
     @property
     def path(self) -> str:
@@ -42,8 +46,21 @@ class KnownFault:
 
 SHORT = 'target = "0.1ms"\ninterval = "1ms"\n'
 JOINED = tcp("one", 3) + tcp("other", 3)
-LIMIT_LATER = 10
+LIMIT = 10
 DROPPED = tcp("one", 1) + tcp("other", 2)
+SOURCES, TRIPLE = "cake unlimited besteffort dual-srchost", "cake triple-isolate"
+BOTH_HOSTS = 'overhead = 14\ndiffserv = "besteffort"\nisolation = "triple-isolate"\n'
+AS_BOTH = (
+    "The core has no changes. It has `triple-isolate` from the start: `dual-srchost` decides alike, since each source "
+    "has one destination. The copy's table of shares is extended to all counts of 16 bits, since the kernel with the "
+    "fault reads memory behind the table's end."
+)
+LONG_TABLE = (
+    Edit("quantum_div[CAKE_QUEUES + 1]", "quantum_div[1 << 16]"),
+    Edit("for (i = 1; i <= CAKE_QUEUES; i++)\n\t\tquantum_div", "for (i = 1; i < 1 << 16; i++)\n\t\tquantum_div"),
+    Edit("65535 / i;", "65535 / min(i, CAKE_QUEUES);"),
+)
+"""Extends CAKE's table of shares to all counts of 16 bits; more than 1,024 flows have the share of 1,024."""
 KNOWN: Mapping[str, KnownFault] = {
     "CoDel, drops at a peek": KnownFault(
         "codel",
@@ -105,11 +122,12 @@ KNOWN: Mapping[str, KnownFault] = {
             flows=udp("low", 500, 15, 2, ECT1),
             link="20Mbps",
             words="dualpi2 overflow",
-            limit_later=LIMIT_LATER,
+            later=Later(1000, f"dualpi2 limit {LIMIT}"),
         ),
-        f"A change of the limit to {LIMIT_LATER} packets takes packets out of the classic queue only, so that more "
+        f"A change of the limit to {LIMIT} packets takes packets out of the classic queue only, so that more "
         "stay in the low-latency queue. The core has no changes. The property is checked that no arrival is dropped "
         "while more packets than the limit wait.",
+        limit=LIMIT,
     ),
     "CAKE, count after a drop": KnownFault(
         "cake",
@@ -121,6 +139,54 @@ KNOWN: Mapping[str, KnownFault] = {
             flows=udp("small", 300, 10, 2) + tcp("plain", 4) + udp("long", 1000, 4),
         ),
         "Where the arriving packet's own flow loses a packet, the parents count one packet too few.",
+    ),
+    "CAKE, count of a host's flows after a collision": KnownFault(
+        "cake",
+        "sch_cake",
+        (
+            *(
+                Edit(
+                    f"cake_dec_{host}_bulk_flow_count(q, &q->flows[outer_hash + k], flow_mode);",
+                    f"q->hosts[q->flows[outer_hash + k].{host}].{host}_bulk_flow_count--;",
+                )
+                for host in ("srchost", "dsthost")
+            ),
+            *LONG_TABLE,
+        ),
+        Case(
+            queue=BOTH_HOSTS + 'rtt = "1s"\n',
+            flows=until("1s", *(udp(name, 400, 0.085, 120) for name in ("one", "two", "three", "four"))),
+            words=f"{SOURCES} rtt 1s",
+            seconds=5,
+            later=Later(3600, TRIPLE),
+            pacing_ms=100,
+        ),
+        "Corrected in 2024 (546ea84d07e3). A flow that finds all eight queues of its set busy shares one of them. The "
+        "bulk flows of the queue's former source and destination then count one less, also where the isolation counts "
+        "sources only: the count of destination 0 falls below 0. The run has 480 flows; the isolation is changed to "
+        "`triple-isolate` while they wait. " + AS_BOTH,
+    ),
+    "CAKE, count of a host's flows after a change": KnownFault(
+        "cake",
+        "sch_cake",
+        (
+            *(
+                Edit(f" &&\n\t\t   q->hosts[flow->{host}].{host}_bulk_flow_count{bound}))", "))")
+                for host in ("srchost", "dsthost")
+                for bound in ("", " < CAKE_QUEUES")
+            ),
+            *LONG_TABLE,
+        ),
+        Case(
+            queue=BOTH_HOSTS,
+            flows=until("1s", udp("many", 400, 5, 8)),
+            words=SOURCES,
+            seconds=2,
+            later=Later(1600, TRIPLE),
+        ),
+        "Corrected in 2025 (737d4d91d35b). Flows that are bulk flows before a change to `triple-isolate` were not "
+        "counted for their destination. When they run empty they count one less nevertheless, and the count falls "
+        "below 0. " + AS_BOTH,
     ),
 }
 """Known faults by name. RED's own discipline is a netem without delay, whose peek dequeues."""
