@@ -162,9 +162,9 @@ KNOWN: Mapping[str, KnownFault] = {
             pacing_ms=100,
         ),
         "Corrected in 2024 (546ea84d07e3). A flow that finds all eight queues of its set busy shares one of them. The "
-        "bulk flows of the queue's former source and destination then count one less, also where the isolation counts "
-        "sources only: the count of destination 0 falls below 0. The run has 480 flows; the isolation is changed to "
-        "`triple-isolate` while they wait. " + AS_BOTH,
+        "counts of bulk flows of the queue's former source and destination are then lowered, also where the isolation "
+        "counts sources only: the count of destination 0 falls below 0. The run has 480 flows; the isolation is "
+        "changed to `triple-isolate` while they wait. " + AS_BOTH,
     ),
     "CAKE, count of a host's flows after a change": KnownFault(
         "cake",
@@ -184,9 +184,9 @@ KNOWN: Mapping[str, KnownFault] = {
             seconds=2,
             later=Later(1600, TRIPLE),
         ),
-        "Corrected in 2025 (737d4d91d35b). Flows that are bulk flows before a change to `triple-isolate` were not "
-        "counted for their destination. When they run empty they count one less nevertheless, and the count falls "
-        "below 0. " + AS_BOTH,
+        "Corrected in 2025 (737d4d91d35b). A bulk flow from before a change to `triple-isolate` is not counted for its "
+        "destination. When it runs empty, the count of the destination is lowered nevertheless, and falls below 0. "
+        + AS_BOTH,
     ),
 }
 """Known faults by name. RED's own discipline is a netem without delay, whose peek dequeues."""
