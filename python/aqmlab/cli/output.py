@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import escaped, one_line
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from aqmlab.results.evaluation import Evaluation
     from aqmlab.statistics.sequential import Stopping
 
-EDGES, GAP = 2, 3
-"""Width of both edges of a table, and of the space between two columns."""
+WIDTH = 80
+"""Columns of the answer of a command."""
+GAP = 2
+"""Width of the space between two columns."""
+MOST_LINES = 24
+"""Lines beyond which a table goes on only with ``--details``."""
 
 
 def say(line: object) -> None:
@@ -42,7 +47,7 @@ def print_stopping(stopping: Stopping | None) -> None:
     if stopping is None:
         return
     for line in stopping.lines():
-        print(line)
+        print_wrapped(line)
 
 
 def stopping_data(stopping: Stopping | None) -> dict[str, Any] | None:
@@ -50,15 +55,47 @@ def stopping_data(stopping: Stopping | None) -> dict[str, Any] | None:
     return None if stopping is None else stopping.data()
 
 
-def print_evaluation(evaluation: Evaluation | None) -> None:
-    """Say which engine evaluated the runs, how fast, in how much memory."""
-    for line in evaluation.lines() if evaluation is not None else ():
-        print(line)
+def print_evaluation(evaluation: Evaluation | None, *, details: bool = False) -> None:
+    """Print the number of runs and their time; with details the event engine, the speed and the memory too."""
+    if evaluation is not None:
+        for line in evaluation.lines() if details else [evaluation.short_line()]:
+            print_wrapped(line)
 
 
 def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
     """Return the same for programs."""
     return None if evaluation is None else evaluation.data()
+
+
+def print_screen(answer: str, title: str, lines: Iterable[str], legend: str = "", notes: Iterable[str] = ()) -> None:
+    """Print the answer of a command: a sentence, a table under its title, the meaning of its signs, and notes.
+
+    Parameters
+    ----------
+    answer
+        The answer in words, wrapped at 80 columns.
+    title, lines
+        The table: lines of `aqmlab.runs.comparison_matrix.lines_of`, or of `table_lines`.
+    legend
+        The meaning of signs, and the option that prints the rest.
+    notes
+        Further sentences.
+    """
+    print_wrapped(answer)
+    print()
+    print_wrapped(title)
+    for line in lines:
+        print(escaped(line))
+    print_wrapped(legend)
+    print()
+    for note in notes:
+        print_wrapped(note)
+
+
+def print_wrapped(text: str) -> None:
+    """Print a sentence, wrapped at 80 columns."""
+    for line in textwrap.wrap(escaped(text), WIDTH, break_on_hyphens=False, break_long_words=False):
+        print(line)
 
 
 def print_table(
@@ -72,23 +109,30 @@ def print_table(
 
     ``to_right``: columns after these stand to the right, even if they are not numbers alone.
     """
-    if title:
-        print(escaped(title))
+    print_wrapped(title)
     rows = [[text_of(value) for value in row] for row in table.itertuples(index=False)]
     print_rows([str(column) for column in table.columns], rows, labels, to_right=to_right)
 
 
-def print_wrapped(text: str) -> None:
-    """Print a sentence, wrapped at 80 columns."""
-    for line in textwrap.wrap(escaped(text), 80, break_on_hyphens=False):
-        print(line)
-
-
 def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1, *, to_right: bool = False) -> None:
-    """Print rows under column heads, numbers to the right, and with `to_right` all columns after the labels.
+    """Print rows under column heads, and an empty line; see `table_lines`."""
+    for line in table_lines(columns, rows, labels, to_right=to_right):
+        print(line)
+    print()
 
-    A table that is too wide wraps its text at spaces and stands closer; if that is not enough, its columns go on in
-    further blocks, each of which repeats the first column, or the first `labels`. No cell is shortened.
+
+def table_lines(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    labels: int = 1,
+    *,
+    to_right: bool = False,
+    width: int | None = None,
+) -> Iterator[str]:
+    """Yield rows under column heads, numbers to the right, and with `to_right` all columns after the labels.
+
+    A table that is too wide wraps its text at spaces; if that is not enough, its columns go on in further blocks, each
+    of which repeats the first column, or the first `labels`. No cell is shortened.
     """
     from rich import box
     from rich.console import Console
@@ -98,22 +142,23 @@ def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1, *, to
     cells = [[one_line(cell) for cell in row] for row in (columns, *rows)]
     least = [_least_width([row[index] for row in cells]) for index in range(len(columns))]
     most = [max(len(row[index]) for row in cells) for index in range(len(columns))]
-    width = _width()
-    tight = EDGES + sum(least) + GAP * (len(least) - 1) > width
-    gap, edges = (GAP - 1, 0) if tight else (GAP, EDGES)
-    for block in _blocks(least, width - edges, gap, labels):
-        widths = _shrunk([least[i] for i in block], [most[i] for i in block], width - edges - gap * (len(block) - 1))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=not tight, padding=(0, 1, 0, 0 if tight else 1))
+    width = width or _width()
+    for number, block in enumerate(_blocks(least, width, GAP, labels)):
+        widths = _shrunk([least[i] for i in block], [most[i] for i in block], width - GAP * (len(block) - 1))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
         for index, room in zip(block, widths, strict=True):
             numeric = (all(_is_number(row[index]) for row in rows) and bool(rows)) or (to_right and index >= labels)
             table.add_column(Text(cells[0][index]), justify="right" if numeric else "left", width=room)
         for row in cells[1:]:
             table.add_row(*(Text(row[index]) for index in block))
         # One word that is wider than the screen goes on beyond its edge.
-        room = max(width, edges + sum(widths) + gap * (len(block) - 1))
-        Console(width=room, highlight=False).print(table)
-        if tight:
-            print()
+        room = max(width, sum(widths) + GAP * (len(block) - 1))
+        console = Console(width=room, highlight=False, no_color=True)
+        with console.capture() as printed:
+            console.print(table)
+        if number:
+            yield ""
+        yield from (line.rstrip() for line in printed.get().splitlines())
 
 
 def _width() -> int:

@@ -26,9 +26,11 @@ from aqmlab.cli.application import (
 )
 from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import (
+    MOST_LINES,
     evaluation_data,
     print_evaluation,
     print_json,
+    print_screen,
     print_stopping,
     print_table,
     print_wrapped,
@@ -37,7 +39,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError, escaped
+from aqmlab.errors import InputError
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
@@ -108,54 +110,74 @@ def run(
         print_json(data | verdicts.data())
         verdicts.conclude()
         return
-    _show_run(result, details=details)
-    for line in [*without_effect, *(settled.lines() if settled is not None else ())]:
-        print_wrapped(line)
+    show_run(result, [*without_effect, *(settled.lines() if settled is not None else ())], details=details)
     if details:
         _show_tins(result)
     print_stopping(result.stopping)
-    print_evaluation(result.evaluation)
+    print_evaluation(result.evaluation, details=details)
     say(f"Results: {result.folder}")
     verdicts.show()
     verdicts.conclude()
 
 
-def _show_run(result: Result, *, details: bool) -> None:
-    """Print the answer, the matrix and the transports; with details all quantities too."""
+def show_run(result: Result, notes: Sequence[str] = (), *, details: bool, runs: str = "seed") -> None:
+    """Print the answer, the matrix, the transports and notes; with details all quantities too.
+
+    Parameters
+    ----------
+    result
+        The runs.
+    notes
+        Further sentences.
+    details
+        Whether to print all quantities.
+    runs
+        What is counted: seeds, or live runs.
+    """
     import pandas as pd
 
     from aqmlab.results.summary import level_words
-    from aqmlab.runs.comparison_matrix import legend, lines_of, matrix_of, reading
+    from aqmlab.runs.comparison_matrix import left_out, legend, lines_of, matrix_of, reading
     from aqmlab.runs.comparison_tables import means_table
 
     n = len(result.seeds)
     aqm = next(iter(result.links["aqm"][result.links["link"] == result.bottleneck]))
-    matrix = matrix_of(means_table({aqm: result}, result.bottleneck, level=result.level), pd.DataFrame())
-    words = f"{n} seed{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
-    print_wrapped(f"{aqm} at link {result.bottleneck}: {reading(matrix)}.")
-    print(escaped(f"\n{result.name}: means at link {result.bottleneck}, {words}"))
-    for line in lines_of(matrix if details else matrix.short):
-        print(escaped(line))
-    hint = "" if details else " --details prints all quantities."
-    print_wrapped((legend(matrix, level=result.level, tests=0) + hint).strip())
-    print()
+    whole = matrix_of(means_table({aqm: result}, result.bottleneck, level=result.level), pd.DataFrame())
+    matrix = whole if details else whole.short
+    words = f"{n} {runs}{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
+    most = None if details else MOST_LINES
+    hint = "" if details else f" --details prints all quantities{_left_out(left_out(matrix, most=MOST_LINES))}."
+    print_screen(
+        f"{aqm} at link {result.bottleneck}: {reading(whole)}.",
+        f"{result.name}: means at link {result.bottleneck}, {words}",
+        lines_of(matrix, most=most),
+        (legend(whole, level=result.level, tests=0) + hint).strip(),
+    )
     if details:
         shown, method, others = _without_method(result.summary(), n)
         print_table(shown, title=f"{result.name}: {words}{f' ({method})' if method else ''}")
         print_wrapped(others)
-    print_wrapped(_transports_of(list(result.flows["transport"].drop_duplicates())))
+    for line in (_transports_of(list(result.flows["transport"].drop_duplicates())), *notes):
+        print_wrapped(line)
+
+
+def _left_out(keys: Sequence[str]) -> str:
+    """Return how many quantities of groups of flows are left out, for a hint; "" if none.
+
+    >>> _left_out(["jain.web"]), _left_out([])
+    (', 1 of them of a group of flows', '')
+    """
+    return f", {len(keys)} of them of {'a group' if len(keys) == 1 else 'groups'} of flows" if keys else ""
 
 
 def _show_tins(result: Result) -> None:
     """Print the tins of each link with CAKE."""
     from aqmlab.results.tins import tins_of
 
-    n, found = len(result.seeds), list(tins_of(result))
-    for link, table in found:
+    n = len(result.seeds)
+    for link, table in tins_of(result):
         title = f"Tins of {link} after the warm-up{f', means of {n} seeds' if n > 1 else ''}"
         print_table(table, title=title, to_right=True)
-    if not found:
-        print_wrapped("--details prints the statistics of tins; only a queue with aqm = cake has tins.")
 
 
 def _without_method(summary: pd.DataFrame, n: int) -> tuple[pd.DataFrame, str, str]:
@@ -329,24 +351,25 @@ def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str
 
 def _show_comparison(found: Comparison, lines: Sequence[str], *, details: bool) -> None:
     """Print the answer, the matrix and lines about single disciplines; with details means and differences too."""
-    from aqmlab.runs.comparison_matrix import legend, lines_of
+    from aqmlab.runs.comparison_matrix import left_out, legend, lines_of
 
     matrix = found.matrix() if details else found.matrix().short
     seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
-    print_wrapped(found.answer())
-    print(escaped(f"\n{found.name}: means at link {found.link}, {seeds}"))
-    for line in lines_of(matrix):
-        print(escaped(line))
-    hint = "" if details else " --details prints intervals, tests and sizes of effects."
-    print_wrapped(legend(matrix, level=found.level, tests=found.tests) + hint)
-    print()
+    rest = _left_out(left_out(matrix, most=MOST_LINES))
+    hint = "" if details else f" --details prints {rest and 'all quantities, '}intervals, tests and sizes of effects."
+    print_screen(
+        found.answer(),
+        f"{found.name}: means at link {found.link}, {seeds}",
+        lines_of(matrix, most=None if details else MOST_LINES),
+        legend(matrix, level=found.level, tests=found.tests) + hint,
+    )
     if details:
         _show_details(found)
     for line in lines:
         print_wrapped(line)
-    for part in (found.stopping, found.evaluation):
-        for line in part.lines() if part is not None else ():
-            print_wrapped(line)
+    for line in found.stopping.lines() if found.stopping is not None else ():
+        print_wrapped(line)
+    print_evaluation(found.evaluation, details=details)
     say(f"Results: {found.folder}")
 
 

@@ -10,15 +10,21 @@ import typer
 
 from aqmlab.cli.application import Assert, Engine, Json, Junit, Markdown, SeedsOption, Set, Workers, command
 from aqmlab.cli.assertions import Assertions
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
+from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_screen, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
     from aqmlab.runs.sweeps.sweep import Study
 
-SHOWN_POINTS = 40
+SHOWN_POINTS, DETAILED_POINTS = 12, 40
+"""Points that are printed, without and with ``--details``."""
+WITH_INTERVALS = 4
+"""Most points whose intervals are printed without ``--details``."""
 SHOWN_WARNINGS = 10
+Details = Annotated[
+    bool, typer.Option("--details", help=f"Print up to {DETAILED_POINTS} points with intervals and all quantities.")
+]
 
 
 @command("aqmlab sweep my.toml --grid flow.tcp.count=10:100:10 --seeds 5 --out flows", long=True)
@@ -65,6 +71,7 @@ def sweep(
         typer.Option("--dask", help="Run on the Dask cluster with this scheduler, tcp://host:8786.", metavar="ADDRESS"),
     ] = None,
     engine: Engine = "auto",
+    details: Details = False,
     assert_: Assert = None,
     junit: Junit = None,
     markdown: Markdown = None,
@@ -106,9 +113,9 @@ def sweep(
         print_json({**study_data(study), **took, **pages, "warnings": list(study.warnings), **verdicts.data()})
         verdicts.conclude()
         return
-    print_study(study)
-    print_evaluation(study.evaluation)
-    if study.simulation_s and study.evaluation is not None:
+    print_study(study, details=details)
+    print_evaluation(study.evaluation, details=details)
+    if details and study.simulation_s and study.evaluation is not None:
         print(f"In the core: {study.simulation_s:.2f} s, all workers together.")
     if page is not None:
         say(f"Report: {page}")
@@ -129,24 +136,37 @@ def study_data(study: Study) -> dict[str, object]:
     }
 
 
-def print_study(study: Study) -> None:
-    """Print the points of a study with their intervals, and the command that writes all of them."""
-    from aqmlab.results.quantities import shown_in
+def print_study(study: Study, *, details: bool = False) -> None:
+    """Print the points of a study at a glance, and the command that writes all of them."""
     from aqmlab.results.summary import ONE_RUN, level_words
-    from aqmlab.runs.sweeps.sweep import points_text
+    from aqmlab.runs.comparison_matrix import left_out, legend, lines_of, listed
+    from aqmlab.runs.sweeps.sweep_matrix import answer_of_points, matrix_of_points
     from aqmlab.statistics.intervals import LEVEL
 
-    points = study.points()
+    whole = matrix_of_points(study)
     varies = study.varies
-    if len(points):
-        shown = points_text(study, points.head(SHOWN_POINTS), shown_in("sweep"))
-        columns = {key: f"{key}, {unit}" for key, unit in study.units.items() if unit}
+    count = len(whole.labels)
+    shown = min(count, DETAILED_POINTS if details else SHOWN_POINTS)
+    if count:
+        matrix = (whole if details else whole.short).of(whole.labels[:shown])
+        intervals = details or count <= WITH_INTERVALS
+        most = None if details else 1
         words = level_words(len(study.seeds), LEVEL, distinct=len(study.seeds) if varies else 1)
-        title = f"{study.name}: {len(points)} points, {len(study.runs)} runs, {words}"
-        print_table(shown.rename(columns=columns), title=title)
+        title = f"{study.name}: means at {'1 point' if count == 1 else f'{count} points'}, {len(study.runs)} runs"
+        hidden = ["intervals"] if not intervals and varies else []
+        hidden += ["more quantities"] if len(matrix.metrics) < len(whole.metrics) or left_out(matrix, most=1) else []
+        hidden += ["more points"] if shown < min(count, DETAILED_POINTS) else []
+        legend_ = legend(matrix, level=LEVEL, tests=0, compared=False) if intervals else ""
+        hint = f" --details prints {listed(hidden)}." if hidden and not details else ""
+        print_screen(
+            answer_of_points(study, whole),
+            f"{title}, {words}" if intervals or not varies else title,
+            lines_of(matrix, intervals=intervals, most=most),
+            (legend_ + hint).strip(),
+        )
     if not varies:
         warn(ONE_RUN)
-    more = len(points) - SHOWN_POINTS
+    more = count - shown
     rest = f"{more} {'point is' if more == 1 else 'points are'} not shown. " if more > 0 else ""
     command = f"aqmlab results export {study.folder} {study.hash[:8]} --table points --out points.csv"
     say(f"Study {study.hash[:8]} in {study.folder}. {rest}All points, with the ends of all intervals:")

@@ -26,6 +26,8 @@ ENGINES = _core.ENGINES
 takes event after event out of a queue, ``auto`` takes windows where the scenario allows them. All give the same
 results."""
 
+NOTHING_RUN = "Nothing was run: all results were there."
+
 
 def checked_engine(name: str) -> str:
     """Return the name of an engine, if it is one.
@@ -105,11 +107,11 @@ class Evaluation:
 
         >>> run = Evaluated("events", "the event queue was asked for", 3_000_000, 95_000_000)
         >>> print(*Evaluation((run, run), 0.5).lines(), sep="\n")
-        Engine: events, since the event queue was asked for
+        Event engine: events, since the event queue was asked for
         2 runs in 0.50 s: 6,000,000 packet-hops, 12.0 million a second; peak memory 95 MB
         """
         if not self.runs:
-            return ["Nothing was run: all results were there."]
+            return [NOTHING_RUN]
         engines = self.engines
         words = [
             f"{engine}{f' ({_count(n)})' if len(engines) > 1 else ''}{f', since {why}' if why else ''}"
@@ -118,9 +120,19 @@ class Evaluation:
         speed = f"{self.packet_hops:,} packet-hops, {self._rate / 1e6:.1f} million a second"
         memory = f"; peak memory {self.peak_bytes / 1e6:.0f} MB" if self.peak_bytes else ""
         return [
-            f"Engine: {'; '.join(words)}",
+            f"Event engine: {'; '.join(words)}",
             f"{_count(len(self.runs))} in {self.seconds:.2f} s: {speed}{memory}",
         ]
+
+    def short_line(self) -> str:
+        """Return the number of runs and their time.
+
+        >>> Evaluation((Evaluated("windows", "", 3_000_000, 95_000_000),), 0.5).short_line()
+        '1 run in 0.50 s.'
+        """
+        if not self.runs:
+            return NOTHING_RUN
+        return f"{_count(len(self.runs))} in {self.seconds:.2f} s."
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -108,11 +108,14 @@ class Matrix:
         The keys of the metrics.
     cells
         Label and metric to the measured value; values that were not measured are absent.
+    head
+        The head above the labels; "" if they speak for themselves.
     """
 
     labels: list[str]
     metrics: list[str]
     cells: Mapping[tuple[str, str], Cell]
+    head: str = ""
 
     def unit(self, key: str) -> str:
         """Return the unit of a metric as shown; "" for a pure number."""
@@ -126,10 +129,16 @@ class Matrix:
             self, metrics=metrics, cells={place: c for place, c in self.cells.items() if place[1] in metrics}
         )
 
+    def of(self, labels: Sequence[str]) -> Matrix:
+        """Return the matrix of these labels."""
+        return replace(
+            self, labels=list(labels), cells={place: c for place, c in self.cells.items() if place[0] in labels}
+        )
+
     @property
     def not_tested(self) -> str:
         """Titles of the untested quantities for a legend; a general phrase if they are many."""
-        titles = [_in_sentence(key) for key in self.metrics if not quantity(key).is_tested]
+        titles = [in_sentence(key) for key in self.metrics if not quantity(key).is_tested]
         return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 
 
@@ -178,11 +187,11 @@ def answer(differences: pd.DataFrame) -> str:
             if rest_of:
                 percents = _percents(rest_of) if verdict == NOT_TESTED else ""
                 rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(_noun(key) + percents)
-    told = [f"{_subject(names, others)} {_and(found)}" for names, found in clauses.items()]
+    told = [f"{_subject(names, others)} {listed(found)}" for names, found in clauses.items()]
     for (verdict, names), found in rest.items():
-        whose = "" if list(names) == others else f" for {_and(names)}"
+        whose = "" if list(names) == others else f" for {listed(names)}"
         reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
-        told.append(f"{_and(found)} {verdict}{whose}{reason}")
+        told.append(f"{listed(found)} {verdict}{whose}{reason}")
     elsewhere = [str(row["metric"]) for row in rows if row["verdict"] in (HIGHER, LOWER) and row["metric"] not in keys]
     titles = list(dict.fromkeys(quantity(key).title for key in elsewhere)) if not clauses else []
     more = f" Decided: {', '.join(titles).lower()}." if titles else ""
@@ -200,7 +209,7 @@ def reading(matrix: Matrix) -> str:
     stand_ins = [key for key in shown_in("until") if (label, key) in matrix.cells][1:]
     keys = [key for key in shown_in("answer") if (label, key) in matrix.cells and key not in stand_ins]
     return ", ".join(
-        f"{_in_sentence(key)} {matrix.cells[label, key].texts[0]} {matrix.unit(key)}".rstrip() for key in keys
+        f"{in_sentence(key)} {matrix.cells[label, key].texts[0]} {matrix.unit(key)}".rstrip() for key in keys
     )
 
 
@@ -208,73 +217,131 @@ def reading(matrix: Matrix) -> str:
 class _Column:
     """A metric as text: its head in three lines, the last of which is the unit, and the lines of each label's cell.
 
-    The lines of a cell are the mean with the arrow, and one or two lines of its interval.
+    The lines of a cell are the mean with the arrow, and one or two lines of its interval. `blank` is the room of an
+    arrow, "" in a matrix without arrows.
     """
 
     head: tuple[str, str, str]
     cells: Mapping[str, tuple[str, str, str]]
+    blank: str
 
     @property
     def width(self) -> int:
         return max(len(line) for lines in (self.head, *self.cells.values()) for line in lines)
 
+    def height(self, label: str) -> int:
+        return sum(map(bool, self.cells.get(label, ("-",))))
 
-def lines_of(matrix: Matrix) -> Iterator[str]:
+
+def lines_of(matrix: Matrix, *, intervals: bool = True, most: int | None = None) -> Iterator[str]:
     """Yield the matrix: a head of three lines, and for each label a line of means, and one or two of their intervals.
 
     Link and TCP come first; metrics of applications and groups of flows follow below, as many in a row as fit.
+
+    Parameters
+    ----------
+    matrix
+        The matrix.
+    intervals
+        Whether to show the lines of intervals.
+    most
+        Lines beyond which no further row of metrics begins (`left_out` names the metrics after it); None for no limit.
     """
-    columns = {key: _column(matrix, key) for key in matrix.metrics}
-    own = [key for key in columns if quantity(key).compared == "main"]
-    rows = [[columns[key] for key in own]]
-    longest = max(len(label) for label in matrix.labels)
-    for column in (columns[key] for key in columns if key not in own):
-        fits = longest + sum(one.width + 2 for one in (*rows[-1], column)) <= WIDTH
-        if len(rows) == 1 or not fits:
-            rows.append([])
-        rows[-1].append(column)
-    for number, row in enumerate(filter(None, rows)):
+    for number, row in enumerate(_shown_rows(matrix, intervals=intervals, most=most)):
         if number:
             yield ""
-        yield from _row_lines(matrix.labels, row)
+        yield from _row_lines(matrix, [column for _, column in row])
 
 
-def _column(matrix: Matrix, key: str) -> _Column:
+def left_out(matrix: Matrix, *, most: int) -> list[str]:
+    """Return the keys of the metrics that `lines_of` leaves out for want of lines."""
+    shown = {key for row in _shown_rows(matrix, intervals=True, most=most) for key, _ in row}
+    return [key for key in matrix.metrics if key not in shown]
+
+
+def _shown_rows(matrix: Matrix, *, intervals: bool, most: int | None) -> list[list[tuple[str, _Column]]]:
+    """Divide the metrics into rows that are no wider than the screen, those of link and TCP before all others."""
+    signs = any(cell.sign for cell in matrix.cells.values())
+    columns = [(key, _column(matrix, key, intervals=intervals, signs=signs)) for key in matrix.metrics]
+    rows: list[list[tuple[str, _Column]]] = []
+    room = 0
+    for is_main in (True, False):
+        room = 0 if len(rows) < 2 else room  # a row that has only the rest of the main metrics goes on
+        for key, column in columns:
+            if (quantity(key).compared == "main") is not is_main:
+                continue
+            if column.width + 1 > room:
+                rows.append([])
+                room = WIDTH - _least_label(matrix)
+            rows[-1].append((key, column))
+            room -= column.width + 1
+    lines, kept = 0, []
+    for row in rows:
+        lines += 5 + sum(max((column.height(label) for _, column in row), default=1) for label in matrix.labels)
+        if most is not None and kept and lines > most:
+            break
+        kept.append(row)
+    return kept
+
+
+def _least_label(matrix: Matrix) -> int:
+    """Return the least width of the column of labels; a longer label goes on in the next lines."""
+    words = [word for text in (matrix.head, *matrix.labels) for word in text.split()]
+    return min(max(map(len, [*matrix.head.split(), *matrix.labels])), max(NARROWEST_LABEL, *map(len, words)))
+
+
+def _column(matrix: Matrix, key: str, *, intervals: bool, signs: bool) -> _Column:
     first_line, second_line = quantity(key).head
-    short = second_line if len(second_line) <= LONGEST_GROUP else f"{second_line[: LONGEST_GROUP - 1]}…"
+    begun = second_line[: LONGEST_GROUP - 1]
+    alike = [one for one in map(_head_of, matrix.metrics) if one[0] == first_line and one[1].startswith(begun)]
+    short = second_line if len(second_line) <= LONGEST_GROUP or len(alike) > 1 else f"{begun}…"
+    blank = "  " if signs else ""
     cells = {}
     for label in matrix.labels:
         cell = matrix.cells.get((label, key))
         if cell is not None:
-            first, second = (f"{text}  " if text else "" for text in cell.spread_lines)
-            cells[label] = f"{cell.texts[0]} {cell.sign or ' '}", first, second
-    return _Column((first_line, short, matrix.unit(key)), cells)
+            spread = cell.spread_lines if intervals else ("", "")
+            first, second = (f"{text}{blank}" if text else "" for text in spread)
+            cells[label] = f"{cell.texts[0]} {cell.sign or ' '}" if signs else cell.texts[0], first, second
+    return _Column((first_line, short, matrix.unit(key)), cells, blank)
 
 
-def _row_lines(labels: Sequence[str], columns: Sequence[_Column]) -> Iterator[str]:
+def _head_of(key: str) -> tuple[str, str]:
+    return quantity(key).head
+
+
+def _row_lines(matrix: Matrix, columns: Sequence[_Column]) -> Iterator[str]:
     widths = [column.width for column in columns]
-    longest = max(len(label) for label in labels)
+    longest = max(map(len, [*matrix.head.split(), *matrix.labels]))
     gap = 2 if longest + sum(widths) + 2 * len(widths) <= WIDTH else 1
-    room = min(longest, max(NARROWEST_LABEL, WIDTH - sum(widths) - gap * len(widths)))
+    room = min(longest, max(_least_label(matrix), WIDTH - sum(widths) - gap * len(widths)))
 
     def line(first: str, cells: Sequence[str]) -> str:
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         return (" " * gap).join([first.ljust(room), *padded]).rstrip()
 
     # A head stands above the numbers, left of the arrows, where it is short enough.
-    indents = ["  " if max(map(len, column.head)) + 2 <= column.width else "" for column in columns]
-    for part in range(3):
-        yield line("", [column.head[part] + indent for column, indent in zip(columns, indents, strict=True)])
+    indents = [c.blank if max(map(len, c.head)) + len(c.blank) <= c.width else "" for c in columns]
+    names = textwrap.wrap(matrix.head, room, break_long_words=False)
+    height = max(3, len(names))
+    for part in range(height):
+        texts = [
+            column.head[part + 3 - height] + indent if part + 3 >= height else ""
+            for column, indent in zip(columns, indents, strict=True)
+        ]
+        name = names[part + len(names) - height] if part + len(names) >= height else ""
+        if name or any(texts):
+            yield line(name, texts)
     yield "─" * (room + sum(widths) + gap * len(widths))
-    for label in labels:
-        cells = [column.cells.get(label, ("-  ", "", "")) for column in columns]
+    for label in matrix.labels:
+        cells = [column.cells.get(label, (f"-{column.blank}", "", "")) for column in columns]
         parts = [part for part in zip(*cells, strict=True) if any(part)]
         names = textwrap.wrap(label, room) if len(label) > room else [label]
         for name, texts in zip_longest(names, parts):
             yield line(name or "", texts or [""] * len(widths))
 
 
-def legend(matrix: Matrix, *, level: float, tests: int) -> str:
+def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -> str:
     """Explain the signs of the matrix.
 
     Parameters
@@ -285,20 +352,22 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
         Level of the intervals.
     tests
         Number of differences that were tested, over which p is corrected.
+    compared
+        Whether the labels are compared with the first.
     """
     signs = {cell.verdict for cell in matrix.cells.values()}
     equal = "; =: equal in every run" if EQUAL in signs else ""
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
     constant = any(cell.sign == CONSTANT for cell in matrix.cells.values())
-    if len(matrix.labels) > 1 and not tests and not any(spreads) and EQUAL not in signs and not constant:
+    if compared and len(matrix.labels) > 1 and not tests and not any(spreads) and EQUAL not in signs and not constant:
         return "One run has neither interval nor test, so no difference is decided: run more seeds (--seeds 10)."
     interval = f" ±: half-width of the {name}." if any(spreads) else ""
     if any("+" in spread for spread in spreads):
         interval = f" ±, or + and − of the mean: the {name}."
     if any(key.endswith((".L", ".C")) for key in matrix.metrics if key.startswith("delay_")):
         interval += " L, C: the low-latency and the classic queue of a dual queue."
-    if len(matrix.labels) == 1:
+    if len(matrix.labels) == 1 or not compared:
         return interval.strip()
     if not tests and constant:
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
@@ -312,10 +381,10 @@ def legend(matrix: Matrix, *, level: float, tests: int) -> str:
     )
 
 
-def _in_sentence(key: str) -> str:
+def in_sentence(key: str) -> str:
     """Return the title within a sentence; abbreviations and the name of a group keep their capitals.
 
-    >>> _in_sentence("max_queue"), _in_sentence("delay_p99_ms.L"), _in_sentence("goodput_mbps")
+    >>> in_sentence("max_queue"), in_sentence("delay_p99_ms.L"), in_sentence("goodput_mbps")
     ('largest queue', '99 % queueing delay of L', 'TCP goodput')
     """
     group = key.partition(".")[2]
@@ -329,7 +398,7 @@ def _noun(key: str) -> str:
     >>> _noun("mean_queue"), _noun("goodput_mbps")
     ('queue', 'TCP goodput')
     """
-    return _in_sentence(key).removeprefix("mean ")
+    return in_sentence(key).removeprefix("mean ")
 
 
 def _words(key: str, verdict: str) -> str:
@@ -362,8 +431,13 @@ def _percent(value: float) -> str:
 def _subject(names: Sequence[str], others: Sequence[str]) -> str:
     if len(names) == 1:
         return f"{names[0]} has"
-    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else _and(names)} have"
+    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else listed(names)} have"
 
 
-def _and(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str]) -> str:
+    """Return parts with commas and "and".
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

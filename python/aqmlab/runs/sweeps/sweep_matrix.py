@@ -1,0 +1,86 @@
+"""A sweep at a glance: an answer in a sentence, and the matrix of a comparison with a point in each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from aqmlab.results.quantities import shown_in
+from aqmlab.runs.comparison_matrix import Matrix, in_sentence, listed, matrix_of
+from aqmlab.statistics.intervals import LEVEL
+
+if TYPE_CHECKING:
+    from aqmlab.runs.sweeps.sweep import Study
+
+
+def matrix_of_points(study: Study, *, level: float = LEVEL) -> Matrix:
+    """Return the means of a sweep as a matrix: a row a point, labelled by its values.
+
+    Parameters
+    ----------
+    study
+        The sweep.
+    level
+        Level of the intervals.
+    """
+    points = study.points(level=level)
+    compared = shown_in("compare")
+    keys = [key for key in study.metrics if key.partition(".")[0] in compared]
+    rows = [
+        {"aqm": label, "metric": key, "mean": row[key], "low": row[f"{key}_low"], "high": row[f"{key}_high"]}
+        for label, row in zip(_labels(study, points), points.to_dict("records"), strict=True)
+        for key in keys
+        if row[key] == row[key]
+    ]
+    found = matrix_of(pd.DataFrame(rows, columns=["aqm", "metric", "mean", "low", "high"]), pd.DataFrame())
+    return Matrix(found.labels, found.metrics, found.cells, ", ".join(short_names(study.keys)))
+
+
+def answer_of_points(study: Study, matrix: Matrix) -> str:
+    """Return the range of queue, loss and goodput over the points in words, and where it begins and ends."""
+    measured = set(matrix.metrics)
+    stand_ins = [key for key in shown_in("until") if key in measured][1:]
+    parts = []
+    for key in (key for key in shown_in("answer") if key in measured and key not in stand_ins):
+        cells = {label: matrix.cells[label, key] for label in matrix.labels if (label, key) in matrix.cells}
+        least, most = (choose(cells, key=lambda label: cells[label].mean) for choose in (min, max))  # noqa: B023
+        low, high = cells[least].texts[0], cells[most].texts[0]
+        unit = f" {matrix.unit(key)}".rstrip()
+        name = in_sentence(key)
+        if low == high:
+            parts.append(f"{name} {low}{unit} everywhere")
+        else:
+            parts.append(f"{name} {low} to {high}{unit} (least at {_place(least)}, most at {_place(most)})")
+    names = listed(short_names(study.keys))
+    return f"Over {len(matrix.labels)} points of {names}: {'; '.join(parts)}."
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Return the shortest ends of dotted keys that tell them apart.
+
+    >>> short_names(["flow.tcp.count", "queue.a.max_th", "queue.b.max_th"])
+    ['count', 'a.max_th', 'b.max_th']
+    """
+    names = []
+    for key in keys:
+        words = key.split(".")
+        ends = [".".join(words[-n:]) for n in range(1, len(words) + 1)]
+        names.append(next(e for e in ends if e == key or not any(o != key and f".{o}".endswith(f".{e}") for o in keys)))
+    return names
+
+
+def _labels(study: Study, points: pd.DataFrame) -> list[str]:
+    """Return the values of each point, aligned; a point that repeats the values of another gets its number."""
+    columns = []
+    for key in study.keys:
+        texts = [f"{v:.12g}{study.units[key]}" if isinstance(v, float) else str(v) for v in points[key]]
+        width = max(map(len, texts), default=0)
+        columns.append([text.rjust(width) for text in texts])
+    labels = [", ".join(parts) for parts in zip(*columns, strict=True)]
+    return [f"{label} #{n}" if labels.count(label) > 1 else label for n, label in enumerate(labels)]
+
+
+def _place(label: str) -> str:
+    return " ".join(label.split())
