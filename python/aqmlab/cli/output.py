@@ -92,9 +92,10 @@ def print_screen(answer: str, title: str, lines: Iterable[str], legend: str = ""
         print_wrapped(note)
 
 
-def print_wrapped(text: str) -> None:
-    """Print a sentence, wrapped at 80 columns."""
-    for line in textwrap.wrap(escaped(text), WIDTH, break_on_hyphens=False, break_long_words=False):
+def print_wrapped(text: str, *, indent: str = "") -> None:
+    """Print a sentence, wrapped at 80 columns; words that are longer, such as paths, stay whole."""
+    spaces = {"initial_indent": indent, "subsequent_indent": indent}
+    for line in textwrap.wrap(escaped(text), WIDTH, break_on_hyphens=False, break_long_words=False, **spaces):
         print(line)
 
 

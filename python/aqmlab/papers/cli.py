@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aqmlab.cli.application import Engine, Json, Out, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say
+from aqmlab.cli.output import (
+    WIDTH,
+    evaluation_data,
+    print_evaluation,
+    print_json,
+    print_rows,
+    print_screen,
+    print_table,
+    print_wrapped,
+    say,
+    table_lines,
+)
 from aqmlab.papers.registry import PAPERS
 
 if TYPE_CHECKING:
@@ -17,8 +28,9 @@ if TYPE_CHECKING:
 
     from aqmlab.papers.outcome import Overview, Reproduction
 
-WIDTH = 80
-"""Columns of the terminal."""
+LITERAL, STRICT = FORMS = ("literal", "strict")
+"""Both forms of a claim, as in `aqmlab.papers.common.claims`, whose import takes a second."""
+VERDICTS = ("holds", "fails", "undecided", "not engaged")
 _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that give the subject of a verdict, with the word before them."""
 
@@ -63,7 +75,7 @@ def reproduce(
         "engine": engine,
     }
     if paper == reproduction.ALL:
-        _print_overview(reproduction.reproduce_all(**effort), as_json=as_json)
+        _print_overview(reproduction.reproduce_all(**effort), as_json=as_json, details=details)
         return
     found = reproduction.reproduce(paper, **effort)
     if as_json:
@@ -90,22 +102,24 @@ def demo(
 
 
 def _print_reproduction(found: Reproduction, *, details: bool) -> None:
-    """Print the claims of a paper with their verdicts, and the finding; with details the reasons too."""
-    if found.notice:
-        _say(found.notice)
-        print()
-    print_table(_verdicts(found.claims, "claim"), title=f"{found.paper}: claims")
-    _print_card(found)
+    """Print the verdicts of a paper in a sentence and by claim; with details by baseline and reading, with reasons."""
+    finding = "" if found.card is None else found.card.finding
+    print_screen(
+        " ".join(filter(None, [f"{found.name}: {_counted(found.claims, LITERAL)}.", finding])),
+        f"{found.paper}: claims as their authors state them",
+        table_lines(["claim", "title", "verdict"], _by_claim(found.claims), width=WIDTH),
+        "" if details else "--details prints our stricter form, baselines, readings and reasons.",
+        [found.notice] if found.notice else [],
+    )
     if details:
+        _print_details(found)
         _print_reasons(found.claims)
-    print()
-    if not details:
-        _say(f"`aqmlab reproduce {found.paper} --details` prints reasons and objections.")
-    print_evaluation(found.evaluation)
+        print()
+    print_evaluation(found.evaluation, details=details)
     say(f"Report: {found.report}")
 
 
-def _print_overview(found: Overview, *, as_json: bool) -> None:
+def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
     if as_json:
         data = {
             "report": str(found.report),
@@ -115,33 +129,86 @@ def _print_overview(found: Overview, *, as_json: bool) -> None:
         }
         print_json(data)
         return
-    from aqmlab.papers.common.claims import tally
     from aqmlab.papers.overview import notice_over
 
-    if notice := notice_over(found.papers):
-        _say(notice)
-        print()
-    print_table(_verdicts(found.claims, "paper", "claim"), title="Claims of all papers")
-    _say(tally(found.claims))
-    for one in found.papers:
-        print()
-        _print_card(one)
+    notice = notice_over(found.papers)
+    rows = [[one.paper, form, *counts] for one in found.papers for form, counts in _verdicts_of(one)]
+    print_screen(
+        f"{len(found.papers)} papers: {_counted(found.claims, LITERAL)}.",
+        "Verdicts on the claims of each paper",
+        table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
+        "Literal: the claim as its authors state it; strict: our stronger form; not engaged: the runs never had the "
+        f"situation of the claim.{'' if details else ' --details prints all claims and findings.'}",
+        [notice] if notice else [],
+    )
+    for one in found.papers if details else ():
+        print_rows(["claim", "title", "verdict"], _by_claim(one.claims))
+        _print_details(one)
         say(f"  {one.report}")
-    print()
-    print_evaluation(found.evaluation)
+        print()
+    print_evaluation(found.evaluation, details=details)
     say(f"Report: {found.report}")
+
+
+def _counted(claims: pd.DataFrame, form: str) -> str:
+    """Count the verdicts on a form of the claims in words.
+
+    >>> import pandas as pd
+    >>> _counted(pd.DataFrame({"literal": ["holds", "holds", "fails", ""]}), "literal")
+    'of 3 verdicts on claims as their authors state them 2 hold and 1 fails'
+    """
+    from aqmlab.papers.common.claims import COUNTED
+    from aqmlab.runs.comparison_matrix import listed
+
+    found = Counter(verdict for verdict in claims[form] if verdict)
+    counts = [(found[str(verdict)], words) for verdict, words in COUNTED.items() if found[str(verdict)]]
+    verdicts = "1 verdict" if found.total() == 1 else f"{found.total()} verdicts"
+    words = listed([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none"
+    return f"of {verdicts} on claims as their authors state them {words}"
+
+
+def _by_claim(claims: pd.DataFrame) -> list[list[str]]:
+    """Return a row for each claim: its id, its title, and the verdicts over its baselines and readings."""
+    from aqmlab.papers.common.claims import COUNTED
+
+    rows = []
+    for (claim, title), own in claims.groupby(["claim", "title"], sort=False):
+        found = Counter(verdict for verdict in own[LITERAL] if verdict)
+        words = [_count_words(found[str(verdict)], verbs) for verdict, verbs in COUNTED.items() if found[str(verdict)]]
+        rows.append([str(claim), str(title), next(iter(found), "-") if len(found) < 2 else ", ".join(words)])
+    return rows
+
+
+def _count_words(count: int, verbs: tuple[str, str]) -> str:
+    """Return a count of verdicts.
+
+    >>> _count_words(2, ("is undecided", "are undecided")), _count_words(1, ("holds", "hold"))
+    ('2 undecided', '1 holds')
+    """
+    return f"{count} {verbs[count > 1].removeprefix('is ').removeprefix('are ')}"
+
+
+def _verdicts_of(one: Reproduction) -> list[tuple[str, list[str]]]:
+    """Return the counts of verdicts of each form."""
+    return [(form, [str((one.claims[form] == verdict).sum()) for verdict in VERDICTS]) for form in FORMS]
+
+
+def _print_details(one: Reproduction) -> None:
+    """Print the verdicts of both forms of each claim, by baseline and reading, and the card."""
+    columns = [key for key in ("claim", "against", "reading") if key in one.claims and (one.claims[key] != "").any()]
+    print_table(one.claims[[*columns, *FORMS]], title=f"{one.paper}: verdicts", labels=len(columns))
+    _print_card(one)
 
 
 def _print_reasons(claims: pd.DataFrame) -> None:
     """Print the verdicts of each claim with what was found."""
-    from aqmlab.papers.common.claims import FORMS
-
     for record in claims.to_dict("records"):
         about = "".join(f", {word} {record[key]}" for key, word in _ABOUT.items() if record.get(key))
         verdicts = [f"{form} {record[form]}" for form in FORMS if record[form]]
-        print(f"\n{record['claim']}{about}: {', '.join(verdicts)}")
+        print()
+        print_wrapped(f"{record['claim']}{about}: {', '.join(verdicts)}")
         for line in record["found"].splitlines():
-            print(f"  {line}")
+            print_wrapped(line, indent="  ")
 
 
 def _print_card(one: Reproduction) -> None:
@@ -152,25 +219,12 @@ def _print_card(one: Reproduction) -> None:
     if card is None:
         return
     of_paper = [discipline.doc for discipline in disciplines() if discipline.name == one.paper]
-    _say(": ".join([one.name, *of_paper]))
+    print_wrapped(": ".join([one.name, *of_paper]))
     for tally in card.tallies:
-        _say(f"{tally.form}: {', '.join(f'{count} {word}' for _, count, word in tally.counts)}", indent="  ")
+        print_wrapped(f"{tally.form}: {', '.join(f'{count} {word}' for _, count, word in tally.counts)}", indent="  ")
     if card.finding:
-        _say(f"finding: {card.finding}", indent="  ")
-        _say(card.shows, indent="    ")
-
-
-def _say(text: str, *, indent: str = "") -> None:
-    """Print a paragraph of at most 80 columns."""
-    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
-    print("\n".join(lines))
-
-
-def _verdicts(claims: pd.DataFrame, *keys: str) -> pd.DataFrame:
-    """Return the columns of the table of claims; the title of a claim stands in its first row alone."""
-    columns = [*keys, "title", "against", "reading", "literal", "strict"]
-    shown = claims[[column for column in columns if column in claims]]
-    return shown.assign(title=shown["title"].mask(shown.duplicated([*keys, "title"]), ""))
+        print_wrapped(f"finding: {card.finding}", indent="  ")
+        print_wrapped(card.shows, indent="    ")
 
 
 def _reproduction_data(found: Reproduction) -> dict[str, Any]:

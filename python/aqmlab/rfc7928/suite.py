@@ -20,6 +20,7 @@ from aqmlab.rfc7928.collected import Collected, Measured
 from aqmlab.rfc7928.measuring import Metrics
 from aqmlab.rfc7928.settings import Settings, settings_of
 from aqmlab.runs.jobs import Job, missing, reduced
+from aqmlab.runs.progress import phase
 from aqmlab.runs.scheduler import execute
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
@@ -137,10 +138,10 @@ def characterize(
     planned, skipped = _plan(cases(effort, disciplines, _wanted(sections)))
     root = Path(out) / NAME
     measured, evaluation = _measure(planned, root, effort, workers=workers, progress=progress, engine=engine)
-    collected = Collected(measured, disciplines)
-    built = build(collected, effort, skipped=skipped)
     target = Path(report) if report is not None else root
-    page = built.page.write(target, pictures=pictures)
+    with phase(f"{NAME}: page", shown=progress):
+        built = build(Collected(measured, disciplines), effort, skipped=skipped)
+        page = built.page.write(target, pictures=pictures)
     for name, table in {**built.tables, "requirements": built.requirements}.items():
         folders.save(target / f"{name}.csv", table.to_csv(index=False))
     seconds = time.monotonic() - began

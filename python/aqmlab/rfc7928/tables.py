@@ -15,6 +15,7 @@ from aqmlab.rfc7928 import network
 from aqmlab.rfc7928.collected import Collected, Measured, mean_of
 from aqmlab.rfc7928.stability import levels
 from aqmlab.statistics import LEVEL, Compared, Interval, compare_means, holm
+from aqmlab.statistics.text import interval_text
 
 Row = dict[str, str | float | Interval]
 Scenario = Mapping[str, Measured]
@@ -161,6 +162,31 @@ def against_baseline(collected: Collected) -> pd.DataFrame:
 def tests_of(against: pd.DataFrame) -> int:
     """Return the number of tests in the table of `against_baseline`."""
     return 0 if against.empty else int(against[["delay, p", "goodput, p"]].notna().sum().sum())
+
+
+def counts_against(against: pd.DataFrame) -> pd.DataFrame:
+    """Count the verdicts of the table of `against_baseline` over its scenarios, discipline by discipline.
+
+    ``median, %`` is the median of the changes over the scenarios.
+    """
+    rows = []
+    for name, own in against.groupby("discipline", sort=False) if len(against) else ():
+        for title in ("delay", "goodput"):
+            found = own[f"{title} is"].value_counts()
+            counts = {word: int(found.get(word, 0)) for word in ("less", "more", "undecided")}
+            rows.append({"discipline": name, "of": title, **counts, "median, %": own[f"{title}, %"].median()})
+    columns = ["discipline", "of", "less", "more", "undecided", "median, %"]
+    return pd.DataFrame(rows, columns=columns).round({"median, %": 1})
+
+
+def against_text(against: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of `against_baseline` for reading: each change with its interval as text."""
+    table = against[["section", "scenario", "discipline"]].copy() if len(against) else pd.DataFrame()
+    for title in ("delay", "goodput") if len(against) else ():
+        ends = zip(*(against[f"{title}, %{end}"] for end in ("", " low", " high")), strict=True)
+        table[f"{title}, %"] = [interval_text(*one, signed=True, digits=2) if one[0] == one[0] else "-" for one in ends]
+        table[f"{title} is"] = against[f"{title} is"]
+    return table
 
 
 def congestion_levels(collected: Collected) -> pd.DataFrame:

@@ -107,6 +107,14 @@ def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | Non
         yield Bar(display, title, costs, len(costs) if runs is None else runs)
 
 
+@contextlib.contextmanager
+def phase(title: str, *, shown: bool) -> Iterator[None]:
+    """Show a bar during one piece of work whose share is unknown, such as the drawing of a page."""
+    with bar_over(title, [1.0], shown=shown) as bar:
+        yield
+        bar.done(0)
+
+
 def _tell(line: str) -> None:
     if _talk.get() is Talk.VERBOSE:
         from rich.console import Console

@@ -11,6 +11,7 @@ import pandas as pd
 
 from aqmlab.reporting.analysis.outcome import Analysis
 from aqmlab.results import folders
+from aqmlab.runs.progress import phase
 from aqmlab.runs.runner import Seeds, as_scenario, run, seed_list
 from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
 from aqmlab.theory.scenario.evidence import evidence
@@ -77,20 +78,23 @@ def analyze(
     folder = None if out is None or (report is not None and not simulate) else Path(out) / plan.label
     place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{_slug(link)}")
     began = time.monotonic()
-    theory = theory_of(model, seeds=wanted)
+    with phase("theory", shown=progress):
+        theory = theory_of(model, seeds=wanted)
     seconds = {"theory": time.monotonic() - began}
     result = None
     if simulate:
         began = time.monotonic()
         result = run(plan, seeds=wanted, out=out, workers=workers, progress=progress, engine=engine)
         seconds["simulation"] = time.monotonic() - began
-    found = _build(theory, result, folder)
+    with phase("comparison", shown=progress):
+        found = _build(theory, result, folder)
     if place is None:
         return replace(found, seconds=seconds)
     began = time.monotonic()
     from aqmlab.reporting.analysis.page import page_of
 
-    path = page_of(found).write(place, pictures=pictures)
+    with phase("page", shown=progress):
+        path = page_of(found).write(place, pictures=pictures)
     folders.save(place / RECORD, folders.to_json(found.data()))
     seconds["page"] = time.monotonic() - began
     return replace(found, report=path, seconds=seconds)
