@@ -222,17 +222,33 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
 
 
-def unknown(kind: str, name: str, known: list[str]) -> str:
+def unknown(kind: str, name: str, known: list[str], *, see: str = "") -> str:
     """Return the message for an unknown name, with the known names and the nearest of them.
+
+    Parameters
+    ----------
+    kind
+        The kind of name, such as ``discipline``.
+    name
+        The unknown name.
+    known
+        All known names.
+    see
+        The command that lists them, named in place of a long list; "" for the list.
 
     >>> unknown("discipline", "rde", ["drop-tail", "red"])
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
+    >>> unknown("metric", "losss", ["loss", "marks"], see="aqmlab list quantities")
+    'unknown metric "losss" (did you mean loss? All: aqmlab list quantities)'
     """
     near = difflib.get_close_matches(name, known, len(known) or 1)
+    near = near or [word for word in known if see and len(name) >= 4 and name[:4] in word]
     # Of equally near ones the first in the list, which is the best known.
-    nearest = max(known, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
-    hint = f"; did you mean {nearest}?" if near else ""
-    return f'unknown {kind} "{name}" (allowed: {listed(known)}{hint})'
+    nearest = max(near, key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
+    hint = f"did you mean {nearest}?" if near else ""
+    if see:
+        return f'unknown {kind} "{name}" ({" ".join(filter(None, [hint, f"All: {see}"]))})'
+    return f'unknown {kind} "{name}" (allowed: {"; ".join(filter(None, [listed(known), hint]))})'
 
 
 @contextlib.contextmanager

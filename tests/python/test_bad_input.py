@@ -81,7 +81,7 @@ CASES = {
     ),
     "flow to nowhere": (
         ('from = "a"\nto = "b"\n', 'from = "a"\nto = "z"\n'),
-        'bad.toml:24:6: flow.tcp.to: there is no node "z" (allowed: a, b)',
+        'bad.toml:24:6: flow.tcp.to: unknown node "z" (allowed: a, b)',
     ),
     "duplicate link": (
         ("", "", SECOND_LINK),

@@ -303,7 +303,7 @@ impl Planned {
             let names: Vec<_> = plan.links.iter().take(20).map(|link| link.name.as_str()).collect();
             place
                 .map(|id| id as LinkId)
-                .ok_or_else(|| bad(key, format!("no link {name:?}"), &names.join(", ")))
+                .ok_or_else(|| bad(key, format!("unknown link {name:?}"), &names.join(", ")))
         };
         let forward = named("link", &config.link)?;
         let reverse = config.reverse_link.as_deref().map(|name| named("reverse_link", name)).transpose()?;
@@ -495,7 +495,7 @@ mod tests {
             (
                 "link",
                 serde_json::json!("nowhere"),
-                "configuration: link: no link \"nowhere\" (allowed: bottleneck, ",
+                "configuration: link: unknown link \"nowhere\" (allowed: bottleneck, ",
             ),
             (
                 "reverse_link",
@@ -504,7 +504,7 @@ mod tests {
             ),
             ("buffers", serde_json::json!(1), "configuration: buffers: 1 (allowed: 64"),
             ("a\nb", serde_json::json!(1), "configuration: a\\nb: unknown field `a\\nb`, expected"),
-            ("link", serde_json::json!("a\r\nb"), "configuration: link: no link \"a\\r\\nb\" (allowed:"),
+            ("link", serde_json::json!("a\r\nb"), "configuration: link: unknown link \"a\\r\\nb\" (allowed:"),
             (
                 "groups",
                 group(serde_json::json!(64)),

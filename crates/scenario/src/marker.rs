@@ -174,7 +174,7 @@ fn groups<'a>(
             error(Complaint::new(format!("{group:?} stands twice")));
         } else if !members.contains_key(group) {
             let names = || context.groups.iter().copied();
-            let complaint = Complaint::new(format!("there is no flow {group:?}"));
+            let complaint = Complaint::new(format!("unknown flow {group:?}"));
             error(complaint.allowed(listed(names())).suggest(nearest(group, names())));
         } else if let Some(link) = link {
             let (other, place) = *marked.entry((link, group)).or_insert((name, section.place));

@@ -96,7 +96,7 @@ fn named(name: &str, place: Place) -> Node {
 }
 
 fn none_of_this_name<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Complaint {
-    let complaint = Complaint::new(format!("there is no {what} \"{name}\" in this file"));
+    let complaint = Complaint::new(format!("unknown {what} \"{name}\""));
     complaint.allowed(listed(known.clone())).suggest(nearest(name, known))
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli.application import Group, Json, Workers, app, command
-from aqmlab.cli.output import print_json, print_rows, print_wrapped, say, warn
+from aqmlab.cli.output import print_json, print_rows, print_screen, print_wrapped, say, table_lines, warn
 
 if TYPE_CHECKING:
     from aqmlab.arena.evaluation import Evaluated
@@ -132,11 +132,31 @@ def _show(found: Evaluated) -> None:
         lines.append(["" if scenario == last else scenario, baseline, *cells])
         last = scenario
     heads = [" ".join(quantity(key).head).strip() for key in METRICS]
-    print_rows(["scenario", "against", *heads], lines, 2, to_right=True)
-    print_wrapped(
-        f"{found.policy}: differences against tuned baselines, {len(found.seeds)} held-out seeds. ↑ higher, ↓ lower "
-        "than the baseline: decided (5 %, Holm's correction over the tests of a scenario); no arrow: undecided."
+    print_screen(
+        _answer(found),
+        f"{found.policy}: differences against tuned baselines, {len(found.seeds)} held-out seeds",
+        table_lines(["scenario", "against", *heads], lines, 2, to_right=True),
+        "↑ higher, ↓ lower than the baseline: decided (5 %, Holm's correction over the tests of a scenario); no arrow: "
+        "undecided.",
     )
+
+
+def _answer(found: Evaluated) -> str:
+    """Say how often the policy is decidedly above and below a baseline, quantity by quantity."""
+    from aqmlab.arena.evaluation import METRICS
+    from aqmlab.results.quantities import quantity
+    from aqmlab.runs.comparison_matrix import listed
+
+    parts: dict[str, list[str]] = {}
+    for key in METRICS:
+        verdicts = found.table["verdict"][found.table["metric"] == key]
+        counts = [(int((verdicts == word).sum()), word) for word in ("lower", "higher")]
+        decided = " and ".join(f"{word} in {count}" for count, word in counts if count) or "undecided in all"
+        title = quantity(key).title
+        parts.setdefault(decided, []).append(title if title.startswith("TCP") else title.lower())
+    words = "; ".join(f"{listed(titles)} {decided}" for decided, titles in parts.items())
+    cells = len(found.table.drop_duplicates(["scenario", "baseline"]))
+    return f"{found.policy}, of {cells} comparisons with a tuned baseline: {words}."
 
 
 def _percent(value: float) -> str:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, command
-from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_table, say, warn
+from aqmlab.cli.output import (
+    evaluation_data,
+    print_evaluation,
+    print_json,
+    print_screen,
+    print_table,
+    print_wrapped,
+    say,
+    table_lines,
+    warn,
+)
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.reporting.analysis.outcome import Analysis
+
+MOST_QUANTITIES = 6
+"""Quantities of the whole queue that are printed without ``--details``."""
 
 
 @command("aqmlab analyze example:dumbbell-red --seeds 5 --report report", long=True)
@@ -33,6 +49,9 @@ def analyze(
     pictures: Annotated[bool, typer.Option("--pictures", help="Also every figure as PNG and SVG.")] = False,
     workers: Workers = None,
     engine: Engine = "auto",
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print all quantities, shares by class, and assumptions.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare theory with simulation at a link, and explain the gaps. Python: aqmlab.analyze."""
@@ -57,25 +76,45 @@ def analyze(
         folders = {"folder": str(found.folder), "report": str(found.report)}
         print_json({**found.data(), **folders, "evaluation": evaluation})
         return
-    _print(found)
+    _print(found, details=details)
 
 
-def _print(found: Analysis) -> None:
+def _print(found: Analysis, *, details: bool) -> None:
+    """Print theory beside simulation; with details all quantities, shares by class, and violated assumptions."""
     from aqmlab.reporting.analysis.page import headline, readable_gaps
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
-    say(f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}")
-    print(headline(found))
-    if len(found.gaps):
-        print_table(readable_gaps(found, shares=False), title="")
+    gaps = readable_gaps(found, shares=False)
+    bracket = "In brackets: the difference from the simulation." if len(found.gaps) and n else ""
+    hint = "" if details else "--details prints all quantities, shares by class and violated assumptions."
+    print_screen(
+        headline(found),
+        f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}",
+        _lines(gaps if details else gaps.head(MOST_QUANTITIES)),
+        f"{bracket} {hint}".strip(),
+    )
+    if details:
+        _print_details(found)
+        print_wrapped(", ".join(f"{part} {seconds:.1f} s" for part, seconds in found.seconds.items()))
+    if found.result is not None:
+        print_evaluation(found.result.evaluation, details=details)
+    say(f"Report: {found.report}")
+
+
+def _lines(table: pd.DataFrame) -> Iterable[str]:
+    """Return the lines of a table of text, numbers to the right."""
+    rows = [[str(value) for value in row] for row in table.itertuples(index=False)]
+    return table_lines([str(column) for column in table.columns], rows) if rows else ()
+
+
+def _print_details(found: Analysis) -> None:
+    from aqmlab.reporting.analysis.page import readable_gaps
+
     if found.theory.shares.columns:
         print_table(readable_gaps(found, shares=True), title=found.theory.shares.about)
     if found.no_shares:
-        print(f"Shares by class: {found.no_shares}")
+        print_wrapped(f"Shares by class: {found.no_shares}")
     for one in found.violated:
-        print(f"Violated: {one.text}\n  {one.how}")
-    if found.result is not None:
-        print_evaluation(found.result.evaluation)
-    print(", ".join(f"{part} {seconds:.1f} s" for part, seconds in found.seconds.items()))
-    say(f"Report: {found.report}")
+        print_wrapped(f"Violated: {one.text}")
+        print_wrapped(one.how, indent="  ")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aqmlab.cli.application import File, Json, Set, command
-from aqmlab.cli.output import print_json, print_rows, say, text_of, warn
+from aqmlab.cli.output import print_json, print_rows, print_wrapped, say, text_of, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, ScenarioError
 from aqmlab.scenario.toml_text import read_toml
@@ -33,6 +33,7 @@ def list_(
     every: Annotated[
         bool, typer.Option("--all", help="Also parameters that need another part of RED than the discipline has.")
     ] = False,
+    details: Annotated[bool, typer.Option("--details", help="Also the idea and the source of each.")] = False,
     as_json: Json = False,
 ) -> None:
     """List disciplines, transports, quantities, traces, or parameters. Python: aqmlab.disciplines."""
@@ -43,34 +44,71 @@ def list_(
         _list_traces(as_json=as_json)
         return
     if name is not None and (name == QUANTITIES or is_quantity(name)):
-        _list_quantities(name, as_json=as_json)
+        _list_quantities(name, details=details, as_json=as_json)
         return
     transports = registry.transports()
     if as_json:
         print_json(_registry_data(name, every=every))
         return
     if name is None:
-        print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in registry.disciplines()])
-        kinds = registry.parts().items()
-        print_rows(["part of RED", "word", "idea"], [[key, p.name, p.doc] for key, own in kinds for p in own.values()])
-        print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
-        rows = [[c.name, c.doc, c.source] for c in registry.controllers().values()]
-        print_rows(["congestion control of tcp", "responds to", "source"], rows)
-        print(f"aqmlab list NAME shows the parameters of one, aqmlab list {QUANTITIES} the quantities of runs.")
+        _list_all(details=details)
         return
     if name in transports:
-        _list_transport(transports[name])
+        _list_transport(transports[name], details=details)
         return
     discipline = registry.discipline(name)
-    print(f"\n{discipline.name}: {discipline.title}")
-    print("".join(f"  {line}\n" for line in (discipline.doc, discipline.paper) if line), end="")
-    columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
+    print_wrapped(f"{discipline.name}: {discipline.title}")
+    for line in (discipline.doc, discipline.paper):
+        print_wrapped(line, indent="  ")
+    print()
     shown = discipline.parameters if every else discipline.own_parameters
-    print_rows(columns, [[p.key, p.symbol, p.unit, text_of(p.default), p.allowed, p.doc] for p in shown])
+    if details:
+        columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
+        print_rows(columns, [[p.key, p.symbol, p.unit, text_of(p.default), p.allowed, p.doc] for p in shown])
+    else:
+        print_rows(["parameter", "default", "meaning"], [[p.key, _default(p.default, p.unit), p.doc] for p in shown])
+        print("--details prints symbols and the values allowed.")
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
         count = len(discipline.parameters) - len(shown)
-        print(f"{count} more parameters have an effect with another part ({', '.join(others)}); --all lists them.")
+        words = f"{count} more parameters have an effect with another part ({', '.join(others)})"
+        print_wrapped(f"{words}; --all lists them.")
+
+
+def _default(value: object, unit: str) -> str:
+    """Return a default with its unit.
+
+    >>> _default(5, "packets"), _default(0.1, "1"), _default(None, "ms")
+    ('5 packets', '0.1', '')
+    """
+    text = text_of(value)
+    return f"{text} {unit}" if text and unit not in ("", "1") and not isinstance(value, str | bool) else text
+
+
+def _list_all(*, details: bool) -> None:
+    """Print the names of disciplines, parts of RED, transports and congestion controls; with details a line on each."""
+    from aqmlab.scenario import registry
+
+    disciplines, transports, controls = registry.disciplines(), registry.transports(), registry.controllers()
+    parts = {key: list(own.values()) for key, own in registry.parts().items()}
+    if details:
+        print_rows(["discipline", "idea", "source"], [[d.name, d.doc, d.paper] for d in disciplines])
+        words = [[key, p.name, p.doc] for key, own in parts.items() for p in own]
+        print_rows(["part of RED", "word", "idea"], words, 2)
+        print_rows(["transport", "what", "profile"], [[t.name, t.title, t.profile or ""] for t in transports.values()])
+        rows = [[c.name, c.doc, c.source] for c in controls.values()]
+        print_rows(["congestion control of tcp", "responds to", "source"], rows)
+    else:
+        named = {"Disciplines": [d.name for d in disciplines], "Transports": list(transports)}
+        named |= {"Congestion controls of tcp": list(controls)}
+        named |= {f"Parts of RED, {key}": [p.name for p in own] for key, own in parts.items()}
+        for title, names in named.items():
+            print_wrapped(f"{title}: {', '.join(names)}.")
+        print()
+    print_wrapped(
+        f"aqmlab list NAME shows the parameters of one, aqmlab list {QUANTITIES} the quantities of runs"
+        f"{'.' if details else ', aqmlab list --details the idea and the source of each.'}"
+    )
 
 
 def _list_traces(*, as_json: bool) -> None:
@@ -122,7 +160,7 @@ def init(
 
     if name is None:
         print_rows(["example", "what"], [[own, _description_of(text)] for own, text in examples().items()])
-        print(f"aqmlab init NAME writes NAME.toml here; {EXAMPLE}NAME stands for the file in every command.")
+        print_wrapped(f"aqmlab init NAME writes NAME.toml here; {EXAMPLE}NAME stands for the file in every command.")
         return
     text = example_text(name)
     path = out if out is not None else Path(f"{name.removesuffix('.toml')}.toml")
@@ -137,7 +175,7 @@ def _description_of(text: str) -> str:
     return str(read_toml(text).get("description", ""))
 
 
-def _list_quantities(name: str, *, as_json: bool) -> None:
+def _list_quantities(name: str, *, details: bool, as_json: bool) -> None:
     """Print all quantities, or the details of one."""
     from dataclasses import asdict
 
@@ -147,9 +185,12 @@ def _list_quantities(name: str, *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(one) for one in shown] if name == QUANTITIES else asdict(shown[0]))
         return
-    print_rows(["quantity", "unit", "definition"], [[one.key, one.unit, one.doc] for one in shown])
+    if name == QUANTITIES and not details:
+        print_rows(["quantity", "unit", "title"], [[one.key, one.unit, one.title] for one in shown])
+    else:
+        print_rows(["quantity", "unit", "definition"], [[one.key, one.unit, one.doc] for one in shown])
     if name == QUANTITIES:
-        print("aqmlab list NAME shows the details of one.")
+        print("aqmlab list NAME shows the details of one, --details the definitions.")
         return
     one = shown[0]
     rows = [
@@ -164,11 +205,17 @@ def _list_quantities(name: str, *, as_json: bool) -> None:
     print_rows(["detail", "value"], rows)
 
 
-def _list_transport(transport: Transport) -> None:
-    print(f"\n{transport.name}: {transport.title}")
-    columns = ["option", "unit", "default", "allowed", "meaning", "source"]
-    shown = [[p.key, p.unit, text_of(p.default), p.allowed, p.doc, p.source] for p in transport.parameters]
-    print_rows(columns, shown)
+def _list_transport(transport: Transport, *, details: bool) -> None:
+    print_wrapped(f"{transport.name}: {transport.title}")
+    print()
+    if details:
+        columns = ["option", "unit", "default", "allowed", "meaning", "source"]
+        shown = [[p.key, p.unit, text_of(p.default), p.allowed, p.doc, p.source] for p in transport.parameters]
+        print_rows(columns, shown)
+    else:
+        rows = [[p.key, _default(p.default, p.unit), p.doc] for p in transport.parameters]
+        print_rows(["option", "default", "meaning"], rows)
+        print("--details prints the values allowed and the sources.")
 
 
 @command("aqmlab schema > scenario.schema.json")

@@ -253,14 +253,14 @@ def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
         try:
             written.append((found, recommend(found, **last._asdict())))
         except InputError as error:
-            print(f"Linux has no command for {found.aqm}: {error}")
+            print_wrapped(f"Linux has no command for {found.aqm}: {error}")
     if not written:
         return
     best = best_of([found for found, _ in written])
     made = next(one for found, one in written if found is best)
     print()
     if line := best.against_drop_tail():
-        print(line)
+        print_wrapped(line)
         if line.startswith("Against drop-tail: worse"):
             warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
     print(f"Use this: {best.aqm}")
@@ -288,12 +288,13 @@ def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
             print()
     task = answers[0].task
     bounds = " and ".join(bound.words for bound in task.bounds)
-    print(f"{answers[0].name}: {task.goal.words}{f', keep {bounds}' if bounds else ''}\n")
+    print_wrapped(f"{answers[0].name}: {task.goal.words}{f', keep {bounds}' if bounds else ''}")
+    print()
     print_table(side_by_side(answers), title="Tuned, on fresh seeds, 95 % intervals")
     for found in answers:
-        print(f"{found.aqm}: {short(found.body)}")
+        print_wrapped(f"{found.aqm}: {short(found.body)}")
         for line in (*found.why_undecided(), *found.notes):
-            print(f"  {line}")
+            print_wrapped(line, indent="  ")
     say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
 
 
@@ -306,17 +307,18 @@ def _show(found: Tuned, *, details: bool) -> None:
 
     bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
-    say(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
+    print_wrapped(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
     tried, per_trial = _count(len(found.trials), "trial"), _count(trial, "seed")
-    print(f"{tried} on {per_trial} at {len(found.points)} points, the best again on {_count(choice, 'seed')}\n")
+    print_wrapped(f"{tried} on {per_trial} at {len(found.points)} points, the best again on {_count(choice, 'seed')}")
+    print()
     print(found.scenario_text + "\n")
     points = len(found.points) + len(found.fresh_points)
     title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new; 95 % intervals"
     print_table(found.answer_table(), title=title)
     for settings in (found.confirmed, *(entry.reference for entry in found.against)):
-        print(f"{settings.name}: {short(settings.body)}")
+        print_wrapped(f"{settings.name}: {short(settings.body)}")
     for line in found.why_undecided():
-        print(line)
+        print_wrapped(line)
     print()
     if details:
         _show_tables(found)
@@ -328,7 +330,8 @@ def _show(found: Tuned, *, details: bool) -> None:
         warn(f"on fresh seeds the constraints are {_doubt(found)}")
     others = ", ".join(one.title for one in found.dialects[1:])
     if not details:
-        print(f"With --details: {f'texts for {others}, ' if others else ''}the Pareto front, all intervals and tests")
+        texts = f"texts for {others}, " if others else ""
+        print_wrapped(f"With --details: {texts}the Pareto front, all intervals and tests")
     say(f"Results: {found.folder}")
 
 
@@ -346,7 +349,7 @@ def _show_dialect(one: Dialect) -> None:
     print(f"{one.title}\n\n{one.text}\n")
     print_rows(["parameter", "effective value"], [[key, value] for key, value in one.effective.items()])
     for note in one.notes:
-        print(f"- {note}")
+        print_wrapped(f"- {note}")
     print()
 
 

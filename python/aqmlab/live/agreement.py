@@ -13,6 +13,7 @@ from aqmlab.results.quantities import NOT_NEGATIVE, quantity, shown_in
 from aqmlab.results.result import Result
 from aqmlab.statistics import Verdict, mean_interval, verdict_between, welch
 from aqmlab.statistics.intervals import Bounds, Interval
+from aqmlab.statistics.text import interval_text
 
 GOODPUT_WITHIN = 0.03
 """Simulated goodput may differ from the live one by so much, relative to it."""
@@ -74,6 +75,29 @@ class Agreement:
         """The lines with a bound."""
         return [line for line in self.lines if line.within is not None]
 
+    def answer(self) -> str:
+        """Say whether simulation and real TCP agree, by the judged quantities."""
+        parts = [
+            f"{line.what.replace('Mean q', 'mean q')} {100 * line.relative.mean:+.2g} %, {line.verdict}"
+            for line in self.judged
+        ]
+        return f"Simulation against real TCP: {'; '.join(parts)}." if parts else "No quantity is judged by a bound."
+
+    def text(self, *, judged: bool) -> pd.DataFrame:
+        """Return all lines, or the judged ones, for reading: means with their intervals, and the difference in %."""
+        return pd.DataFrame(
+            [
+                {
+                    "quantity": f"{line.what}, {line.unit}" if line.unit not in ("", "1") else line.what,
+                    "live": _text(line.live),
+                    "simulated": _text(line.simulated),
+                    "difference, %": _text(line.relative, scale=100.0, signed=True),
+                    "verdict": "" if line.within is None else f"{line.verdict}, within {100 * line.within:.2g} %",
+                }
+                for line in (self.judged if judged else self.lines)
+            ]
+        )
+
     def table(self) -> pd.DataFrame:
         """Return all lines as a table."""
         return pd.DataFrame(
@@ -96,6 +120,12 @@ class Agreement:
                 for line in self.lines
             ]
         )
+
+
+def _text(found: Interval, *, scale: float = 1.0, signed: bool = False) -> str:
+    if math.isnan(found.mean):
+        return "-"
+    return interval_text(scale * found.mean, scale * found.low, scale * found.high, signed=signed)
 
 
 def _lines(live: Result, simulated: Result) -> Iterator[Line]:

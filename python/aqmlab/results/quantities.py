@@ -104,6 +104,8 @@ class Quantity:
 
 QUANTITIES: Mapping[str, Quantity] = {entry["key"]: Quantity(**entry) for entry in _core.quantities()}
 """All quantities by their keys, in the order of display."""
+LIST_COMMAND = "aqmlab list quantities"
+"""The command that lists all quantities, for messages."""
 
 
 def quantity(key: str) -> Quantity:
@@ -114,7 +116,7 @@ def quantity(key: str) -> Quantity:
     """
     found = _found(key)
     if found is None:
-        raise InputError(unknown("metric", key, list(QUANTITIES)))
+        raise InputError(unknown("metric", key, list(QUANTITIES), see=LIST_COMMAND))
     return found
 
 

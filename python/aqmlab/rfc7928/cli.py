@@ -127,7 +127,8 @@ def _answer(counts: pd.DataFrame, scenarios: int) -> str:
 
 def _requirements(status: pd.Series[str]) -> str:
     """Return the number of requirements of the RFC with each status."""
-    counts = ", ".join(f"{count} {word}" for word, count in status.value_counts(sort=True).items())
+    found = status.value_counts()
+    counts = ", ".join(f"{found[word]} {word}" for word in sorted(found.index, key=lambda word: word != "answered"))
     return f"Requirements of RFC 7928: {counts}."
 
 

@@ -7,7 +7,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.quantities import QUANTITIES, difference_of, in_order, interval_of, is_quantity, shown_in
+from aqmlab.results.quantities import (
+    LIST_COMMAND,
+    QUANTITIES,
+    difference_of,
+    in_order,
+    interval_of,
+    is_quantity,
+    shown_in,
+)
 from aqmlab.scenario.file import MOST_SEEDS
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import FEWEST, Goal, Stopping, Widths, check_numbers, goals_of, run_until, spent
@@ -124,4 +132,4 @@ def metric_named(text: str) -> str:
     near = [key for key in QUANTITIES if text in key]
     if len(near) > 1:
         raise InputError(f'metric "{text}" may be {", ".join(near)}: name one of them')
-    raise InputError(unknown("metric", text, list(QUANTITIES)))
+    raise InputError(unknown("metric", text, list(QUANTITIES), see=LIST_COMMAND))

@@ -87,7 +87,7 @@ impl Chain {
         let found = meant.filter(|n| format!("r{n}") == name);
         if found.is_none() {
             let near = meant.map(|n| format!("r{n}"));
-            let complaint = Complaint::new(format!("there is no router {name:?}"));
+            let complaint = Complaint::new(format!("unknown router {name:?}"));
             flow.error(key, complaint.allowed(allowed).suggest(near));
         }
         found.map(|n| n - 1)

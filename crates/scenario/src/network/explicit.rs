@@ -172,7 +172,7 @@ impl Reader<'_> {
         }
         if self.nodes.closed {
             let names = || self.nodes.names.iter().map(String::as_str);
-            let complaint = Complaint::new(format!("there is no node {name:?}"));
+            let complaint = Complaint::new(format!("unknown node {name:?}"));
             link.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
             return None;
         }
@@ -255,7 +255,7 @@ impl Explicit {
         let found = self.nodes.find(name);
         if found.is_none() && self.complete {
             let names = || self.nodes.names.iter().map(String::as_str);
-            let complaint = Complaint::new(format!("there is no node {name:?}"));
+            let complaint = Complaint::new(format!("unknown node {name:?}"));
             flow.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
         }
         found

@@ -47,7 +47,7 @@ impl<'a> LinkNames<'a> {
             return Ok(None);
         }
         let names = || names.iter().copied();
-        let complaint = Complaint::new(format!("there is no link {name:?}"));
+        let complaint = Complaint::new(format!("unknown link {name:?}"));
         Err(complaint.allowed(listed(names())).suggest(nearest(name, names())))
     }
 

@@ -173,7 +173,7 @@ impl Shared {
             let near = near.or_else(|| nearest(name, words.iter().copied()).map(str::to_owned));
             let message = match name {
                 EACH => "each is only where flows begin".to_owned(),
-                _ => format!("there is no host {name:?}"),
+                _ => format!("unknown host {name:?}"),
             };
             let complaint = Complaint::new(message);
             flow.error(key, complaint.allowed(format!("{list}, or h1 to h{}", self.hosts)).suggest(near));

@@ -158,7 +158,7 @@ fn check_packets(sections: &[Section<'_>], classes: &[Class], own: &[String]) {
                 let others = classes.iter().map(|c| c.spec.name.as_str()).filter(|other| *other != name);
                 let known: Vec<_> = own.iter().map(String::as_str).chain(others).collect();
                 let known = || known.iter().copied();
-                let complaint = Complaint::new(format!("there is no class {name:?}"));
+                let complaint = Complaint::new(format!("unknown class {name:?}"));
                 let complaint = complaint.allowed(listed(known())).suggest(nearest(name, known()));
                 section.report.error(section.place, section.path.as_str(), complaint);
             }

@@ -92,7 +92,7 @@ impl<'a> Queues<'a> {
             Some(id) => self.uses(id),
             None => {
                 let names = || self.names();
-                let complaint = Complaint::new(format!("there is no queue {name:?}"));
+                let complaint = Complaint::new(format!("unknown queue {name:?}"));
                 section.error(key, complaint.allowed(listed(names())).suggest(nearest(name, names())));
             }
         }

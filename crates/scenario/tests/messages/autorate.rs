@@ -121,7 +121,7 @@ fn pings() {
             (
                 r#"measures = "botleneck""#,
                 &[
-                    "net.toml:27:12: flow.ping.measures: there is no link \"botleneck\" (allowed: bottleneck, bottleneck.reverse, left.tcp.0, left.tcp.0.reverse, right.tcp.0, right.tcp.0.reverse, left.tcp.1, left.tcp.1.reverse, right.tcp.1, right.tcp.1.reverse, left.ping, left.ping.reverse, right.ping, right.ping.reverse; did you mean \"bottleneck\"?)",
+                    "net.toml:27:12: flow.ping.measures: unknown link \"botleneck\" (allowed: bottleneck, bottleneck.reverse, left.tcp.0, left.tcp.0.reverse, right.tcp.0, right.tcp.0.reverse, left.tcp.1, left.tcp.1.reverse, right.tcp.1, right.tcp.1.reverse, left.ping, left.ping.reverse, right.ping, right.ping.reverse; did you mean \"bottleneck\"?)",
                 ],
             ),
             (

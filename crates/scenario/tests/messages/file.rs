@@ -353,13 +353,13 @@ fn probe() {
             (
                 "[probe]\nlinks = [\"a->c\"]\n[run]",
                 &[
-                    r#"net.toml:4:10: probe.links: there is no link "a->c" (allowed: a->b, b->a; did you mean "a->b"?)"#,
+                    r#"net.toml:4:10: probe.links: unknown link "a->c" (allowed: a->b, b->a; did you mean "a->b"?)"#,
                 ],
             ),
             (
                 "[probe]\nlinks = [\"b->b\"]\n[run]",
                 &[
-                    r#"net.toml:4:10: probe.links: there is no link "b->b" (allowed: a->b, b->a; did you mean "a->b"?)"#,
+                    r#"net.toml:4:10: probe.links: unknown link "b->b" (allowed: a->b, b->a; did you mean "a->b"?)"#,
                 ],
             ),
             (
@@ -431,7 +431,7 @@ fn probe() {
         &[(
             "[probe]\nlinks = [\"left.tcp\"]\n[run]",
             &[
-                r#"net.toml:4:10: probe.links: there is no link "left.tcp" (allowed: bottleneck, bottleneck.reverse, left.tcp.0, left.tcp.0.reverse, right.tcp.0, right.tcp.0.reverse, left.tcp.1, left.tcp.1.reverse, right.tcp.1, right.tcp.1.reverse; did you mean "left.tcp.0"?)"#,
+                r#"net.toml:4:10: probe.links: unknown link "left.tcp" (allowed: bottleneck, bottleneck.reverse, left.tcp.0, left.tcp.0.reverse, right.tcp.0, right.tcp.0.reverse, left.tcp.1, left.tcp.1.reverse, right.tcp.1, right.tcp.1.reverse; did you mean "left.tcp.0"?)"#,
             ],
         )],
     );

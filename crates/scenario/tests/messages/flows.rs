@@ -132,11 +132,11 @@ fn ends_and_routes() {
             ),
             (
                 "from = \"a\"\nto = \"c\"",
-                &[r#"net.toml:22:6: flow.tcp.to: there is no node "c" (allowed: a, b)"#],
+                &[r#"net.toml:22:6: flow.tcp.to: unknown node "c" (allowed: a, b)"#],
             ),
             (
                 "from = \"a\"\nto = \"bb\"",
-                &[r#"net.toml:22:6: flow.tcp.to: there is no node "bb" (allowed: a, b)"#],
+                &[r#"net.toml:22:6: flow.tcp.to: unknown node "bb" (allowed: a, b)"#],
             ),
             (r#"to = "b""#, &["net.toml:19:1: flow.tcp.from: is missing (allowed: a, b)"]),
             (
@@ -205,18 +205,18 @@ fn ends_in_a_chain() {
         &[
             (
                 r#"from = "r4""#,
-                &[r#"net.toml:14:8: flow.tcp.from: there is no router "r4" (allowed: r1 to r3)"#],
+                &[r#"net.toml:14:8: flow.tcp.from: unknown router "r4" (allowed: r1 to r3)"#],
             ),
             (
                 r#"from = "1""#,
                 &[
-                    r#"net.toml:14:8: flow.tcp.from: there is no router "1" (allowed: r1 to r3; did you mean "r1"?)"#,
+                    r#"net.toml:14:8: flow.tcp.from: unknown router "1" (allowed: r1 to r3; did you mean "r1"?)"#,
                 ],
             ),
             (
                 r#"from = "r01""#,
                 &[
-                    r#"net.toml:14:8: flow.tcp.from: there is no router "r01" (allowed: r1 to r3; did you mean "r1"?)"#,
+                    r#"net.toml:14:8: flow.tcp.from: unknown router "r01" (allowed: r1 to r3; did you mean "r1"?)"#,
                 ],
             ),
             (
@@ -669,7 +669,7 @@ fn poisson_starts() {
         ),
         (
             "size = \"1MB\"\nstart = { load = 0.5, link = \"bottelneck\" }",
-            r#"start.link: there is no link "bottelneck" (allowed: "#,
+            r#"start.link: unknown link "bottelneck" (allowed: "#,
         ),
         ("size = \"1MB\"\nstart = { poisson = \"1000/ms\" }", "start: makes "),
         (

@@ -24,7 +24,7 @@ fn settings() {
             (
                 "link = \"a->c\"",
                 &[
-                    r#"net.toml:26:8: live.link: there is no link "a->c" (allowed: a->b, b->a; did you mean "a->b"?)"#,
+                    r#"net.toml:26:8: live.link: unknown link "a->c" (allowed: a->b, b->a; did you mean "a->b"?)"#,
                 ],
             ),
             (

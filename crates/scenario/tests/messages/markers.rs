@@ -29,7 +29,7 @@ fn markers() {
             (
                 r#"link = "egde""#,
                 &[
-                    r#"net.toml:34:8: marker.edge.link: there is no link "egde" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "edge"?)"#,
+                    r#"net.toml:34:8: marker.edge.link: unknown link "egde" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "edge"?)"#,
                 ],
             ),
             (
@@ -53,7 +53,7 @@ fn markers() {
             (
                 r#"flows = ["asured"]"#,
                 &[
-                    r#"net.toml:35:10: marker.edge.flows: there is no flow "asured" (allowed: assured, rest; did you mean "assured"?)"#,
+                    r#"net.toml:35:10: marker.edge.flows: unknown flow "asured" (allowed: assured, rest; did you mean "assured"?)"#,
                 ],
             ),
             (
@@ -290,7 +290,7 @@ fn changes() {
             (
                 r#"link = "cores""#,
                 &[
-                    r#"net.toml:40:8: change.0.link: there is no link "cores" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "core"?)"#,
+                    r#"net.toml:40:8: change.0.link: unknown link "cores" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "core"?)"#,
                 ],
             ),
             (
@@ -381,7 +381,7 @@ fn probes() {
             (
                 "[probe]\nlinks = [\"edge.revers\"]\n[run]",
                 &[
-                    r#"net.toml:4:10: probe.links: there is no link "edge.revers" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "edge.reverse"?)"#,
+                    r#"net.toml:4:10: probe.links: unknown link "edge.revers" (allowed: edge, edge.reverse, core, core.reverse, sink, sink.reverse, source.assured.0, source.assured.0.reverse, source.assured.1, source.assured.1.reverse, source.rest, source.rest.reverse; did you mean "edge.reverse"?)"#,
                 ],
             ),
         ],

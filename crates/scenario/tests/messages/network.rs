@@ -262,7 +262,7 @@ fn nodes() {
         &[
             (
                 "format = 1\nnodes = [\"a\", \"bb\"]",
-                &[r#"net.toml:9:6: link.a->b.to: there is no node "b" (allowed: a, bb; did you mean "bb"?)"#],
+                &[r#"net.toml:9:6: link.a->b.to: unknown node "b" (allowed: a, bb; did you mean "bb"?)"#],
             ),
             (
                 "format = 1\nnodes = [\"a\", \"b\", \"a\"]",
@@ -321,7 +321,7 @@ fn dumbbell() {
         &[(
             r#"bottleneck = { rate = "10Mbps", delay = "10ms", queue = "main", reverse_queue = "x" }"#,
             &[
-                r#"net.toml:7:81: dumbbell.bottleneck.reverse_queue: there is no queue "x" (allowed: main, default)"#,
+                r#"net.toml:7:81: dumbbell.bottleneck.reverse_queue: unknown queue "x" (allowed: main, default)"#,
             ],
         )],
     );
@@ -346,7 +346,7 @@ fn dumbbell() {
 down = { rate = "10Mbps", delay = "10ms", queue = "main" }"#,
                 &[
                     r#"net.toml:7:6: dumbbell.up.delay: is missing (allowed: a time such as "10ms")"#,
-                    r#"net.toml:7:33: dumbbell.up.queue: there is no queue "man" (allowed: main, default; did you mean "main"?)"#,
+                    r#"net.toml:7:33: dumbbell.up.queue: unknown queue "man" (allowed: main, default; did you mean "main"?)"#,
                 ],
             ),
             (

@@ -102,12 +102,12 @@ fn mistakes_name_the_override() {
     override_refused(
         "flow.tpc.count",
         "5",
-        "--set:1:1: flow.tpc.count: there is no flow \"tpc\" in this file (allowed: tcp; did you mean \"tcp\"?)",
+        "--set:1:1: flow.tpc.count: unknown flow \"tpc\" (allowed: tcp; did you mean \"tcp\"?)",
     );
     override_refused(
         "link.b->a.rate",
         "1Mbps",
-        "--set:1:1: link.b->a.rate: there is no link \"b->a\" in this file (allowed: a->b; did you mean \"a->b\"?)",
+        "--set:1:1: link.b->a.rate: unknown link \"b->a\" (allowed: a->b; did you mean \"a->b\"?)",
     );
     override_refused(
         "flow.count",
@@ -134,7 +134,7 @@ fn mistakes_of_file_and_overrides_together() {
         "net.toml:9:8: link.a->b.rate: \"Mbs\" is not a unit for this (allowed: a rate above 0 such as \"10Mbps\"; \
          units bps, kbps, Mbps, Gbps, bit, kbit, Mbit, Gbit; did you mean \"10Mbps\"?)",
         "--set:1:1: flow.tcp.count: 0 is out of range (allowed: a whole number from 1 to 1000000)",
-        "--set:1:1: flow.tpc.count: there is no flow \"tpc\" in this file (allowed: tcp; did you mean \"tcp\"?)",
+        "--set:1:1: flow.tpc.count: unknown flow \"tpc\" (allowed: tcp; did you mean \"tcp\"?)",
     ];
     assert_eq!(messages(&text, &[("flow.tcp.count", "0"), ("flow.tpc.count", "5")]), expected);
 }
@@ -190,7 +190,7 @@ fn a_class_of_the_discipline_need_not_stand_in_the_file() {
     let cases = [
         (
             "queue.main.class.uot.max_th",
-            "--set:1:1: queue.main.class.uot: there is no class \"uot\" (allowed: in, out; did you mean \"out\"?)",
+            "--set:1:1: queue.main.class.uot: unknown class \"uot\" (allowed: in, out; did you mean \"out\"?)",
         ),
         (
             "queue.main.class.out.maxth",
@@ -215,9 +215,9 @@ fn mistakes_in_names_of_markers_and_changes() {
     let cases = [
         (
             "marker.egde.cir",
-            "--set:1:1: marker.egde.cir: there is no marker \"egde\" in this file (allowed: edge; did you mean \"edge\"?)",
+            "--set:1:1: marker.egde.cir: unknown marker \"egde\" (allowed: edge; did you mean \"edge\"?)",
         ),
-        ("change.1.rate", "--set:1:1: change.1.rate: there is no change \"1\" in this file (allowed: 0)"),
+        ("change.1.rate", "--set:1:1: change.1.rate: unknown change \"1\" (allowed: 0)"),
         (
             "change.rate",
             "--set:1:1: change.rate: change is a list, say which and what of it (allowed: change.0)",

@@ -330,13 +330,13 @@ fn queue_names() {
             (
                 r#"queue = "mian""#,
                 &[
-                    r#"net.toml:11:9: link.a->b.queue: there is no queue "mian" (allowed: main, default; did you mean "main"?)"#,
+                    r#"net.toml:11:9: link.a->b.queue: unknown queue "mian" (allowed: main, default; did you mean "main"?)"#,
                 ],
             ),
             (
                 "reverse_queue = \"back\"\nqueue = \"main\"",
                 &[
-                    r#"net.toml:11:17: link.a->b.reverse_queue: there is no queue "back" (allowed: main, default)"#,
+                    r#"net.toml:11:17: link.a->b.reverse_queue: unknown queue "back" (allowed: main, default)"#,
                 ],
             ),
         ],
@@ -365,7 +365,7 @@ fn queue_names() {
         &[(
             r#"queue = "man" }"#,
             &[
-                r#"net.toml:7:57: dumbbell.bottleneck.queue: there is no queue "man" (allowed: main, default; did you mean "main"?)"#,
+                r#"net.toml:7:57: dumbbell.bottleneck.queue: unknown queue "man" (allowed: main, default; did you mean "main"?)"#,
             ],
         )],
     );

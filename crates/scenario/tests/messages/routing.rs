@@ -109,12 +109,12 @@ fn backups() {
     }
     let unknown = &messages(&backup("r1->r22", r#""r1->r5""#), &[])[0];
     assert!(
-        unknown.starts_with("net.toml:28:8: backup.0.link: there is no link \"r1->r22\" (allowed: "),
+        unknown.starts_with("net.toml:28:8: backup.0.link: unknown link \"r1->r22\" (allowed: "),
         "{unknown}"
     );
     let unknown = &messages(&backup("r1->r2", r#""r1->r5", "r5-r6""#), &[])[0];
     assert!(
-        unknown.starts_with("net.toml:29:19: backup.0.path: there is no link \"r5-r6\" (allowed: "),
+        unknown.starts_with("net.toml:29:19: backup.0.path: unknown link \"r5-r6\" (allowed: "),
         "{unknown}"
     );
     let one = "[[backup]]\nlink = \"r1->r2\"\npath = [\"r1->r5\", \"r5->r6\", \"r6->r2\"]\n";

@@ -50,7 +50,7 @@ fn queues_behind_classes() {
             (
                 "queue = \"godl\"",
                 &[
-                    r#"net.toml:20:9: queue.main.class.gold.queue: there is no queue "godl" (allowed: gold, default; did you mean "gold"?)"#,
+                    r#"net.toml:20:9: queue.main.class.gold.queue: unknown queue "godl" (allowed: gold, default; did you mean "gold"?)"#,
                 ],
             ),
             (

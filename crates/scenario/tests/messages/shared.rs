@@ -48,7 +48,7 @@ fn shared_networks() {
             (
                 r#"host = { rate = "20Mbps", delay = "1ms", uplink_queue = "mian" }"#,
                 &[
-                    r#"net.toml:10:57: bus.host.uplink_queue: there is no queue "mian" (allowed: main, default; did you mean "main"?)"#,
+                    r#"net.toml:10:57: bus.host.uplink_queue: unknown queue "mian" (allowed: main, default; did you mean "main"?)"#,
                 ],
             ),
             (
@@ -142,37 +142,37 @@ fn ends_at_hosts() {
             (
                 r#"from = "h7""#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.from: there is no host "h7" (allowed: each, random, or h1 to h6)"#,
+                    r#"net.toml:17:8: flow.tcp.from: unknown host "h7" (allowed: each, random, or h1 to h6)"#,
                 ],
             ),
             (
                 r#"from = "r1""#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.from: there is no host "r1" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
+                    r#"net.toml:17:8: flow.tcp.from: unknown host "r1" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
                 ],
             ),
             (
                 r#"from = "H1""#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.from: there is no host "H1" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
+                    r#"net.toml:17:8: flow.tcp.from: unknown host "H1" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
                 ],
             ),
             (
                 r#"from = "eahc""#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.from: there is no host "eahc" (allowed: each, random, or h1 to h6; did you mean "each"?)"#,
+                    r#"net.toml:17:8: flow.tcp.from: unknown host "eahc" (allowed: each, random, or h1 to h6; did you mean "each"?)"#,
                 ],
             ),
             (
                 r#"from = "h01""#,
                 &[
-                    r#"net.toml:17:8: flow.tcp.from: there is no host "h01" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
+                    r#"net.toml:17:8: flow.tcp.from: unknown host "h01" (allowed: each, random, or h1 to h6; did you mean "h1"?)"#,
                 ],
             ),
             (
                 r#"to = "randon""#,
                 &[
-                    r#"net.toml:17:6: flow.tcp.to: there is no host "randon" (allowed: random, or h1 to h6; did you mean "random"?)"#,
+                    r#"net.toml:17:6: flow.tcp.to: unknown host "randon" (allowed: random, or h1 to h6; did you mean "random"?)"#,
                 ],
             ),
             (
@@ -183,7 +183,7 @@ fn ends_at_hosts() {
             ),
             (
                 r#"to = "h0""#,
-                &[r#"net.toml:17:6: flow.tcp.to: there is no host "h0" (allowed: random, or h1 to h6)"#],
+                &[r#"net.toml:17:6: flow.tcp.to: unknown host "h0" (allowed: random, or h1 to h6)"#],
             ),
             (
                 "from = \"h1\"\nto = \"h1\"",

@@ -197,7 +197,7 @@ links = 1
     let expected = [
         "net.toml:3:12: run.duration: must be above 0 (allowed: a time above 0 such as \"10ms\")",
         "net.toml:5:23: dumbbell.bottleneck.rate: -1Mbps is negative (allowed: a rate above 0 such as \"10Mbps\")",
-        "net.toml:5:57: dumbbell.bottleneck.queue: there is no queue \"man\" (allowed: main, default; did you mean \"main\"?)",
+        "net.toml:5:57: dumbbell.bottleneck.queue: unknown queue \"man\" (allowed: main, default; did you mean \"main\"?)",
         "net.toml:6:35: dumbbell.left.delay: 5 has no unit (allowed: a time such as \"10ms\")",
         "net.toml:12:9: queue.main.max_p: 2 is out of range (allowed: 0 <= x <= 1)",
         "net.toml:15:13: flow.tcp.transport: \"newrno\" is not known (allowed: tahoe, reno, newreno, sack, tcp, udp, scream; did you mean \"newreno\"?)",
@@ -287,7 +287,7 @@ flow_interval = "0s"
 "#;
     let expected = [
         "net.toml:5:10: flower.petals: 1 is out of range (allowed: a whole number from 2 to 10000)",
-        r#"net.toml:8:57: flower.host.uplink_queue: there is no queue "acess" (allowed: core, default)"#,
+        r#"net.toml:8:57: flower.host.uplink_queue: unknown queue "acess" (allowed: core, default)"#,
         r#"net.toml:13:8: queue.core.class.in.dscp: "AF44" is not a code point (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63; did you mean "AF41"?)"#,
         "net.toml:15:8: queue.core.class.in.name: there is a class of this name already, on line 11",
         "net.toml:16:9: queue.core.class.in.max_p: 2 is out of range (allowed: 0 <= x <= 1)",
@@ -297,7 +297,7 @@ flow_interval = "0s"
         r#"net.toml:28:11: flow.c.pattern.off: is missing (allowed: a time such as "10ms", or a table with uniform, exponential, pareto, cdf)"#,
         "net.toml:29:8: flow.c.dscp: 64 is out of range (allowed: BE, CS1 to CS7, AF11 to AF43, EF, or a number from 0 to 63)",
         r#"net.toml:30:1: marker.edge.pbs: is missing (allowed: bytes such as "1000B", from 1 to 1000000000000, which trtcm needs)"#,
-        r#"net.toml:33:15: marker.edge.flows: there is no flow "d" (allowed: a, b, c)"#,
+        r#"net.toml:33:15: marker.edge.flows: unknown flow "d" (allowed: a, b, c)"#,
         "net.toml:35:7: marker.edge.pir: pir (1000000 bit/s) is below cir (4000000 bit/s) (allowed: cir <= pir)",
         "net.toml:37:1: marker.edge.ebs: trtcm has no ebs (allowed: cir, pir, cbs, pbs, color_aware, yellow)",
         "net.toml:38:1: change.0: changes nothing of the link (allowed: rate, delay, loss, jitter, reorder, duplicate, state)",

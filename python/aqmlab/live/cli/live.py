@@ -10,7 +10,8 @@ import typer
 
 from aqmlab.cli.application import Assert, Json, Junit, Markdown, SeedsOption, Set, command
 from aqmlab.cli.assertions import Assertions
-from aqmlab.cli.output import print_json, print_table, say, warn
+from aqmlab.cli.output import print_json, print_table, print_wrapped, say, warn
+from aqmlab.cli.runs import show_run
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
 from aqmlab.live.linux import need_linux
@@ -61,6 +62,7 @@ KeepAwake = Annotated[
 WithSimulation = Annotated[bool, typer.Option("--with-simulation", help="Also simulate the file, and compare.")]
 Report = Annotated[Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")]
 Resume = Annotated[bool, typer.Option("--resume", help="Keep valid runs that are there already.")]
+Details = Annotated[bool, typer.Option("--details", help="Also print all quantities.")]
 Clean = Annotated[bool, typer.Option("--clean", help="Remove what killed runs have left, and exit.")]
 
 
@@ -89,6 +91,7 @@ def live(
     report: Report = None,
     resume: Resume = False,
     clean: Clean = False,
+    details: Details = False,
     assert_: Assert = None,
     junit: Junit = None,
     markdown: Markdown = None,
@@ -145,7 +148,7 @@ def live(
     if as_json:
         print_json(_data(found, page) | verdicts.data())
     else:
-        _print(found, page)
+        _print(found, page, details=details)
         verdicts.show()
     verdicts.conclude()
 
@@ -205,16 +208,18 @@ def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(found: LiveRuns, page: Path | None) -> None:
+def _print(found: LiveRuns, page: Path | None, *, details: bool) -> None:
     from aqmlab.live.kernel_backends import SPARSE_FLOW_WAIT
-    from aqmlab.results.summary import level_words
 
     result, agreement = found.result, found.agreement
-    n = len(result.seeds)
-    title = f"{result.name}: link {result.bottleneck}, {n} run{'' if n == 1 else 's'}"
-    print_table(result.summary(), title=f"{title}, {level_words(n, result.level, distinct=result.distinct_runs)}")
     if agreement is not None:
-        print_table(agreement.table(), title="Simulation beside reality; differences relative to the live mean")
+        print_wrapped(agreement.answer())
+        print()
+    show_run(result, details=details, runs="run")
+    if agreement is not None:
+        print()
+        table = agreement.text(judged=not details)
+        print_table(table, title="Simulation against real TCP; difference relative to the live mean")
     for seed, one in found.certificates.items():
         late = (one["measured"].get("lateness_us") or {}).get("p99")
         note = "" if late is None else f", lateness p99 {late:.0f} us"
@@ -223,7 +228,8 @@ def _print(found: LiveRuns, page: Path | None) -> None:
             note += f"; {replayed['decisions']:,} decisions of the kernel equal bit by bit to the core's"
         if (wait := one["measured"].get(SPARSE_FLOW_WAIT)) is not None:
             note += f"; pings, a sparse flow, waited {wait * 1e3:.3g} ms"
-        print(f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{note}{''.join(f'; {b}' for b in one['breaches'])}")
+        verdict = "valid" if one["valid"] else "INVALID"
+        print_wrapped(f"Run {seed}: {verdict}{note}{''.join(f'; {b}' for b in one['breaches'])}")
     say(f"Results: {result.folder}")
     if page is not None:
         say(f"Report: {page}")
