@@ -56,13 +56,13 @@ def test_result_files_are_the_same_whatever_the_engine(small, tmp_path):
 
 
 def test_a_run_reports_its_engine_speed_and_memory(shell, circle):
-    lines = shell("run", "small.toml", "--seeds", "2").out.splitlines()
-    assert lines[-3] == "Engine: windows"
+    lines = shell("run", "small.toml", "--seeds", "2", "--details").out.splitlines()
+    assert lines[-3] == "Event engine: windows"
     assert re.fullmatch(
         r"2 runs in \d+\.\d\d s: [\d,]+ packet-hops, \d+\.\d million a second; peak memory \d+ MB", lines[-2]
     )
     assert "Nothing was run: all results were there." in shell("run", "small.toml", "--seeds", "2").out
-    assert "Engine: events, since a cycle of stations has" in shell("run", circle).out
+    assert "Event engine: events, since a cycle of stations has" in shell("run", circle, "--details").out
 
 
 def test_the_same_for_programs(shell):
@@ -105,7 +105,7 @@ def test_a_wrong_word_gets_one_line(shell, command):
 def test_every_engine_and_reason_is_counted():
     windows, events = Evaluated("windows", "", 5, 10), Evaluated("events", "of this", 5, 20)
     lines = Evaluation((events, windows, windows), 1.0).lines()
-    assert lines[0] == "Engine: windows (2 runs); events (1 run), since of this"
+    assert lines[0] == "Event engine: windows (2 runs); events (1 run), since of this"
     assert "15 packet-hops" in lines[1]
 
 

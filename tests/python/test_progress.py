@@ -13,7 +13,7 @@ import types
 import pytest
 
 from aqmlab.runs import progress
-from aqmlab.runs.progress import Talk, bar_over, is_quiet, talking
+from aqmlab.runs.progress import Talk, bar_over, is_quiet, phase, talking
 
 SHOWN, HIDDEN = b"\x1b[?25h", b"\x1b[?25l"
 INTERRUPTED = """
@@ -98,3 +98,18 @@ def test_verbose_runs_are_told_of(how, told, capfd, monkeypatch):
     assert (out, len(lines)) == ("", told)
     assert all(line.startswith(f"aqmlab: work: {n} of 2 done after ") for n, line in enumerate(lines, start=1))
     assert not is_quiet()
+
+
+def test_a_bar_within_a_bar_hides_the_outer_one(monkeypatch):
+    from rich.console import Console
+    from rich.progress import Progress
+
+    events = []
+    monkeypatch.setattr(Console, "is_terminal", property(lambda _: True))
+    monkeypatch.setattr(Progress, "start", lambda own: events.append(("start", own.tasks[0].description[:5])))
+    monkeypatch.setattr(Progress, "stop", lambda own: events.append(("stop", own.tasks[0].description[:5])))
+    monkeypatch.setattr(Progress, "__enter__", lambda own: own)
+    monkeypatch.setattr(Progress, "__exit__", lambda *_: None)
+    with phase("outer", shown=True), phase("inner", shown=True):
+        pass
+    assert events == [("stop", "outer"), ("start", "outer")]

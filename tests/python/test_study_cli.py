@@ -54,8 +54,9 @@ def test_sweep_as_json(command):
 def test_points_are_printed_with_their_intervals(command):
     out = command("results", "show", "results", "small")
     assert "4 points, 12 runs, 95 % intervals" in out
-    row = next(line for line in out.splitlines() if line.split()[:1] == ["0"])
-    assert row.count("±") + row.count(" to ") >= 4, row
+    lines = out.splitlines()
+    rule = next(number for number, line in enumerate(lines) if line.startswith("─"))
+    assert lines[rule + 2].count("±") + lines[rule + 2].count("+") >= 4, lines[rule + 2]
     assert "not shown" not in out
     assert "All points, with the ends of all intervals:\n    aqmlab results export results" in out
 
@@ -70,9 +71,10 @@ def _study(points, seeds, losses):
 def test_points_beyond_the_shown_ones_are_counted_with_the_command_that_gives_them(capsys):
     print_study(_study(84, 2, np.tile([0.01, 0.03], 84)))
     out = capsys.readouterr().out
-    assert "0.020 (0.000 to 0.147)" in out
+    assert out.startswith("Over 84 points of max_p: loss 2.00 % everywhere.\n")
+    assert "--details prints intervals and more points." in out
     assert (
-        "44 points are not shown. All points, with the ends of all intervals:\n    aqmlab results export store 01234567"
+        "72 points are not shown. All points, with the ends of all intervals:\n    aqmlab results export store 01234567"
         in out
     )
 

@@ -48,7 +48,7 @@ def test_a_word_wider_than_the_screen_is_printed_whole(capsys, monkeypatch):
 @pytest.mark.parametrize("asked", ["", "0", "wide"])
 def test_a_pipe_without_columns_is_wide(asked, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", asked)
-    assert len(printed(capsys, COLUMNS, ROWS).splitlines()) == len(ROWS) + 4
+    assert len(printed(capsys, COLUMNS, ROWS).splitlines()) == len(ROWS) + 3
 
 
 def test_a_head_is_no_markup(capsys):

@@ -154,7 +154,7 @@ def table_lines(
             table.add_row(*(Text(row[index]) for index in block))
         # One word that is wider than the screen goes on beyond its edge.
         room = max(width, sum(widths) + GAP * (len(block) - 1))
-        console = Console(width=room, highlight=False, no_color=True)
+        console = Console(width=room, highlight=False, force_terminal=False)
         with console.capture() as printed:
             console.print(table)
         if number:

@@ -75,7 +75,7 @@ class LiveRuns:
         return None if self.simulation is None else Agreement.of(self.result, self.simulation)
 
     def report(self, folder: str | Path, *, pictures: bool = True) -> Path:
-        """Write one page: certificates, and simulation and reality one over the other if both are there."""
+        """Write one page: certificates, and simulation against real TCP if both are there."""
         from aqmlab.live.page import page_of
 
         return page_of(self).write(Path(folder), pictures=pictures)

@@ -29,6 +29,7 @@ from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, checked_engine, evaluation_of
 from aqmlab.runs.jobs import Job, missing, note
 from aqmlab.runs.portions import Work
+from aqmlab.runs.progress import phase
 from aqmlab.runs.scheduler import Workers, execute
 
 RUNS, DRAWS = "aqmlab.runs.jobs", "aqmlab.reporting.plots"
@@ -135,7 +136,8 @@ def reproduce(
         planned = task.planned()
         evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
         own.import_ahead(DRAWS)
-        return replace(task.build(target, planned=planned, workers=own), evaluation=evaluation)
+        with phase(f"{task.paper}: claims and page", shown=progress):
+            return replace(task.build(target, planned=planned, workers=own), evaluation=evaluation)
 
 
 def reproduce_all(

@@ -28,7 +28,7 @@ ROUNDING = 1e-6
 """Relative width of an interval below which it is rounding."""
 LONGEST_NAMED = 4
 """Quantities without a test that a legend names."""
-LONGEST_GROUP = 14
+LONGEST_GROUP = 30
 """Characters of a group's name in a head."""
 
 

@@ -31,6 +31,8 @@ class Talk(enum.Enum):
 
 
 _talk: ContextVar[Talk] = ContextVar("talk", default=Talk.NORMAL)
+_drawn: ContextVar[Any] = ContextVar("drawn", default=None)
+"""The bar on the terminal."""
 
 
 def is_quiet() -> bool:
@@ -103,8 +105,25 @@ def bar_over(title: str, costs: Sequence[float], *, shown: bool, runs: int | Non
     hidden = not (shown and console.is_terminal)
     on_terminal = rich.Progress(*columns, console=console, transient=True, disable=hidden, speed_estimate_period=120)
 
-    with _InNotebook() if shown and console.is_jupyter else on_terminal as display:
+    on_screen = on_terminal if hidden else _alone(on_terminal)
+    with _InNotebook() if shown and console.is_jupyter else on_screen as display:
         yield Bar(display, title, costs, len(costs) if runs is None else runs)
+
+
+@contextlib.contextmanager
+def _alone(display: Any) -> Iterator[Any]:  # noqa: ANN401 - rich's bar
+    """Draw a bar; the one around it, if any, is hidden meanwhile, since both would draw on the same line."""
+    outer = _drawn.get()
+    if outer is not None:
+        outer.stop()
+    token = _drawn.set(display)
+    try:
+        with display:
+            yield display
+    finally:
+        _drawn.reset(token)
+        if outer is not None:
+            outer.start()
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from aqmlab.cli.runs import show_run
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
 from aqmlab.live.linux import need_linux
+from aqmlab.runs.progress import phase
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
@@ -57,7 +58,7 @@ BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its im
 Traffic = Annotated[str, typer.Option("--traffic", help="TCP of sockets or of iperf3.")]
 KeepAwake = Annotated[
     bool,
-    typer.Option("--keep-awake/--let-sleep", help="Keep the processors from sleeping."),
+    typer.Option("--keep-awake/--let-sleep", help="Keep processors awake."),
 ]
 WithSimulation = Annotated[bool, typer.Option("--with-simulation", help="Also simulate the file, and compare.")]
 Report = Annotated[Path | None, typer.Option("--report", help="Write a page with all figures.", metavar="DIR")]
@@ -141,7 +142,10 @@ def live(
         with_simulation=with_simulation,
         resume=resume,
     )
-    page = None if report is None else found.report(report)
+    page = None
+    if report is not None:
+        with phase("page", shown=True):
+            page = found.report(report)
     for trouble in found.troubles:
         warn(trouble.text)
     verdicts = assertions.judge(found.result, doubt="" if found.valid else "a run has no valid certificate")
