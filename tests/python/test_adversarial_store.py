@@ -133,7 +133,7 @@ def test_a_misshapen_index_is_one_line(store, statement, capsys):
 
 
 def test_a_missing_store_is_bad_input(tmp_path):
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         ResultStore(tmp_path / "nothing")
 
 

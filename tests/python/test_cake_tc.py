@@ -53,9 +53,9 @@ VALID = {
 }
 INVALID = {
     "bandwidth": '"bandwidth" has no value',
-    "bandwidth 10foo": '"10foo" is no rate of tc',
-    "rtt 10y": '"10y" is no time of tc',
-    "memlimit much": '"much" is no size of tc',
+    "bandwidth 10foo": '"10foo" is not a rate of tc',
+    "rtt 10y": '"10y" is not a time of tc',
+    "memlimit much": '"much" is not a size of tc',
     "helo": 'unknown word of cake "helo"',
     "diffserv5": "did you mean diffserv",
     "flows 1024": 'unknown word of cake "1024"',

@@ -317,7 +317,7 @@ def test_the_command_line_takes_a_plug_in(tmp_path):
     done = command("--plugin", "none.py", "list", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
-    assert "none.py: there is no such plug-in" in done.stderr
+    assert "none.py: unknown plug-in" in done.stderr
 
 
 @pytest.mark.slow

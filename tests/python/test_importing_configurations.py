@@ -196,7 +196,7 @@ HTB = (
             ("tc qdisc add dev e root handle 1: stab overhead x htb",),
             "f:1: stab overhead x: overhead and mpu are whole",
         ),
-        (("tc qdisc add dev e root tbf rate 1.2.3mbit limit 9k",), 'f:1: "1.2.3mbit" is no rate of tc'),
+        (("tc qdisc add dev e root tbf rate 1.2.3mbit limit 9k",), 'f:1: "1.2.3mbit" is not a rate of tc'),
     ],
 )
 def test_lines_that_leave_a_queue_open_are_rejected(lines: tuple[str, ...], message: str) -> None:

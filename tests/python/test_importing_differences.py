@@ -404,8 +404,8 @@ def test_an_event_that_fails_before_exit_ends_the_study_there(study):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"after": "$app set rate_ fast", **UDP}, 'study.tcl:13: "fast" is no rate'),
-        ({"after": "$app set rate_ Mb", **UDP}, 'study.tcl:13: "Mb" is no rate'),
+        ({"after": "$app set rate_ fast", **UDP}, 'study.tcl:13: "fast" is not a rate'),
+        ({"after": "$app set rate_ Mb", **UDP}, 'study.tcl:13: "Mb" is not a rate'),
         ({"after": "[$tcp set nothing]"}, "study.tcl:13: a value of the simulation (1) is used as an object"),
         ({"after": "set x {}; $x start"}, "study.tcl:13: a command is empty"),
         ({"after": "proc p {} {\n\n  nonsense\n}\np"}, 'study.tcl:15: "nonsense" is not known here'),

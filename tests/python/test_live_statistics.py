@@ -282,7 +282,7 @@ def test_json_lines_are_the_received_reports(tmp_path: Path) -> None:
         (["prometheus=0.0.0.0:9464"], "--stats prometheus=0.0.0.0:9464: 0.0.0.0 is not loopback (allowed: PORT, "),
         (["prometheus=[::]:9464"], "[::] is not loopback"),
         (["prometheus=192.0.2.1:9464"], "192.0.2.1 is not loopback"),
-        (["prometheus=example.org:80"], "example.org is no address"),
+        (["prometheus=example.org:80"], "example.org is not an address"),
         (["prometheus=99999"], "the port is not a number from 0 to 65535"),
         (["prometheus=http"], "the port is not a number from 0 to 65535"),
     ],

@@ -107,8 +107,8 @@ def test_overrides_that_are_no_pairs_are_reported(small, overrides):
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        ({"queue.bottleneck.max_p": None}, r"^overrides: queue\.bottleneck\.max_p: .* is no value of a scenario"),
-        ({3: 4}, r'^overrides: the key 3 is no text; write it like "queue\.bottleneck\.max_p"$'),
+        ({"queue.bottleneck.max_p": None}, r"^overrides: queue\.bottleneck\.max_p: .* is not a value of a scenario"),
+        ({3: 4}, r'^overrides: the key 3 is not text; write it like "queue\.bottleneck\.max_p"$'),
         (7, r"^overrides: 7 is not possible \(allowed: a mapping"),
     ],
 )

@@ -162,7 +162,7 @@ def test_link_must_be_named_where_there_are_several(uplink: Path) -> None:
         ({"into": "a", "out": "a"}, "--out a: is the input too"),
         ({"into": "a", "netns": "n"}, "--in: cannot be given with --netns"),
         ({"into": "a", "out": "b", "addresses": ["10.0.0.1"]}, "--address: is for --netns"),
-        ({"netns": "n", "addresses": ["10.0.0"]}, "--address 10.0.0: is no IP address"),
+        ({"netns": "n", "addresses": ["10.0.0"]}, "--address 10.0.0: is not an IP address"),
     ],
 )
 def test_options_that_cannot_be_meant(words: dict[str, str], message: str) -> None:
@@ -317,7 +317,7 @@ def test_next_start_cleans_after_kill_9(net: Router, uplink: Path) -> None:
 @pytest.mark.parametrize(
     ("into", "out", "message"),
     [
-        ("in1", "out0", "--in in1: there is no such interface (allowed: in0, out0)"),
+        ("in1", "out0", "--in in1: unknown interface (allowed: in0, out0)"),
         ("in0", "lo", "--out lo: is the loopback interface (allowed: one to other machines)"),
         (
             "in0",

@@ -108,7 +108,7 @@ def test_no_store(shell, tmp_path):
     (tmp_path / "without").mkdir()
     store = str(tmp_path / "without")
     refused(shell("results", "ls", store), r".+without: holds no store of results \(no index\.sqlite\)", code=2)
-    refused(shell("results", "ls", f"{store}/none"), r".+none: there is no such folder", code=2)
+    refused(shell("results", "ls", f"{store}/none"), r".+none: no such folder", code=2)
 
 
 def test_an_extra_that_is_missing(small, tmp_path, monkeypatch):

@@ -86,7 +86,8 @@ def _print(found: Analysis, *, details: bool) -> None:
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
     gaps = readable_gaps(found, shares=False)
-    bracket = "In brackets: the difference from the simulation." if len(found.gaps) and n else ""
+    gaps = gaps[(gaps.drop(columns="quantity") != "").any(axis="columns")] if len(gaps) else gaps
+    bracket = "In brackets: the difference from the simulation." if found.theory.columns and n else ""
     hint = "" if details else "--details prints all quantities, shares by class and violated assumptions."
     print_screen(
         headline(found),

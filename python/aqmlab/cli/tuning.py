@@ -217,7 +217,7 @@ def _check_shaper(dev: str, layer: str) -> None:
     if layer not in layers:
         raise InputError(f"--layer: {unknown('layer', layer, list(layers))}")
     if not re.fullmatch(r"[A-Za-z0-9_.@-]{1,15}", dev):
-        raise InputError(f'--dev "{dev}": is no name of an interface (allowed: up to 15 of A-Z a-z 0-9 _ . @ -)')
+        raise InputError(f'--dev "{dev}": is not the name of an interface (allowed: up to 15 of A-Z a-z 0-9 _ . @ -)')
 
 
 def _answers(

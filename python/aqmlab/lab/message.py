@@ -72,4 +72,4 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise RequestError(BAD_REQUEST, f"the body is not JSON: {word} is no number")
+    raise RequestError(BAD_REQUEST, f"the body is not JSON: {word} is not a number")

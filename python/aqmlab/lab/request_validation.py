@@ -87,7 +87,7 @@ def body_length(headers: Mapping[str, Sequence[str]]) -> int:
     if not lengths:
         raise RequestError(request_error.NO_LENGTH, "the body has to come with its length")
     if len(lengths) > 1 or not (lengths[0].isascii() and lengths[0].isdigit()):
-        raise RequestError(request_error.BAD_REQUEST, "the length of the body is no number")
+        raise RequestError(request_error.BAD_REQUEST, "the length of the body is not a number")
     if len(lengths[0]) > 9 or int(lengths[0]) > MOST_BYTES:
         raise RequestError(request_error.TOO_LARGE, f"the body is larger than {MOST_BYTES} bytes")
     kinds = [kind.partition(";")[0].strip().lower() for kind in headers.get("content-type", ())]

@@ -120,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise RequestError(414, "the address is too long")
         words = self.raw_requestline.split()
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-            raise RequestError(request_error.BAD_REQUEST, "this is no request of HTTP/1.1")
+            raise RequestError(request_error.BAD_REQUEST, "not a request of HTTP/1.1")
         target = words[1].decode("latin-1")
         if not self.parse_request():
             return

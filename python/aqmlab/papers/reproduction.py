@@ -276,7 +276,7 @@ def _in_folder(folder: Path) -> Paper:
     _check_name(folder)
     spec = importlib.util.spec_from_file_location(f"paper_in_{folder.name.replace('-', '_')}", path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{path}: is no Python module")
+        raise InputError(f"{path}: is not a Python module")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(folder))
     sys.modules[spec.name] = module

@@ -230,7 +230,7 @@ def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(f"overrides: {pair!r} is not a pair; {allowed}")
         if not isinstance(pair[0], str):
-            raise InputError(f'overrides: the key {pair[0]!r} is no text; write it like "queue.bottleneck.max_p"')
+            raise InputError(f'overrides: the key {pair[0]!r} is not text; write it like "queue.bottleneck.max_p"')
     return tuple((key, _override_of(key, value)) for key, value in pairs)
 
 
@@ -271,7 +271,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError:
-        raise InputError(f"{path}: is no path (allowed: a path without the character NUL)") from None
+        raise InputError(f"{path}: is not a path (allowed: a path without the character NUL)") from None
 
 
 def _named_file(folder: Path | None, name: str) -> str:

@@ -299,11 +299,11 @@ def _load(name: str) -> None:
             importlib.import_module(name)
         return
     if not path.is_file():
-        raise InputError(f"{name}: there is no such plug-in (a file of Python, or the name of a module)")
+        raise InputError(f"{name}: unknown plug-in (allowed: a Python file, or the name of a module)")
     module = f"aqmlab_plugin_{path.stem}"
     spec = importlib.util.spec_from_file_location(module, path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{name}: is no file of Python")
+        raise InputError(f"{name}: is not a Python file")
     loaded = importlib.util.module_from_spec(spec)
     sys.modules[module] = loaded
     with in_code_of(f"plug-in {name}"):

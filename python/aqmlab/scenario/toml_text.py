@@ -53,7 +53,7 @@ def inline(value: Value) -> str:
         return "{ " + ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return "[" + ", ".join(inline(v) for v in value) + "]"
-    raise InputError(f"{value!r}: a {type(value).__name__} is no value of a scenario (allowed: {ALLOWED})")
+    raise InputError(f"{value!r}: a {type(value).__name__} is not a value of a scenario (allowed: {ALLOWED})")
 
 
 def plain(value: Value) -> Value:

@@ -77,7 +77,7 @@ def export(
             of_results.append(("--link", link))
         for option, value in of_results:
             if value is not None:
-                raise InputError(f"{option}: is for results, and {what} is no results folder")
+                raise InputError(f"{option}: is for results, and {what} is not a results folder")
         if name is not None and to not in (KERNEL, BPF):
             raise InputError("--name: is for --to kernel and --to bpf")
         if to not in SCENARIO_FORMATS:

@@ -88,7 +88,7 @@ def is_capture(path: Path) -> bool:
 
 @dataclass
 class Capture:
-    """Packets of a file in its order, and how many records are no packet of IP."""
+    """Packets of a file in its order, and how many records are not IP packets."""
 
     packets: list[Packet]
     others: int

@@ -97,16 +97,16 @@ def traffic_of(path: Path) -> Traffic:
     Raises
     ------
     InputError
-        If it cannot be read, has no packet of IP, or is longer than 100 days.
+        If it cannot be read, has no IP packet, or is longer than 100 days.
     """
     capture = read_capture(path)
     if not capture.packets:
-        raise InputError(f"{path}: has no packet of IP")
+        raise InputError(f"{path}: has no IP packet")
     packets = sorted(capture.packets, key=lambda packet: packet.time_ns)
     length_s = (packets[-1].time_ns - packets[0].time_ns) / NS
     if length_s > LONGEST_S:
         raise InputError(f"{path}: its times are {length_s:.0f} s apart (allowed: up to 100 days)")
-    notes = [f"{capture.others} records are no packet of IP"] if capture.others else []
+    notes = [f"{capture.others} records are not IP packets"] if capture.others else []
     if packets != capture.packets:
         notes.append("times in the file go back: packets are sorted by time")
     if longer := sum(packet.length > FULL_PACKET for packet in packets):

@@ -73,14 +73,14 @@ proc recorder::seconds {text} {
     variable seconds_of
     if {![regexp {^\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(s|ms|us|ns|ps|m|u|n|p|)\s*$} $text -> value unit]
         || ![string is double -strict $value]} {
-        fail "\"$text\" is no time"
+        fail "\"$text\" is not a time"
     }
     return [expr {double($value) * [dict get $seconds_of $unit]}]
 }
 proc recorder::bits {text} {
     if {![regexp {^\s*([-+0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([kKmMgG]?)(bps|b|B|bit|)(?:/s)?\s*$} $text -> value prefix unit]
         || ![string is double -strict $value]} {
-        fail "\"$text\" is no rate"
+        fail "\"$text\" is not a rate"
     }
     set factor [dict get {"" 1 k 1e3 m 1e6 g 1e9} [string tolower $prefix]]
     return [expr {double($value) * $factor * ($unit eq "B" ? 8 : 1)}]
@@ -553,7 +553,7 @@ proc recorder::simulator {name method args} {
         at - after {
             # The scheduler reads a number and ignores a unit: 4ms is 4 s (Scheduler::command).
             if {![regexp {^\s*[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?} [lindex $args 0] number]} {
-                fail "\"[lindex $args 0]\" is no time"
+                fail "\"[lindex $args 0]\" is not a time"
             }
             set at [expr {$number < 0 ? $now - $number : double($number)}]
             if {$method eq "after"} {

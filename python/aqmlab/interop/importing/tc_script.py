@@ -330,7 +330,7 @@ def _evaluated(tree: ast.expr) -> int:
         found = OPERATORS[type(tree.op)](_evaluated(tree.left), _evaluated(tree.right))
         if 0 <= found <= MOST:
             return found
-    raise ValueError("is no sum or product of whole numbers")
+    raise ValueError("is not a sum or product of whole numbers")
 
 
 def _split(line: str) -> list[list[str]] | None:

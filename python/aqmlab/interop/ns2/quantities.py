@@ -15,7 +15,7 @@ def seconds(text: str) -> float:
     """
     found = re.fullmatch(r"\s*([-+0-9.eE]+?)\s*(s|ms|us|ns|)\s*", text)
     if not found:
-        raise ValueError(f'"{text}" is no time')
+        raise ValueError(f'"{text}" is not a time')
     return float(found[1]) * UNITS[found[2]]
 
 
@@ -27,6 +27,6 @@ def bits(text: str) -> float:
     """
     found = re.fullmatch(r"\s*([-+0-9.]+(?:[eE][-+]?\d+)?)\s*([kKmMgG]?)(bps|b|B|bit|)(?:/s)?\s*", text)
     if not found:
-        raise ValueError(f'"{text}" is no rate')
+        raise ValueError(f'"{text}" is not a rate')
     factor = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[2].lower()]
     return float(found[1]) * factor * (8 if found[3] == "B" else 1)

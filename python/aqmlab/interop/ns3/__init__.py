@@ -43,7 +43,7 @@ class Ns3:
         if found is None:
             return f"ns-3 is not installed ({HINT})"
         if shutil.which(COMPILER) is None:
-            return f"there is no compiler {COMPILER} ({HINT})"
+            return f"compiler {COMPILER} is missing ({HINT})"
         return "" if found == WRITTEN_FOR else f"ns-3 {found} is installed, programs are for {WRITTEN_FOR}"
 
     def differences(self, model: Model) -> list[Semantic]:

@@ -34,7 +34,7 @@ def compile_program(folder: Path, source: str) -> None:
             command(source), cwd=folder, capture_output=True, text=True, timeout=LONGEST_S, check=False
         )
     except FileNotFoundError:
-        raise ToolError(f"ns-3: there is no compiler {COMPILER} ({HINT})") from None
+        raise ToolError(f"ns-3: compiler {COMPILER} is missing ({HINT})") from None
     except subprocess.TimeoutExpired:
         raise ToolError(f"ns-3: {source} was not compiled within {LONGEST_S:g} s") from None
     if done.returncode != 0:

@@ -19,7 +19,7 @@ def bits_of(text: str) -> float:
     """
     found = re.fullmatch(rf"({NUMBER})\s*(?:([kmgt]?)(i?)(bit|bps))?", text.strip().lower())
     if not found:
-        raise ValueError(f'"{text}" is no rate of tc (for example 10mbit)')
+        raise ValueError(f'"{text}" is not a rate of tc (for example 10mbit)')
     factor = DECIMAL[found[2] or ""] if not found[3] else 1024.0 ** " kmgt".index(found[2])
     return float(found[1]) * factor * (8 if found[4] == "bps" else 1)
 
@@ -32,7 +32,7 @@ def bytes_of(text: str) -> float:
     """
     found = re.fullmatch(rf"({NUMBER})\s*([kmg]?)(b|bit|)", text.strip().lower())
     if not found:
-        raise ValueError(f'"{text}" is no size of tc (for example 30000, 60k)')
+        raise ValueError(f'"{text}" is not a size of tc (for example 30000, 60k)')
     return float(found[1]) * BINARY[found[2]] / (8 if found[3] == "bit" else 1)
 
 
@@ -44,7 +44,7 @@ def seconds_of(text: str) -> float:
     """
     found = re.fullmatch(rf"({NUMBER})\s*([a-z]*)", text.strip().lower())
     if not found or found[2] not in SECONDS:
-        raise ValueError(f'"{text}" is no time of tc (for example 20ms)')
+        raise ValueError(f'"{text}" is not a time of tc (for example 20ms)')
     return float(f"{float(found[1]) * SECONDS[found[2]]:.12g}")
 
 

@@ -154,7 +154,7 @@ def _refusal() -> str:
     """Return why this machine's kernel cannot run a script; "" if it can."""
     for name in backend.NEEDED:
         if shutil.which(name, path=search_path()) is None:
-            return f"there is no program {name}; {COMMAND} builds an emulated machine that has it"
+            return f"program {name} is missing; {COMMAND} builds an emulated machine that has it"
     words = ["unshare", "--user", "--map-root-user", "--net", "tc", "qdisc", "add", "dev", "lo", "root", *NEEDED]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": search_path()})
     if done.returncode == 0:

@@ -34,7 +34,7 @@ def check_options(*, into: str | None, out: str | None, netns: str | None, addre
         try:
             ipaddress.ip_address(address)
         except ValueError:
-            raise InputError(f"--address {address}: is no IP address (allowed: such as {ADDRESSES[0]})") from None
+            raise InputError(f"--address {address}: is not an IP address (allowed: such as {ADDRESSES[0]})") from None
 
 
 def check_machine() -> None:
@@ -58,7 +58,7 @@ def way_through(
         return routing.between(start, end)
     space = Space(netns)
     if space.path is None or not space.path.is_file():
-        raise InputError(f"--netns {netns}: there is no such namespace (ip netns add {netns} makes it)")
+        raise InputError(f"--netns {netns}: unknown namespace (ip netns add {netns} makes it)")
     if space.path.samefile("/proc/self/ns/net"):
         raise InputError(f"--netns {netns}: is the namespace that this runs in (allowed: another one)")
     if f"netns:{netns}" in _shaped():

@@ -132,7 +132,7 @@ def existing(space: Space, name: str, option: str) -> Interface:
     known = interfaces(space)
     if name not in known:
         others = ", ".join(sorted(name for name, one in known.items() if not one.loopback)) or "none"
-        raise InputError(f"{option} {name}: there is no such interface{space.words} (allowed: {others})")
+        raise InputError(f"{option} {name}: unknown interface{space.words} (allowed: {others})")
     return known[name]
 
 

@@ -106,7 +106,7 @@ def parse_address(words: str) -> tuple[str, int]:
     try:
         address = ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
     except ValueError:
-        raise InputError(f"--stats prometheus={words}: {host} is no address ({ALLOWED})") from None
+        raise InputError(f"--stats prometheus={words}: {host} is not an address ({ALLOWED})") from None
     if not address.is_loopback:
         raise InputError(f"--stats prometheus={words}: {host} is not loopback ({ALLOWED})")
     return str(address), int(digits)

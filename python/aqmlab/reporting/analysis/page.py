@@ -95,7 +95,7 @@ def _interval(found: Analysis) -> str:
 def headline(found: Analysis) -> str:
     """Say in a sentence or two what came out."""
     if found.reason:
-        return f"No model is for this link: {found.reason}. What can be shown is shown."
+        return f"No model covers this link: {found.reason}. Only measurements are shown."
     words = []
     for model in found.theory.columns[:1]:
         said = {"p": "drop probability {:.4g}", "mean_queue": "mean queue {:.4g} packets"}

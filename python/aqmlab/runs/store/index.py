@@ -96,7 +96,7 @@ class Index:
         self.path = (root or Path("memory")) / INDEX
         self._lock = threading.RLock()
         if root is not None and not create and not self.path.exists():
-            lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "there is no such folder"
+            lacks = f"holds no store of results (no {INDEX})" if root.is_dir() else "no such folder"
             raise InputError(f"{root}: {lacks}")
         self._connection = self._guard(lambda: self._prepared(self._opened(root, create=create)))
         weakref.finalize(self, self._connection.close)
