@@ -244,7 +244,11 @@ def unknown(kind: str, name: str, known: list[str], *, see: str = "") -> str:
     near = difflib.get_close_matches(name, known, len(known) or 1)
     near = near or [word for word in known if see and len(name) >= 4 and name[:4] in word]
     # Of equally near ones the first in the list, which is the best known.
-    nearest = max((w for w in known if w in near), key=lambda word: difflib.SequenceMatcher(None, word, name).ratio()) if near else ""
+    nearest = (
+        max((w for w in known if w in near), key=lambda word: difflib.SequenceMatcher(None, word, name).ratio())
+        if near
+        else ""
+    )
     hint = f"did you mean {nearest}?" if near else ""
     if see:
         return f'unknown {kind} "{name}" ({" ".join(filter(None, [hint, f"All: {see}"]))})'

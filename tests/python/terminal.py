@@ -50,7 +50,7 @@ def tables(lines, labels):
 
 def is_before_head(line):
     """Whether a line is a title or an empty line, above the heads."""
-    return not line or "  " not in line.strip() and not line.startswith(" ")
+    return not line or ("  " not in line.strip() and not line.startswith(" "))
 
 
 def columns_of(block):

@@ -108,7 +108,9 @@ def headline(found: Analysis) -> str:
         )
     n = len(found.violated)
     words.append(
-        f"{n} of {len(found.assumptions)} assumptions {'is' if n == 1 else 'are'} violated" if n else "no assumption of the model is violated"
+        f"{n} of {len(found.assumptions)} assumptions {'is' if n == 1 else 'are'} violated"
+        if n
+        else "no assumption of the model is violated"
     )
     return "; ".join(words) + "."
 

@@ -45,7 +45,7 @@ def answer_of_points(study: Study, matrix: Matrix) -> str:
     parts = []
     for key in (key for key in shown_in("answer") if key in measured and key not in stand_ins):
         cells = {label: matrix.cells[label, key] for label in matrix.labels if (label, key) in matrix.cells}
-        least, most = (choose(cells, key=lambda label: cells[label].mean) for choose in (min, max))  # noqa: B023
+        least, most = (choose(cells, key=lambda label: cells[label].mean) for choose in (min, max))
         low, high = cells[least].texts[0], cells[most].texts[0]
         unit = f" {matrix.unit(key)}".rstrip()
         name = in_sentence(key)
