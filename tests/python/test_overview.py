@@ -13,6 +13,7 @@ from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.papers import reproduction
 from paper_intervals import assert_possible
+from terminal import check_screen
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -114,15 +115,18 @@ def test_commands(overview, monkeypatch, capsys):
     assert {paper["paper"] for paper in data["papers"]} == {"mred", "exred"}
     assert {"claims", "readings", "tables", "report"} <= set(data["papers"][0])
     assert "finding" in data["papers"][0]
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["reproduce", "all"]) == 0
     out = capsys.readouterr().out
     assert f"Report: {overview.report}" in out
-    assert out.startswith("This is a quick run")
-    head = out[out.index("verdicts on literal forms") : out.index("Report:")]
-    lines = [line for line in head.splitlines() if "report.html" not in line and "packet-hops" not in line]
-    assert max(map(len, lines)) <= 80
+    assert out.startswith("Preliminary: 2 papers: of ")
+    assert "This is a quick run" in out
+    check_screen(out, most=24, labels=2)
+    assert main(["reproduce", "all", "--details"]) == 0
+    out = capsys.readouterr().out
+    check_screen(out, most=200, labels=3)
     for one in overview.papers:
-        assert one.card.finding in " ".join(head.split())
+        assert one.card.finding in " ".join(out.split())
 
 
 def test_the_demo_is_short_and_names_the_next_command(overview, monkeypatch, capsys):

@@ -105,7 +105,7 @@ def _print_reproduction(found: Reproduction, *, details: bool) -> None:
     """Print the verdicts of a paper in a sentence and by claim; with details by baseline and reading, with reasons."""
     finding = "" if found.card is None else found.card.finding
     print_screen(
-        " ".join(filter(None, [f"{found.name}: {_counted(found.claims, LITERAL)}.", finding])),
+        " ".join(filter(None, [f"{_early(found.notice)}{found.name}: {_counted(found.claims, LITERAL)}.", finding])),
         f"{found.paper}: claims as their authors state them",
         table_lines(["claim", "title", "verdict"], _by_claim(found.claims), width=WIDTH),
         "" if details else "--details prints our stricter form, baselines, readings and reasons.",
@@ -134,7 +134,7 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
     notice = notice_over(found.papers)
     rows = [[one.paper, form, *counts] for one in found.papers for form, counts in _verdicts_of(one)]
     print_screen(
-        f"{len(found.papers)} papers: {_counted(found.claims, LITERAL)}.",
+        f"{_early(notice)}{len(found.papers)} papers: {_counted(found.claims, LITERAL)}.",
         "Verdicts on the claims of each paper",
         table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
         "Literal: the claim as its authors state it; strict: our stronger form; not engaged: the runs never had the "
@@ -148,6 +148,11 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
         print()
     print_evaluation(found.evaluation, details=details)
     say(f"Report: {found.report}")
+
+
+def _early(notice: str) -> str:
+    """Return the word before an answer that rests on few seeds."""
+    return "Preliminary: " if notice else ""
 
 
 def _counted(claims: pd.DataFrame, form: str) -> str:

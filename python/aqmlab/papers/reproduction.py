@@ -133,7 +133,8 @@ def reproduce(
     target = Path(report) if report is not None else task.root
     owned = contextlib.nullcontext() if paper in papers() else in_code_of(f"paper {Path(paper).name}")
     with owned, Workers(workers, progress=progress) as own:
-        planned = task.planned()
+        with phase(f"{task.paper}: plan", shown=progress):
+            planned = task.planned()
         evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
         own.import_ahead(DRAWS)
         with phase(f"{task.paper}: claims and page", shown=progress):
@@ -167,7 +168,9 @@ def reproduce_all(
     tasks = [_task(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
     target = Path(report) if report is not None else Path(out)
     with Workers(workers, progress=progress) as own:
-        evaluation = _run({task: task.planned() for task in tasks}, own, engine=engine)
+        with phase(f"{len(tasks)} papers: plan", shown=progress):
+            planned = {task: task.planned() for task in tasks}
+        evaluation = _run(planned, own, engine=engine)
         found = own.execute(_page_jobs({task: target / task.paper for task in tasks}), title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]

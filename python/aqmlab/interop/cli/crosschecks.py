@@ -73,11 +73,11 @@ def _programs(file: Path, programs: str, common: dict[str, Any], *, as_json: boo
     n = len(found.seeds)
     print_table(side_by_side(found), title=f"{found.name}: {n} run{'' if n == 1 else 's'} a program, 95 % intervals")
     for side in found.sides:
-        print(f"{headline(side)}.")
+        print_wrapped(f"{headline(side)}.")
         for one in side.differences:
-            say(f"  {one.name} ({one.kind}): {one.text}")
+            print_wrapped(f"{one.name} ({one.kind}): {one.text}", indent="  ")
     if any(side.lines for side in found.sides):
-        print(margins(found.margin))
+        print_wrapped(margins(found.margin))
     for side in found.sides:
         say(f"{side.title}: {side.folder / side.files[0]}")
 
