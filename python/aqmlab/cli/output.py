@@ -94,8 +94,14 @@ def print_screen(answer: str, title: str, lines: Iterable[str], legend: str = ""
 
 def print_wrapped(text: str, *, indent: str = "") -> None:
     """Print a sentence, wrapped at 80 columns; words that are longer, such as paths, stay whole."""
-    spaces = {"initial_indent": indent, "subsequent_indent": indent}
-    for line in textwrap.wrap(escaped(text), WIDTH, break_on_hyphens=False, break_long_words=False, **spaces):
+    for line in textwrap.wrap(
+        escaped(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    ):
         print(line)
 
 

@@ -275,7 +275,7 @@ def _shown_rows(matrix: Matrix, *, intervals: bool, most: int | None) -> list[li
                 room = WIDTH - _least_label(matrix)
             rows[-1].append((key, column))
             room -= column.width + 1
-    lines, kept = 0, []
+    lines, kept = 0, list[list[tuple[str, _Column]]]()
     for row in rows:
         lines += 5 + sum(max((column.height(label) for _, column in row), default=1) for label in matrix.labels)
         if most is not None and kept and lines > most:
@@ -322,16 +322,16 @@ def _row_lines(matrix: Matrix, columns: Sequence[_Column]) -> Iterator[str]:
 
     # A head stands above the numbers, left of the arrows, where it is short enough.
     indents = [c.blank if max(map(len, c.head)) + len(c.blank) <= c.width else "" for c in columns]
-    names = textwrap.wrap(matrix.head, room, break_long_words=False)
-    height = max(3, len(names))
+    heads = textwrap.wrap(matrix.head, room, break_long_words=False)
+    height = max(3, len(heads))
     for part in range(height):
-        texts = [
+        above = [
             column.head[part + 3 - height] + indent if part + 3 >= height else ""
             for column, indent in zip(columns, indents, strict=True)
         ]
-        name = names[part + len(names) - height] if part + len(names) >= height else ""
-        if name or any(texts):
-            yield line(name, texts)
+        head = heads[part + len(heads) - height] if part + len(heads) >= height else ""
+        if head or any(above):
+            yield line(head, above)
     yield "─" * (room + sum(widths) + gap * len(widths))
     for label in matrix.labels:
         cells = [column.cells.get(label, (f"-{column.blank}", "", "")) for column in columns]
