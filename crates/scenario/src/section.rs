@@ -40,7 +40,7 @@ pub(crate) fn check(node: &Node, path: &str, kind: &Kind, report: &Report<'_>) {
         (Kind::ByPrefix(inner), Value::Table(table)) => {
             for (prefix, entry) in table {
                 if !live::is_prefix(prefix) {
-                    let complaint = Complaint::new(format!("{prefix:?} is no prefix of addresses"));
+                    let complaint = Complaint::new(format!("{prefix:?} is not a prefix of addresses"));
                     report.error(
                         entry.key_place,
                         path,

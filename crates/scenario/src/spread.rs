@@ -112,7 +112,7 @@ fn empirical(table: &Section<'_>) -> Option<Spread> {
     match points.ok_or("a point is not a pair of numbers").and_then(Cdf::new) {
         Ok(cdf) => Some(Spread::Empirical(Arc::new(cdf))),
         Err(why) => {
-            let complaint = Complaint::new(format!("is no distribution: {why}"));
+            let complaint = Complaint::new(format!("is not a distribution: {why}"));
             table.error("cdf", complaint.allowed("[[1000, 0.3], [10000, 0.9], [100000, 1]]"));
             None
         }

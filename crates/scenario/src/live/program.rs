@@ -49,7 +49,7 @@ pub(super) fn read(file: &Section<'_>) -> BTreeMap<String, Program> {
                 programs.extend(flow.text("name").map(|name| (name.to_owned(), program)));
             }
             None if !flow.has(EXEC) => {
-                let complaint = Complaint::new("there is no command that sends");
+                let complaint = Complaint::new("exec_server needs exec, the command that sends");
                 flow.refuse(EXEC_SERVER, complaint.allowed("exec, or exec and exec_server"));
             }
             None => {}

@@ -73,7 +73,7 @@ pub(crate) fn read(file: &Section<'_>, queues: &Queues<'_>) -> Option<Network> {
     let present: Vec<&str> = KEYS.into_iter().filter(|k| file.has(k)).collect();
     match present.as_slice() {
         [] if KEYS.iter().any(|key| file.is_misspelt(key)) => {}
-        [] => file.report.error(file.place, "", Complaint::new("there is no network").allowed(ALLOWED)),
+        [] => file.report.error(file.place, "", Complaint::new("the network is missing").allowed(ALLOWED)),
         [first, others @ ..] => {
             for other in others {
                 let complaint = Complaint::new(format!("there is a network already, {first}"));

@@ -70,7 +70,7 @@ fn distributions_through_points() {
         ("[[2, 0.5], [1, 1]]", "a value is below the one before it"),
         ("[[1, 0.5], [2, 0.4], [3, 1]]", "the probabilities do not rise from 0 or above"),
     ] {
-        let message = format!("net.toml:16:16: flow.tcp.size.cdf: is no distribution: {why} {allowed}");
+        let message = format!("net.toml:16:16: flow.tcp.size.cdf: is not a distribution: {why} {allowed}");
         refused(DUMBBELL, "count = 2", &[(&size(cdf), &[&message])]);
     }
     let scenario = accepted(&with(&size("[[100, 0.5], [1000, 1]]")), &[]);

@@ -42,7 +42,7 @@ fn settings() {
             (
                 "distance = { \"10.77.1.0\" = 64 }",
                 &[
-                    r#"net.toml:26:15: live.distance: "10.77.1.0" is no prefix of addresses (allowed: prefixes such as "10.77.1.0/24")"#,
+                    r#"net.toml:26:15: live.distance: "10.77.1.0" is not a prefix of addresses (allowed: prefixes such as "10.77.1.0/24")"#,
                 ],
             ),
             (
@@ -117,7 +117,7 @@ fn programs() {
             (
                 "exec_server = \"iperf3 -s -p {port}\"",
                 &[
-                    "net.toml:21:1: flow.tcp.exec_server: there is no command that sends (allowed: exec, or exec and exec_server)",
+                    "net.toml:21:1: flow.tcp.exec_server: exec_server needs exec, the command that sends (allowed: exec, or exec and exec_server)",
                 ],
             ),
             ("exec = 7", &["net.toml:21:8: flow.tcp.exec: is a whole number (allowed: text in quotes)"]),

@@ -20,7 +20,7 @@ fn which_network() {
         &[(
             "",
             &[
-                "net.toml:1:1: there is no network (allowed: exactly one of [[link]], [dumbbell], [chain], [bus], [flower], [torus], [diffserv])",
+                "net.toml:1:1: the network is missing (allowed: exactly one of [[link]], [dumbbell], [chain], [bus], [flower], [torus], [diffserv])",
             ],
         )],
     );
