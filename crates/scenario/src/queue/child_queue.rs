@@ -35,8 +35,7 @@ fn connect_one(queues: &mut [Queue], id: QueueId, progress: &mut [Progress], rep
         let wrong = match found {
             None => {
                 let names = || queues.iter().map(|q| q.name.as_str()).filter(|n| *n != queues[id].name);
-                let complaint =
-                    Complaint::new(format!("unknown queue {name:?}")).allowed(listed(names()));
+                let complaint = Complaint::new(format!("unknown queue {name:?}")).allowed(listed(names()));
                 Some(complaint.suggest(nearest(&name, names())))
             }
             Some(child) if progress[child] == Progress::Begun => {

@@ -203,10 +203,7 @@ fn ends_in_a_chain() {
         CHAIN,
         r#"from = "r1""#,
         &[
-            (
-                r#"from = "r4""#,
-                &[r#"net.toml:14:8: flow.tcp.from: unknown router "r4" (allowed: r1 to r3)"#],
-            ),
+            (r#"from = "r4""#, &[r#"net.toml:14:8: flow.tcp.from: unknown router "r4" (allowed: r1 to r3)"#]),
             (
                 r#"from = "1""#,
                 &[

@@ -141,9 +141,7 @@ fn ends_at_hosts() {
         &[
             (
                 r#"from = "h7""#,
-                &[
-                    r#"net.toml:17:8: flow.tcp.from: unknown host "h7" (allowed: each, random, or h1 to h6)"#,
-                ],
+                &[r#"net.toml:17:8: flow.tcp.from: unknown host "h7" (allowed: each, random, or h1 to h6)"#],
             ),
             (
                 r#"from = "r1""#,
