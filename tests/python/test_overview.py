@@ -119,7 +119,7 @@ def test_commands(overview, monkeypatch, capsys):
     assert main(["reproduce", "all"]) == 0
     out = capsys.readouterr().out
     assert f"Report: {overview.report}" in out
-    assert out.startswith("Preliminary: 2 papers: of ")
+    assert out.startswith("Preliminary: claims of 2 papers as their authors state them: of ")
     assert "This is a quick run" in out
     check_screen(out, most=24, labels=2)
     assert main(["reproduce", "all", "--details"]) == 0

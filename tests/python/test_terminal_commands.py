@@ -103,7 +103,7 @@ def test_reproduce(capsys):
     for one in papers:
         _print_reproduction(one, details=False)
         text = printed(capsys)
-        assert " verdicts on claims as their authors state them " in text.replace("\n", " ")
+        assert text.replace("\n", " ").startswith(f"Claims of {one.name} as their authors state them: of ")
         check_screen(text, most=34)
     overview = Overview(papers, pd.concat([one.claims for one in papers]), Path("report.html"))
     _print_overview(overview, as_json=False, details=False)

@@ -105,7 +105,7 @@ def _print_reproduction(found: Reproduction, *, details: bool) -> None:
     """Print the verdicts of a paper in a sentence and by claim; with details by baseline and reading, with reasons."""
     finding = "" if found.card is None else found.card.finding
     print_screen(
-        " ".join(filter(None, [f"{_early(found.notice)}{found.name}: {_counted(found.claims, LITERAL)}.", finding])),
+        " ".join(filter(None, [_answer(found.name, found.claims, found.notice), finding])),
         f"{found.paper}: claims as their authors state them",
         table_lines(["claim", "title", "verdict"], _by_claim(found.claims), width=WIDTH),
         "" if details else "--details prints our stricter form, baselines, readings and reasons.",
@@ -134,7 +134,7 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
     notice = notice_over(found.papers)
     rows = [[one.paper, form, *counts] for one in found.papers for form, counts in _verdicts_of(one)]
     print_screen(
-        f"{_early(notice)}{len(found.papers)} papers: {_counted(found.claims, LITERAL)}.",
+        _answer(f"{len(found.papers)} papers", found.claims, notice),
         "Verdicts on the claims of each paper",
         table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
         "Literal: the claim as its authors state it; strict: our stronger form; not engaged: the runs never had the "
@@ -150,26 +150,22 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
     say(f"Report: {found.report}")
 
 
-def _early(notice: str) -> str:
-    """Return the word before an answer that rests on few seeds."""
-    return "Preliminary: " if notice else ""
-
-
-def _counted(claims: pd.DataFrame, form: str) -> str:
-    """Count the verdicts on a form of the claims in words.
+def _answer(name: str, claims: pd.DataFrame, notice: str) -> str:
+    """Count the verdicts on claims as their authors state them in words; with a notice they are preliminary.
 
     >>> import pandas as pd
-    >>> _counted(pd.DataFrame({"literal": ["holds", "holds", "fails", ""]}), "literal")
-    'of 3 verdicts on claims as their authors state them 2 hold and 1 fails'
+    >>> _answer("MRED", pd.DataFrame({"literal": ["holds", "holds", "fails", ""]}), "")
+    'Claims of MRED as their authors state them: of 3 verdicts 2 hold and 1 fails.'
     """
     from aqmlab.papers.common.claims import COUNTED
     from aqmlab.runs.comparison_matrix import listed
 
-    found = Counter(verdict for verdict in claims[form] if verdict)
+    found = Counter(verdict for verdict in claims[LITERAL] if verdict)
     counts = [(found[str(verdict)], words) for verdict, words in COUNTED.items() if found[str(verdict)]]
-    verdicts = "1 verdict" if found.total() == 1 else f"{found.total()} verdicts"
-    words = listed([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none"
-    return f"of {verdicts} on claims as their authors state them {words}"
+    words = listed([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none was judged"
+    head = "Preliminary: claims" if notice else "Claims"
+    verdicts = f"{found.total()} verdict{'' if found.total() == 1 else 's'}"
+    return f"{head} of {name} as their authors state them: of {verdicts} {words}."
 
 
 def _by_claim(claims: pd.DataFrame) -> list[list[str]]:
