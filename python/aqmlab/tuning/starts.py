@@ -119,10 +119,20 @@ def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point
             return []
         loads.append(load)
         limit, spacing = min(limit, model.curve.limit), model.curve.spacing
-    return [_design(share, limit, spacing, loads, space, notes) for share in SHARES]
+    small: dict[str, float] = {}
+    found = [_design(share, limit, spacing, loads, space, small) for share in SHARES]
+    if small:
+        notes.append(
+            f"{', '.join(small)}: Hollot's condition asks for w_q down to {min(small.values()):.2g}; the least that is "
+            "searched is taken"
+        )
+    return found
 
 
-def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], space: Space, notes: list[str]) -> Start:
+def _design(
+    share: float, limit: float, spacing: str, loads: Sequence[Load], space: Space, small: dict[str, float]
+) -> Start:
+    """Return a design; a w_q below the least that is searched goes into `small`."""
     high = max(3.0, share * limit)
     low = high / 3
     max_p = max(heaviest(load, (low + high) / 2, spacing) for load in loads)
@@ -131,7 +141,7 @@ def _design(share: float, limit: float, spacing: str, loads: Sequence[Load], spa
     name = f"{ANALYTIC} {100 * share:.0f} %"
     numbers = space.numbers(effective, 1.0)
     if w_q < numbers["w_q"]:
-        notes.append(f"{name}: Hollot's condition asks for w_q = {w_q:.2g}; the least that is searched is taken")
+        small[name] = w_q
     return Start(name, space.body(numbers))
 
 
