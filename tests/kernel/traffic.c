@@ -2,10 +2,8 @@
  * Random traffic through the decisions of a generated module, in user space. The
  * log goes to standard output. Arguments: arrivals, seed, rate of the link in bit/s, and
  * for each class that is changed its number from 0, min_th, max_th and max_p in integers.
- *
- * Load changes every 1000 arrivals, from idle links to overload.
  */
-#include "shim.h"
+#include "load.h"
 
 #include "decision.h"
 #include "record.h"
@@ -130,7 +128,7 @@ static bool search(struct sk_buff *skb, u8 verdict, struct aqmlab_victim *victim
 	return true;
 }
 
-static void arrive(u64 now, struct sk_buff *skb)
+static void decide(u64 now, struct sk_buff *skb)
 {
 	const struct aqmlab_skb *packet = aqmlab_skb(skb);
 	struct aqmlab_victim victim = { 0 };
@@ -187,6 +185,11 @@ static struct sk_buff *new_packet(u32 number, u64 random)
 	return skb;
 }
 
+static void arrive(u64 now, u32 number, u64 random)
+{
+	decide(now, new_packet(number, random));
+}
+
 /* Change curves as a module does. */
 static void change(int count, char **words)
 {
@@ -205,40 +208,15 @@ static void change(int count, char **words)
 
 int main(int count, char **words)
 {
-	u64 now = 0, free_at = 0, ns_per_byte;
-	u32 arrivals, i;
-	u32 load = 100;
-
 	if (count < 4)
 		return 2;
-	arrivals = strtoul(words[1], NULL, 10);
 	shim_state = strtoull(words[2], NULL, 10);
-	ns_per_byte = 8000000000ULL / strtoull(words[3], NULL, 10);
 	aqmlab_defaults(&queue);
 	change(count - 4, words + 4);
 	aqmlab_reset(&queue, 0);
 	aqmlab_reset_flows(&flows);
 	aqmlab_reset_index(&places);
 	write_event(AQMLAB_RESET, 0, AQMLAB_NOBODY, 0);
-	for (i = 0; i < arrivals; i++) {
-		u64 random = shim_random();
-
-		if (i % 1000 == 0)
-			load = 20 + (shim_random() >> 32) % 140;
-		/* Uniform on 0 to twice the mean. */
-		now += ((random >> 32) % 2048) * (1000 * ns_per_byte * 100 / load) / 1024;
-		while (free_at <= now) {
-			u32 served = serve(free_at);
-
-			if (!served) {
-				free_at = now;
-				break;
-			}
-			free_at += served * ns_per_byte;
-		}
-		arrive(now, new_packet(i, random));
-		if (!queue.serving && free_at <= now)
-			free_at = now + serve(now) * ns_per_byte;
-	}
+	offer(strtoul(words[1], NULL, 10), 8000000000ULL / strtoull(words[3], NULL, 10), 0, serve, arrive);
 	return 0;
 }

@@ -102,7 +102,12 @@ def scenario(tmp_path: Path, queue: str) -> Path:
 
 
 def run(
-    folder: Path, arrivals: int = ARRIVALS, seed: int = 1, more: tuple[str, ...] = (), words: Sequence[str] = ()
+    folder: Path,
+    arrivals: int = ARRIVALS,
+    seed: int = 1,
+    more: tuple[str, ...] = (),
+    words: Sequence[str] = (),
+    source: str = "traffic.c",
 ) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic.
 
@@ -112,7 +117,7 @@ def run(
     program = folder / "traffic"
     options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
     options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", *more, str(SOURCES / "traffic.c"), "-o", str(program)]
+    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", *more, str(SOURCES / source), "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     # Packets that still wait at the end are not freed.
@@ -245,7 +250,10 @@ def test_the_files_of_a_module(tmp_path):
 @pytest.mark.parametrize(
     ("queue", "message"),
     [
-        ('aqm = "codel"\n', 'a module cannot express aqm = "codel" (allowed: RED and its descendants, ddred-tail)'),
+        (
+            'aqm = "codel"\n',
+            'a module cannot express aqm = "codel" (allowed: RED and its descendants, ddred-tail)',
+        ),
         ('aqm = "choke"\n', 'queue.bottleneck.victim: a module cannot express victim = "choke"'),
         (RED + 'adaptation = "feng"\n', 'queue.bottleneck.adaptation: "feng" has no form in integers'),
         (RED + 'mode = "bytes"\nbyte_scaling = "after-spacing"\n', '"after-spacing" has no form in integers'),
@@ -281,7 +289,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 16)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 17)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out

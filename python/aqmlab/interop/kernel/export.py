@@ -39,7 +39,9 @@ REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module lacks."""
 DECISIONS = ("decision.h", "curve.h", "adaptation.h", "record.h")
 """Sources that a module and a BPF qdisc share."""
-CALLED_AS_THEY_ARE = (*DECISIONS, "victim.h", "index.h", "flows.h", "options.h", "log.h")
+SHARED = ("shared.h", "record.h", "options.h", "log.h")
+"""Sources of the modules of all disciplines."""
+CALLED_AS_THEY_ARE = (*dict.fromkeys((*DECISIONS, "victim.h", "index.h", "flows.h", *SHARED)),)
 MOVED = {
     "adaptive-red": "max_p cannot be set: Adaptive RED moves it. ",
     "adaptive-rio": "`min` and `max` of the last class cannot be set: Adaptive-RIO moves them. ",

@@ -34,6 +34,8 @@ LARGEST_MAX_P = {"nlred": Fraction(2, 3)}
 ONE_63 = 1 << 63
 """max_p = 1 in integers."""
 NUMBERS_A_LINE = 6
+LICENCE = "/* SPDX-License-Identifier: GPL-2.0 OR MIT */"
+"""First line of a header."""
 LEAST_PACKET = 14
 """Bytes of the shortest packet: Ethernet's header."""
 
@@ -56,14 +58,13 @@ def parameters_h(
     max_p
         That of each class.
     """
-    lines = ["/* SPDX-License-Identifier: GPL-2.0 OR MIT */", "/*", *(f" * {line}".rstrip() for line in about), " */"]
-    lines += ["#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
-    lines += [_define(*definition) for definition in (*_definitions(integers), *_shape(curve))]
+    lines = [LICENCE, *comment(about), "#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
+    lines += [define(*definition) for definition in (*_definitions(integers), *_shape(curve))]
     lines += ["", *_idle_tables(integers["idle"])]
     # A curve without cells is never looked up.
     tables = [one["points"] or [one["above"]] * 2 for one in integers["curves"]]
     first = [0, *accumulate(map(len, tables))]
-    lines += [_define("POINTS", first[-1], ""), ""]
+    lines += [define("POINTS", first[-1], ""), ""]
     lines += [*_array("static const u32 aqmlab_points[AQMLAB_POINTS]", [p for table in tables for p in table]), ""]
     lines += ["static const struct aqmlab_curve aqmlab_curves[AQMLAB_CLASSES] = {"]
     for number, table in enumerate(integers["curves"]):
@@ -265,7 +266,13 @@ def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _define(name: str, value: object, comment: str) -> str:
+def comment(about: Iterable[str]) -> list[str]:
+    """Return the lines of a comment."""
+    return ["/*", *(f" * {line}".rstrip() for line in about), " */"]
+
+
+def define(name: str, value: object, comment: str) -> str:
+    """Return the line of a constant, with a comment if it is not empty."""
     text = str(int(value)) if isinstance(value, bool) else str(value)
     line = f"#define AQMLAB_{name} ".ljust(32) + text
     return f"{line} /* {comment} */" if comment else line

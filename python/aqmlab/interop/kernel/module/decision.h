@@ -16,9 +16,10 @@
 #ifndef AQMLAB_DECISION_H
 #define AQMLAB_DECISION_H
 
+#include "record.h"
+
 #define AQMLAB_ONE		2147483648U	/* p_b = 1: 2^31 */
 #define AQMLAB_NO_P_B		(~0U)		/* below min_th */
-#define AQMLAB_NOBODY		(~0U)		/* no packet */
 #define AQMLAB_CELL_FRACTION	24
 #define AQMLAB_MOST_SEGMENTS	8
 
@@ -56,13 +57,6 @@
 #define AQMLAB_COUPLED		0	/* class i by the packets of classes 0 to i */
 #define AQMLAB_DECOUPLED	1	/* class i by its own packets */
 #define AQMLAB_SHARED		2	/* all by one average */
-
-enum aqmlab_verdict {
-	AQMLAB_ACCEPT,
-	AQMLAB_EARLY,
-	AQMLAB_FORCED,
-	AQMLAB_OVERFLOW,
-};
 
 /* A part of the curve without jumps and bends; x is the average times 2^FRACTION. */
 struct aqmlab_segment {

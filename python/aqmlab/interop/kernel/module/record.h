@@ -22,6 +22,15 @@
 #define AQMLAB_DREW		1
 #define AQMLAB_DREW_VICTIM	2
 
+#define AQMLAB_NOBODY		(~0U)	/* no packet */
+
+enum aqmlab_verdict {
+	AQMLAB_ACCEPT,
+	AQMLAB_EARLY,
+	AQMLAB_FORCED,
+	AQMLAB_OVERFLOW,
+};
+
 /* offset  field        meaning; a departure has only the first six and instance */
 struct aqmlab_record {
 	__le64 time_ns;		/*  0 clock of the kernel (CLOCK_MONOTONIC) */

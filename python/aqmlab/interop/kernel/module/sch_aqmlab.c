@@ -8,45 +8,16 @@
  * is built.
  */
 #include <linux/bitops.h>
-#include <linux/debugfs.h>
-#include <linux/ktime.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/random.h>
 #include <linux/siphash.h>
-#include <linux/skbuff.h>
-#include <linux/string.h>
-#include <linux/types.h>
-#include <linux/version.h>
-#include <net/dsfield.h>
-#include <net/inet_ecn.h>
-#include <net/pkt_sched.h>
+
+#include "shared.h"
+#include "decision.h"
+#include "options.h"
 
 #define AQMLAB_KIND	"@KIND@"
 
 static siphash_key_t aqmlab_key __read_mostly;	/* of the hash of flows */
-
-/* A generator for each processor: get_random_u32() costs more than the rest. */
-static DEFINE_PER_CPU(u64, aqmlab_generator);
-
-/* Draw 32 bits: the upper half of Knuth's linear congruential generator (MMIX). */
-static inline u32 aqmlab_random(void)
-{
-	u64 *state = this_cpu_ptr(&aqmlab_generator);
-
-	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return *state >> 32;
-}
-
-#include "decision.h"
-#include "options.h"
-#include "record.h"
-#include "log.h"
-
-static_assert(sizeof(struct aqmlab_record) == 64);
 
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb);
 
@@ -59,15 +30,11 @@ static inline u32 aqmlab_length(const struct sk_buff *skb)
 #include "flows.h"
 
 struct aqmlab_private {
+	struct aqmlab_common common;
 	struct aqmlab_queue queue;
 	struct aqmlab_flows flows;	/* PC-RED */
 	struct aqmlab_index index;	/* of those that wait, where a victim is searched */
-	struct tc_red_xstats stats;
-	u32 arrived;		/* packets since the reset */
-	u8 instance;
 };
-
-static atomic_t aqmlab_instances = ATOMIC_INIT(0);
 
 static struct aqmlab_skb *aqmlab_skb(struct sk_buff *skb)
 {
@@ -93,26 +60,15 @@ static u8 aqmlab_initial_ttl(u8 ttl)
 static void aqmlab_classify(struct sk_buff *skb)
 {
 	struct aqmlab_skb *packet = aqmlab_skb(skb);
-	unsigned char *header = skb_network_header(skb);
+	struct aqmlab_header header;
 
 	memset(packet, 0, sizeof(*packet));
 	if (!AQMLAB_READS_HEADER && !aqmlab_log)
 		return;
-	switch (skb_protocol(skb, true)) {
-	case htons(ETH_P_IP):
-		if (header + sizeof(struct iphdr) > skb_tail_pointer(skb))
-			break;
-		packet->tos = ipv4_get_dsfield(ip_hdr(skb));
-		packet->ttl = ip_hdr(skb)->ttl;
-		packet->ttl_initial = aqmlab_initial_ttl(packet->ttl);
-		break;
-	case htons(ETH_P_IPV6):
-		if (header + sizeof(struct ipv6hdr) > skb_tail_pointer(skb))
-			break;
-		packet->tos = ipv6_get_dsfield(ipv6_hdr(skb));
-		packet->ttl = ipv6_hdr(skb)->hop_limit;
-		packet->ttl_initial = aqmlab_initial_ttl(packet->ttl);
-	}
+	header = aqmlab_read_header(skb);
+	packet->tos = header.tos;
+	packet->ttl = header.ttl;
+	packet->ttl_initial = header.is_ip ? aqmlab_initial_ttl(header.ttl) : 0;
 	packet->class = aqmlab_class_of[packet->tos >> 2];
 	/* That of the socket would change after each time-out of TCP. */
 	if (AQMLAB_PROTECTS || aqmlab_log)
@@ -123,24 +79,6 @@ static void aqmlab_classify(struct sk_buff *skb)
 static inline u8 aqmlab_class(struct sk_buff *skb)
 {
 	return AQMLAB_CLASSES > 1 ? aqmlab_skb(skb)->class : 0;
-}
-
-static void aqmlab_log_event(struct Qdisc *sch, u8 kind, u64 now, struct sk_buff *skb)
-{
-	const struct aqmlab_private *private = qdisc_priv(sch);
-	struct aqmlab_record record = {
-		.time_ns = cpu_to_le64(now),
-		.packet = cpu_to_le32(AQMLAB_NOBODY),
-		.victim = cpu_to_le32(AQMLAB_NOBODY),
-		.kind = kind,
-		.instance = private->instance,
-	};
-
-	if (skb) {
-		record.packet = cpu_to_le32(aqmlab_skb(skb)->number);
-		record.bytes = cpu_to_le32(qdisc_pkt_len(skb));
-	}
-	aqmlab_log_append(&record);
 }
 
 static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
@@ -172,30 +110,10 @@ static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 		.ttl_initial = packet->ttl_initial,
 		.drawn = (decision->drawn ? AQMLAB_DREW : 0) |
 			 (victim->drawn ? AQMLAB_DREW_VICTIM : 0),
-		.instance = private->instance,
+		.instance = private->common.instance,
 	};
 
 	aqmlab_log_append(&record);
-}
-
-static void aqmlab_count_drop(struct Qdisc *sch, u8 verdict)
-{
-	struct aqmlab_private *private = qdisc_priv(sch);
-
-	if (verdict == AQMLAB_OVERFLOW) {
-		private->stats.pdrop++;
-		return;
-	}
-	private->stats.early++;
-	qdisc_qstats_overlimit(sch);
-}
-
-static void aqmlab_count_mark(struct Qdisc *sch)
-{
-	struct aqmlab_private *private = qdisc_priv(sch);
-
-	private->stats.marked++;
-	qdisc_qstats_overlimit(sch);
 }
 
 /* Take the victim out of the queue, wherever it is. */
@@ -281,7 +199,7 @@ static int aqmlab_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	if (aqmlab_log || aqmlab_needs_time(q))
 		now = ktime_get_ns();
 	aqmlab_classify(skb);
-	aqmlab_skb(skb)->number = private->arrived++;
+	aqmlab_skb(skb)->number = private->common.arrived++;
 	aqmlab_protect(&private->flows, now, aqmlab_skb(skb));
 	aqmlab_decide(q, now, aqmlab_class(skb), bytes, &decision);
 	if (decision.verdict != AQMLAB_ACCEPT && AQMLAB_LAST_N) {
@@ -329,7 +247,7 @@ static void aqmlab_link_is_idle(struct Qdisc *sch)
 	now = ktime_get_ns();
 	aqmlab_serve_nothing(&private->queue, now);
 	if (aqmlab_log)
-		aqmlab_log_event(sch, AQMLAB_EMPTY, now, NULL);
+		aqmlab_log_event(sch, AQMLAB_EMPTY, now, AQMLAB_NOBODY, 0);
 }
 
 static struct sk_buff *aqmlab_peek(struct Qdisc *sch)
@@ -365,7 +283,8 @@ static struct sk_buff *aqmlab_dequeue(struct Qdisc *sch)
 	aqmlab_leaves(&private->queue, class, qdisc_pkt_len(skb));
 	aqmlab_serve(&private->queue, now, class, qdisc_pkt_len(skb));
 	if (aqmlab_log)
-		aqmlab_log_event(sch, AQMLAB_DEPARTURE, now, skb);
+		aqmlab_log_event(sch, AQMLAB_DEPARTURE, now, aqmlab_skb(skb)->number,
+				 qdisc_pkt_len(skb));
 	return skb;
 }
 
@@ -380,9 +299,9 @@ static void aqmlab_start(struct Qdisc *sch)
 		aqmlab_reset_flows(&private->flows);
 	if (private->index.node)
 		aqmlab_reset_index(&private->index);
-	private->arrived = 0;
+	private->common.arrived = 0;
 	if (aqmlab_log)
-		aqmlab_log_event(sch, AQMLAB_RESET, now, NULL);
+		aqmlab_log_event(sch, AQMLAB_RESET, now, AQMLAB_NOBODY, 0);
 }
 
 static void aqmlab_reset_qdisc(struct Qdisc *sch)
@@ -522,7 +441,7 @@ static int aqmlab_change(struct Qdisc *sch, struct nlattr *options,
 	sch_tree_lock(sch);
 	aqmlab_set(sch, &settings);
 	if (aqmlab_log)
-		aqmlab_log_event(sch, AQMLAB_CHANGED, ktime_get_ns(), NULL);
+		aqmlab_log_event(sch, AQMLAB_CHANGED, ktime_get_ns(), AQMLAB_NOBODY, 0);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -544,7 +463,7 @@ static int aqmlab_init(struct Qdisc *sch, struct nlattr *options,
 		return -ENOMEM;
 	if (AQMLAB_INDEXED && !aqmlab_make_index(&private->index))
 		return -ENOMEM;
-	private->instance = atomic_inc_return(&aqmlab_instances) - 1;
+	private->common.instance = atomic_inc_return(&aqmlab_instances) - 1;
 	aqmlab_set(sch, &settings);
 	aqmlab_start(sch);
 	return 0;
@@ -614,7 +533,7 @@ static int aqmlab_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 {
 	struct aqmlab_private *private = qdisc_priv(sch);
 
-	return gnet_stats_copy_app(dump, &private->stats, sizeof(private->stats));
+	return gnet_stats_copy_app(dump, &private->common.stats, sizeof(private->common.stats));
 }
 
 static struct Qdisc_ops aqmlab_ops __read_mostly = {
@@ -634,24 +553,13 @@ static struct Qdisc_ops aqmlab_ops __read_mostly = {
 
 static int __init aqmlab_module_init(void)
 {
-	int error = aqmlab_log_open(KBUILD_MODNAME);
-	int cpu;
-
 	get_random_bytes(&aqmlab_key, sizeof(aqmlab_key));
-	for_each_possible_cpu(cpu)
-		per_cpu(aqmlab_generator, cpu) = get_random_u64();
-	if (error)
-		return error;
-	error = register_qdisc(&aqmlab_ops);
-	if (error)
-		aqmlab_log_close();
-	return error;
+	return aqmlab_register(&aqmlab_ops);
 }
 
 static void __exit aqmlab_module_exit(void)
 {
-	unregister_qdisc(&aqmlab_ops);
-	aqmlab_log_close();
+	aqmlab_unregister(&aqmlab_ops);
 }
 
 module_init(aqmlab_module_init);
