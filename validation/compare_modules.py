@@ -55,7 +55,7 @@ CODE_POINTS = {"pc-red": {"flow.high.dscp": "AF11"}, "adaptive-rio": {"flow.assu
 """By which a module tells priority, and what stands for the marker, which iperf3's packets do not meet."""
 MODULE, LINK, SIMULATOR = "module", "user space", "simulator"
 ETHERNET = 14
-DEPARTURE = 1
+ARRIVAL, DEPARTURE = 0, 1
 PAGE = """The live scenarios of the papers with the first discipline of each, Reno over IPv4, in three places:
 
 * **module**: the module that `aqmlab export --to kernel` writes, below a token bucket in the emulated machine. Every
@@ -197,7 +197,7 @@ def of_module(run: PeerRun, made: module.KernelModule) -> dict[str, float]:
     records = np.frombuffer(log, module.RECORD)
     times_s = records["time_ns"] / 1e9 - start_s
     inside = (times_s >= run.setting.warmup_s) & (times_s < run.setting.duration_s)
-    arrivals, departures = records["kind"] == module.ARRIVAL, records["kind"] == DEPARTURE
+    arrivals, departures = records["kind"] == ARRIVAL, records["kind"] == DEPARTURE
     came_s = np.zeros(records["packet"][arrivals].max() + 1)
     came_s[records["packet"][arrivals]] = times_s[arrivals]
     spent_s = times_s[departures & inside] - came_s[records["packet"][departures & inside]]

@@ -212,7 +212,7 @@ def replay(
     gauges: bool = False,
 ) -> list[dict[str, Any]]: ...
 def integers(queue: str, rate_bps: float, delay_s: float) -> dict[str, Any]:
-    """Return the integers of a queue with ``arithmetic = "integer"``."""
+    """Return the integers of a queue with ``arithmetic = "integer"``, or of DualPI2 in the dialect of Linux."""
     ...
 
 def replay_integer(

@@ -252,7 +252,7 @@ def test_the_files_of_a_module(tmp_path):
     [
         (
             'aqm = "codel"\n',
-            'a module cannot express aqm = "codel" (allowed: RED and its descendants, ddred-tail)',
+            'a module cannot express aqm = "codel" (allowed: RED and its descendants, ddred-tail, dualpi2)',
         ),
         ('aqm = "choke"\n', 'queue.bottleneck.victim: a module cannot express victim = "choke"'),
         (RED + 'adaptation = "feng"\n', 'queue.bottleneck.adaptation: "feng" has no form in integers'),

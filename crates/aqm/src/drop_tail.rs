@@ -37,6 +37,11 @@ impl Room {
         }
     }
 
+    /// Return the limit.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// Return the limit in packets, if the limit is in packets and above 0.
     pub fn packets(&self) -> Option<u32> {
         match self.limit {

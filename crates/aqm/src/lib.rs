@@ -40,6 +40,8 @@ pub use aqmlab_units::{LEVELS, Parameter, ValueKind, name_of};
 pub(crate) use aqmlab_units::{names, value_of};
 pub use checked::Checked;
 pub use discipline::Discipline;
+#[cfg(feature = "l4s")]
+pub use disciplines::DualPi2Settings;
 pub use disciplines::NonRed;
 pub use drop_tail::{DropTail, Room};
 pub use fifo::Fifo;

@@ -123,7 +123,8 @@ fn replay<'py>(
     Ok(answers)
 }
 
-/// Return the integers of a queue (the body of a `[queue.NAME]` table) with `arithmetic = "integer"` before a link.
+/// Return the integers of a queue (the body of a `[queue.NAME]` table) with `arithmetic = "integer"`, or of DualPI2 in the dialect
+/// of Linux, before a link.
 #[pyfunction]
 fn integers<'py>(py: Python<'py>, queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<Bound<'py, PyAny>> {
     let integers = aqmlab_scenario::integers(queue, link_context(rate_bps, delay_s));

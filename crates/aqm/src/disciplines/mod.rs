@@ -16,6 +16,8 @@ mod memory;
 mod testing;
 
 pub(crate) use crate::spec::ParameterReader;
+#[cfg(feature = "l4s")]
+pub use dualpi2::Settings as DualPi2Settings;
 pub(crate) use flow_queues::keyed_hash;
 #[cfg(feature = "schedulers")]
 pub(crate) use scheduler::{class_parameters, has_class_queues};
@@ -23,6 +25,7 @@ pub(crate) use scheduler::{class_parameters, has_class_queues};
 pub(crate) use {
     cake::Cake,
     codel::{CoDel, LinuxState},
+    dualpi2::DualPi2,
     sfb::JIFFY_PS,
 };
 
@@ -130,6 +133,15 @@ disciplines! {
 }
 
 impl Parts {
+    /// Return the settings of DualPI2 in the dialect of Linux.
+    #[cfg(feature = "l4s")]
+    pub fn dualpi2_in_linux(&self) -> Option<&DualPi2Settings> {
+        match self {
+            Self::DualPi2(params) => params.in_linux(),
+            _ => None,
+        }
+    }
+
     /// Return the keys of the settings that [`Qdisc::take_settings`] takes over.
     pub fn changing_keys(&self) -> &'static [&'static str] {
         match self {

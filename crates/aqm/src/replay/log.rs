@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use aqmlab_units::Time;
 
+use super::dualpi2::DualPi2Queue;
 use super::record::{Record, RecordKind, word};
 use super::tap::TapRecord;
 use super::tapped::TappedQueue;
@@ -62,23 +63,58 @@ pub fn replay_log(queue: &Resolved, levels: &Levels, log: &[u8]) -> Result<Repla
             continue;
         }
         let record =
-            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3 or 32 to 40"))?;
+            Record::read(bytes).ok_or_else(|| at.difference("kind", &bytes[56], &"0 to 3, 5 or 32 to 40"))?;
         let at = At { time_ns: record.time_ns, ..at };
         at.compare("sequence", record.sequence, replayed.records as u32)?;
         if record.kind == RecordKind::Reset {
-            queues.insert(record.instance, Queue::new(queue, levels, record.time_ns));
+            queues.insert(record.instance, ModuleQueue::new(queue, levels, record.time_ns));
         } else {
             let queue = queues.get_mut(&record.instance).ok_or_else(|| at.no_reset())?;
+            let decides = record.kind == RecordKind::Arrival || queue.decides_leaving();
             queue.step(&record, at)?;
+            replayed.decisions += u64::from(decides && record.kind != RecordKind::Empty);
+            replayed.marks += u64::from(decides && record.outcome == 1);
+            replayed.drops += u64::from(decides && record.outcome == 2);
         }
         replayed.records += 1;
-        if record.kind == RecordKind::Arrival {
-            replayed.decisions += 1;
-            replayed.marks += u64::from(record.outcome == 1);
-            replayed.drops += u64::from(record.outcome == 2);
-        }
     }
     Ok(replayed)
+}
+
+/// A queue of a module.
+enum ModuleQueue<'a> {
+    Red(Queue<'a>),
+    DualPi2(Box<DualPi2Queue>),
+}
+
+impl<'a> ModuleQueue<'a> {
+    fn new(queue: &Resolved, levels: &'a Levels, start_ns: u64) -> Self {
+        match DualPi2Queue::new(queue, start_ns) {
+            Some(queue) => Self::DualPi2(Box::new(queue)),
+            None => Self::Red(Queue::new(queue, levels, start_ns)),
+        }
+    }
+
+    /// Return whether packets that leave are decided about.
+    fn decides_leaving(&self) -> bool {
+        matches!(self, Self::DualPi2(_))
+    }
+
+    fn step(&mut self, record: &Record, at: At) -> Result<(), Difference> {
+        match self {
+            Self::Red(queue) => queue.step(record, at),
+            Self::DualPi2(queue) => queue.step(record, at),
+        }
+    }
+}
+
+/// Return the time of a record since the reset.
+pub(super) fn time_since(start_ns: u64, record: &Record, at: At) -> Result<Time, Difference> {
+    let after_reset = record.time_ns.saturating_sub(start_ns);
+    let most = u64::MAX / 1000 - 1;
+    let allowed = format!("at most {most}, 213.5 days");
+    let too_late = || at.difference("time after the reset in ns", &after_reset, &allowed);
+    after_reset.checked_mul(1000).filter(|_| after_reset <= most).map(Time).ok_or_else(too_late)
 }
 
 /// Queues of taps and their logged states, by instance.
@@ -196,15 +232,13 @@ impl<'a> Queue<'a> {
     }
 
     fn step(&mut self, record: &Record, at: At) -> Result<(), Difference> {
-        let after_reset = record.time_ns.saturating_sub(self.start_ns);
-        let most = u64::MAX / 1000 - 1;
-        let allowed = || {
-            at.difference("time after the reset in ns", &after_reset, &format!("at most {most}, 213.5 days"))
-        };
-        let now = Time(after_reset.checked_mul(1000).filter(|_| after_reset <= most).ok_or_else(allowed)?);
+        let now = time_since(self.start_ns, record, at)?;
         let mut host = Draws::of(record);
         if record.kind == RecordKind::Arrival {
             return self.arrival(now, record, &mut host, at);
+        }
+        if record.kind == RecordKind::Discard {
+            return Err(at.difference("kind", &"a drop of a packet that leaves", &"a departure"));
         }
         let departed = match self.discipline.dequeue(now, &mut host) {
             Dequeue::Packet(packet) => packet.payload,
@@ -231,14 +265,31 @@ impl<'a> Queue<'a> {
             at.compare("average", record.average, judged.average)?;
             at.compare("p_b", record.p_b, judged.p_b.unwrap_or(Record::NONE))?;
         }
-        let name = |names: &[&'static str], i: u8| names.get(usize::from(i)).copied().unwrap_or("unknown");
-        let verdicts = |i| name(&Record::VERDICTS, i);
-        at.compare("verdict", verdicts(record.verdict), verdicts(host.verdict))?;
+        at.compare("verdict", verdict_name(record.verdict), verdict_name(host.verdict))?;
         at.compare("drawn", record.drawn, host.drawn)?;
-        let outcomes = |i| name(&Record::OUTCOMES, i);
-        at.compare("outcome", outcomes(record.outcome), outcomes(host.outcome))?;
+        at.compare("outcome", outcome_name(record.outcome), outcome_name(host.outcome))?;
         at.compare("victim", record.victim, host.victim)?;
         judged.map_or(Ok(()), |judged| at.compare("count", i64::from(record.count), judged.count))
+    }
+}
+
+/// Return the name of a verdict.
+pub(super) fn verdict_name(number: u8) -> &'static str {
+    Record::VERDICTS.get(usize::from(number)).copied().unwrap_or("unknown")
+}
+
+/// Return the name of an outcome.
+pub(super) fn outcome_name(number: u8) -> &'static str {
+    Record::OUTCOMES.get(usize::from(number)).copied().unwrap_or("unknown")
+}
+
+/// Return the number of the verdict for which a packet is dropped or marked.
+pub(super) fn verdict_of(reason: DropReason) -> u8 {
+    match reason.class() {
+        DropClass::Early => 1,
+        DropClass::Forced => 2,
+        DropClass::Overflow => 3,
+        DropClass::Route => 4,
     }
 }
 
@@ -259,12 +310,7 @@ impl Draws {
     }
 
     fn note(&mut self, packet: &Packet<u32>, reason: DropReason, outcome: u8) {
-        self.verdict = match reason.class() {
-            DropClass::Early => 1,
-            DropClass::Forced => 2,
-            DropClass::Overflow => 3,
-            DropClass::Route => 4,
-        };
+        self.verdict = verdict_of(reason);
         (self.outcome, self.victim) = (outcome, packet.payload);
     }
 }

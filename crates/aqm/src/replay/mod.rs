@@ -1,6 +1,7 @@
 //! Replay of a list of operations and random numbers through a discipline, to compare each decision with an independent
 //! implementation; and of the log of decisions that a kernel module writes ([`replay_log`]).
 
+mod dualpi2;
 mod log;
 mod record;
 mod tap;

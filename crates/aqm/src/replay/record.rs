@@ -37,6 +37,8 @@ pub enum RecordKind {
     Empty,
     /// The queue was created or emptied.
     Reset,
+    /// The link asked for a packet, and this one was dropped as it left.
+    Discard,
 }
 
 impl Record {
@@ -46,7 +48,7 @@ impl Record {
     pub const NONE: u32 = u32::MAX;
     /// The bit of `drawn` for a draw of the spacing.
     pub const DREW: u8 = 1;
-    /// The bit of `drawn` for a draw of the victim rule.
+    /// The bit of `drawn` for a draw of the victim rule; of DualPI2 for a second draw.
     pub const DREW_VICTIM: u8 = 2;
     /// The values of `outcome`.
     pub const OUTCOMES: [&'static str; 3] = ["accepted", "marked", "dropped"];
@@ -61,6 +63,7 @@ impl Record {
             1 => RecordKind::Departure,
             2 => RecordKind::Empty,
             3 => RecordKind::Reset,
+            5 => RecordKind::Discard,
             _ => return None,
         };
         Some(Self {
@@ -110,6 +113,8 @@ mod tests {
         let record = Record::read(&bytes).expect("a known kind");
         assert_eq!((record.time_ns, record.sequence), (0x0706_0504_0302_0100, 0x1312_1110));
         assert_eq!((record.count, record.kind, record.instance), (-1, RecordKind::Empty, 63));
+        bytes[56] = 5;
+        assert_eq!(Record::read(&bytes).map(|record| record.kind), Some(RecordKind::Discard));
         bytes[56] = 4;
         assert_eq!(Record::read(&bytes), None);
     }

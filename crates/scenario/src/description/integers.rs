@@ -6,19 +6,22 @@ use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
 use aqmlab_aqm::red::victim::{Ddred, Distance, OverShare, PcRedParams, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
-use aqmlab_aqm::{Limit, LinkContext, RedParts, name_of};
+use aqmlab_aqm::{DualPi2Settings, Limit, LinkContext, RedParts, name_of};
 use serde_json::{Value as Json, json};
 
 use crate::problem::Problem;
 use crate::queue_for_link;
 
-/// Return the integers of a queue with `arithmetic = "integer"`, from which a kernel module is generated. The
-/// queue is the body of a `[queue.NAME]` table; null if it does not compute in integers.
+/// Return the integers of a queue with `arithmetic = "integer"`, or of DualPI2 in the dialect of Linux, from which a kernel module
+/// is generated. The queue is the body of a `[queue.NAME]` table; null if it does not compute in integers.
 ///
 /// # Errors
 /// Return all errors of the queue.
 pub fn integers(queue_body: &str, link: LinkContext) -> Result<Json, Vec<Problem>> {
     let resolved = queue_for_link(queue_body, link)?;
+    if let Some(settings) = resolved.dualpi2_in_linux() {
+        return Ok(dualpi2_json(settings));
+    }
     let integers = resolved.red().and_then(|red| Some((red, red.average.integer()?)));
     let json = integers.filter(|(red, _)| red.class_states.iter().all(|class| class.table.is_some()));
     Ok(json.map_or(Json::Null, |(red, average)| queue_json(red, average)))
@@ -26,10 +29,7 @@ pub fn integers(queue_body: &str, link: LinkContext) -> Result<Json, Vec<Problem
 
 fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
     let (params, dialect) = (&red.params, &red.params.dialect);
-    let (limit, limit_in_bytes) = match params.limit {
-        Limit::Packets(n) => (u64::from(n), false),
-        Limit::Bytes(n) => (n, true),
-    };
+    let (limit, limit_in_bytes) = number_of(params.limit);
     let (ecn, mark_up_to, mark_forced) = match params.response {
         Response::Drop => (false, 0, false),
         Response::Mark { up_to, at_bound, forced, .. } => {
@@ -69,6 +69,36 @@ fn queue_json(red: &RedParts, average: &IntegerEwma) -> Json {
         "in_service_counts": dialect.in_service_counts,
         "adaptation": adaptation_json(red),
         "victim": victim_json(&red.victim),
+    })
+}
+
+/// Return the number of a limit, and whether it is in bytes.
+fn number_of(limit: Limit) -> (u64, bool) {
+    match limit {
+        Limit::Packets(n) => (u64::from(n), false),
+        Limit::Bytes(n) => (n, true),
+    }
+}
+
+/// The constants of DualPI2; times in ns.
+fn dualpi2_json(settings: &DualPi2Settings) -> Json {
+    let (limit, limit_in_bytes) = number_of(settings.room.limit());
+    json!({
+        "limit": limit,
+        "limit_in_bytes": limit_in_bytes,
+        "memlimit": settings.memlimit,
+        "target_ns": settings.target,
+        "t_update_ns": settings.t_update.0 / 1000,
+        "alpha": settings.alpha,
+        "beta": settings.beta,
+        "coupling": settings.coupling,
+        "step_ns": settings.step,
+        "step_packets": settings.step_packets,
+        "weight_c": settings.weights[0],
+        "weight_l": settings.weights[1],
+        "mtu": settings.mtu,
+        "drops_in_overload": settings.drops_in_overload,
+        "at_arrival": settings.at_arrival,
     })
 }
 

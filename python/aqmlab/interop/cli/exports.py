@@ -57,8 +57,9 @@ def export(
     """Write results, or a scenario, for other programs.
 
     Results become CSV, Parquet, a flent data file, an ns-2 trace or pcap; a scenario a script for ns-2, ns-3 or Linux.
-    `--to kernel --link NAME` writes a link's queue as a kernel module for Linux, `--to bpf` as a BPF qdisc with the
-    link's rate (Linux 6.16; no ECN, classes or search for victims); `--out` is the folder.
+    `--to kernel --link NAME` writes a link's queue (RED and its variants, DualPI2) as a kernel module for Linux,
+    `--to bpf` writes RED as a BPF qdisc with the link's rate (Linux 6.16; no ECN, classes or search for victims);
+    `--out` is the folder.
     Python: aqmlab.export, aqmlab.export_scenario, aqmlab.export_module, aqmlab.export_bpf.
     """
     # A path that does not exist is taken for results, unless its name is that of a scenario.

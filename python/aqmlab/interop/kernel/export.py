@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,8 @@ import aqmlab
 from aqmlab import _core
 from aqmlab.errors import InputError, listed, shell_word
 from aqmlab.interop.escaping import c_comment, markdown_code
+from aqmlab.interop.kernel import dualpi2
+from aqmlab.interop.kernel.dualpi2 import DUALPI2
 from aqmlab.interop.kernel.parameters import LARGEST_MAX_P, SHAPES, drop_tail, max_th_of, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.results.outputs import write_export
@@ -31,8 +33,10 @@ NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{NAME_LENGTH - 1}}}")
 ONE = 1 << 31
 """p_b = 1 in integers."""
 BOTTLENECK = "bottleneck"
+MODULE = "a module"
+"""The form of the export in messages."""
 DROP_TAIL = "ddred-tail"
-"""DDRED's tail-drop variant, the only non-RED discipline that a module has."""
+"""DDRED's tail-drop variant: with DualPI2 the only non-RED disciplines that a module has."""
 VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
 REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
@@ -48,6 +52,10 @@ MOVED = {
 }
 """Notes on parameters that an adaptation changes."""
 WIDTH = 118
+IDLE = (
+    'Below `htb` the queue of the scenario needs `idle_when = "none-waiting"`, since `htb` never asks an empty queue.'
+)
+"""Note on RED's idle time."""
 GSO = (
     f"long segments (GSO) count as one packet at the root, below htb and below a tbf with a burst above {ONE_PACKET}; "
     "README.md has how to avoid them"
@@ -106,8 +114,13 @@ class KernelQueue:
 
     @property
     def largest_error(self) -> float:
-        """Largest difference of p_b from that of the exact curve, at the same average."""
-        return max(float(curve["largest_error"]) for curve in self.integers["curves"])
+        """Largest difference of p_b from that of the exact curve, at the same average; 0 without a curve."""
+        return max((float(curve["largest_error"]) for curve in self.integers.get("curves", ())), default=0.0)
+
+    @property
+    def is_dualpi2(self) -> bool:
+        """Whether it is DualPI2, which shares no decision with RED."""
+        return self.link.aqm == DUALPI2
 
 
 def plan_and_link(
@@ -154,7 +167,7 @@ def kernel_queue(
     link: str | None = None,
     overrides: Overrides = (),
     name: str | None = None,
-    form: str = "a module",
+    form: str = MODULE,
 ) -> KernelQueue:
     """Return the queue before a link, in integers.
 
@@ -185,9 +198,19 @@ def kernel_queue(
     if chosen.aqm == DROP_TAIL:
         table = json.dumps(plan.queue_table(chosen.queue))
         return KernelQueue(plan, chosen, table, drop_tail(chosen.parameters), chosen_name=name)
+    if chosen.aqm == DUALPI2 and form == MODULE:
+        if chosen.parameters["dialect"] != dualpi2.DIALECT:
+            raise InputError(
+                f'{where}.dialect: {form} computes DualPI2 in the integers of Linux (allowed: "{dualpi2.DIALECT}")'
+            )
+        table = json.dumps(plan.queue_table(chosen.queue))
+        return KernelQueue(
+            plan, chosen, table, _core.integers(table, chosen.rate_bps, chosen.delay_s), chosen_name=name
+        )
     if "curve" not in chosen.parameters and "spacing" not in chosen.parameters:
+        allowed = f"RED and its descendants, {DROP_TAIL}, {DUALPI2}" if form == MODULE else "RED and its descendants"
         raise InputError(
-            f'{where}: {form} cannot express aqm = "{chosen.aqm}" (allowed: RED and its descendants, ddred-tail); '
+            f'{where}: {form} cannot express aqm = "{chosen.aqm}" (allowed: {allowed}); '
             f"export --to tc uses Linux's own disciplines"
         )
     table = json.dumps({**plan.queue_table(chosen.queue), "arithmetic": "integer"})
@@ -226,8 +249,10 @@ def levels_of(plan: Scenario, form: str) -> tuple[int, ...]:
 def module_files(queue: KernelQueue) -> dict[str, str]:
     """Return the files of the module: name and text."""
     words = words_of(queue)
-    files = {f"{queue.module}.c": filled("module/sch_aqmlab.c", words), "parameters.h": parameters_of(queue)}
-    files |= {name: text_of(f"module/{name}") for name in CALLED_AS_THEY_ARE}
+    source = "sch_aqmlab_dualpi2.c" if queue.is_dualpi2 else "sch_aqmlab.c"
+    files = {f"{queue.module}.c": filled(f"module/{source}", words), "parameters.h": parameters_of(queue)}
+    headers = ("dualpi2.h", *SHARED) if queue.is_dualpi2 else CALLED_AS_THEY_ARE
+    files |= {name: text_of(f"module/{name}") for name in headers}
     files |= {f"q_{queue.kind}.c": filled("module/plugin.c", words)}
     return files | {name: filled(f"module/{name}", words) for name in ("Kbuild", "Makefile", "dkms.conf", "README.md")}
 
@@ -248,6 +273,8 @@ def words_of(queue: KernelQueue) -> dict[str, str]:
         "RATE": f"{queue.link.rate_bps:.0f}",
         "BURST": str(ONE_PACKET),
         "SEGMENTS": text_of("segments.md").strip(),
+        "IDLE": "" if queue.is_dualpi2 else f"\n{IDLE}\n",
+        "ECN": "" if queue.is_dualpi2 else " noecn",
         "CHANGE": change_command(queue),
         "CHANGES": changes(queue),
         "DISTANCE": "\n".join(distance_lines(queue)),
@@ -271,7 +298,9 @@ def change_command(queue: KernelQueue) -> str:
 
 
 def changes(queue: KernelQueue) -> str:
-    """Say in Markdown what tc can change of the curves."""
+    """Say in Markdown what tc can change."""
+    if queue.is_dualpi2:
+        return dualpi2.CHANGES
     if curve_of(queue) not in SHAPES:
         text = (
             "It changes the limit, and ECN where the scenario has it. "
@@ -302,10 +331,13 @@ def parameters_of(queue: KernelQueue) -> str:
     about = textwrap.wrap(
         c_comment(
             f"The numbers of {title_of(queue)} for the queue {queue.link.queue} before the link {queue.link.name} of "
-            f"the scenario {queue.scenario.name}. decision.h says what they mean."
+            f"the scenario {queue.scenario.name}. {'dualpi2' if queue.is_dualpi2 else 'decision'}.h says what they "
+            "mean."
         ),
         74,
     )
+    if queue.is_dualpi2:
+        return dualpi2.dualpi2_h(queue.integers, queue.link.parameters, about)
     return parameters_h(queue.integers, queue.levels, about, curve_of(queue), max_p_of(queue))
 
 
@@ -325,6 +357,8 @@ def distance_lines(queue: KernelQueue) -> list[str]:
     """Say in lines of Markdown how far the integers are from the exact discipline."""
     if queue.link.aqm == DROP_TAIL:
         return ["* It has neither average nor curve; distances are whole hops."]
+    if queue.is_dualpi2:
+        return in_points(dualpi2.DISTANCE)
     weight = 2.0 ** -queue.integers["wlog"]
     points = [
         f"The average has the weight {weight:.6g} (2^-{queue.integers['wlog']}) and {queue.integers['fraction']} bits "
@@ -337,10 +371,15 @@ def distance_lines(queue: KernelQueue) -> list[str]:
             if n
         ),
     ]
+    return in_points(points)
+
+
+def in_points(texts: Iterable[str]) -> list[str]:
+    """Return the lines of a list in Markdown."""
     return [
         line
-        for point in points
-        for line in textwrap.wrap(point, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+        for text in texts
+        for line in textwrap.wrap(text, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
     ]
 
 

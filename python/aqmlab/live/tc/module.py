@@ -33,7 +33,6 @@ RECORD = np.dtype(
     }
 )
 """The fields of a record of the log that are read; ``record.h`` beside the module's source has all fields."""
-ARRIVAL = 0
 MARKED, DROPPED = 1, 2
 VERDICTS = {"early": 1, "forced": 2, "overflow": 3}
 
@@ -143,7 +142,7 @@ def tables(run: PeerRun, log: bytes) -> dict[str, pa.Table]:
     # The log's clock stands while the machine sleeps, that of the job does not.
     start_ns = (run.of_kind("start")[0]["data"] - sum(record["data"] for record in run.of_kind("slept"))) * 1e6
     records = np.frombuffer(log, RECORD)
-    after = records[(records["kind"] == ARRIVAL) & (records["time_ns"] >= start_ns + run.setting.warmup_s * 1e9)]
+    after = records[records["time_ns"] >= start_ns + run.setting.warmup_s * 1e9]
     dropped = after["verdict"][after["outcome"] == DROPPED]
     counts = {f"drops_{name}": int(np.count_nonzero(dropped == code)) for name, code in VERDICTS.items()}
     marked = after["verdict"][after["outcome"] == MARKED]

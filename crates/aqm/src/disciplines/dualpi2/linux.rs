@@ -18,6 +18,8 @@
 //! * `decide = "arriving"` draws as a packet arrives.
 //! * `limit` is 10000 packets, and the memory of waiting packets is bounded (`memlimit`): automatically to two of `max_packet` for each.
 //! * Defaults: Tupdate 16 ms, alpha 41/256, beta 819/256, step 1 ms, at any length of L.
+//!
+//! `python/aqmlab/interop/kernel/module/dualpi2.h` has the same lines in C, for a kernel module.
 
 use std::collections::VecDeque;
 
@@ -40,32 +42,52 @@ fn nanoseconds(time: Time) -> u64 {
     time.0 / 1000
 }
 
-/// Validated parameters.
+/// Validated parameters, from which a kernel module is generated too.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    room: Room,
-    memlimit: u64,
-    /// In ns.
-    target: u64,
-    t_update: Span,
-    alpha: u32,
-    beta: u32,
-    coupling: u32,
+pub struct Settings {
+    /// Space for waiting packets.
+    pub room: Room,
+    /// Most memory of waiting packets in bytes.
+    pub memlimit: u64,
+    /// Delay of C that the controller aims at in ns.
+    pub target: u64,
+    /// Time between two steps.
+    pub t_update: Span,
+    /// Gain on the delay above the target, in units of 2^-32 in 64 ns.
+    pub alpha: u32,
+    /// Gain on the rise of the delay, in the same units.
+    pub beta: u32,
+    /// Factor k of L's probability.
+    pub coupling: u32,
     /// Delay of a packet in ns above which it is marked in L.
-    step: u64,
+    pub step: u64,
     /// Packets in L from which on the step applies to an arrival.
-    step_packets: u32,
+    pub step_packets: u32,
     /// Weights of C and L in percent.
-    weights: [i32; 2],
-    /// Largest packet with the link's header.
-    mtu: u32,
-    drops_in_overload: bool,
-    at_arrival: bool,
+    pub weights: [i32; 2],
+    /// Largest packet with the link's header in bytes.
+    pub mtu: u32,
+    /// Drop packets of L in overload, rather than fill the buffer.
+    pub drops_in_overload: bool,
+    /// Decide as a packet arrives, rather than as it leaves.
+    pub at_arrival: bool,
+}
+
+/// The numbers that change with each call, as a kernel module logs them.
+#[cfg(feature = "replay")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State {
+    /// Delay of the last step in ns.
+    pub delay: u64,
+    /// The base probability, times 2^32.
+    pub p: u32,
+    /// Credit of C.
+    pub credit: i32,
 }
 
 impl Settings {
     /// Read the parameters.
-    pub fn read(reader: &mut ParameterReader<'_>) -> Self {
+    pub(super) fn read(reader: &mut ParameterReader<'_>) -> Self {
         let mtu = reader.bytes("max_packet", 1514) as u32;
         let limit = reader.limit(10_000);
         let room = Room::new(limit, false);
@@ -183,6 +205,12 @@ impl<P: Copy> Linux<P> {
         let delay = head_delay(&self.c).max(head_delay(&self.l));
         self.p = self.settings.step(self.p, delay, self.delay);
         self.delay = delay;
+    }
+
+    /// Return the numbers that a kernel module logs.
+    #[cfg(feature = "replay")]
+    pub(crate) fn state(&self) -> State {
+        State { delay: self.delay, p: self.p, credit: self.credit }
     }
 
     /// Let no step run by itself.

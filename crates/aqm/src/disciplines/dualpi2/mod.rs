@@ -51,6 +51,9 @@ mod parameters;
 mod rfc;
 mod scheduler;
 
+pub use linux::Settings;
+#[cfg(feature = "replay")]
+pub(crate) use linux::State;
 pub(super) use parameters::{PARAMETERS, PRESETS, read};
 
 use aqmlab_units::Time;
@@ -71,6 +74,16 @@ pub(crate) enum Params {
     Linux(linux::Settings),
 }
 
+impl Params {
+    /// Return the settings in the integers of Linux; `None` in real numbers.
+    pub(super) fn in_linux(&self) -> Option<&Settings> {
+        match self {
+            Self::Rfc(_) => None,
+            Self::Linux(settings) => Some(settings),
+        }
+    }
+}
+
 /// The discipline; see the module text.
 #[derive(Clone, Debug)]
 pub enum DualPi2<P> {
@@ -86,6 +99,15 @@ impl<P: Copy> DualPi2<P> {
         match params {
             Params::Rfc(params) => Self::Rfc(rfc::Rfc::new(params)),
             Params::Linux(settings) => Self::Linux(linux::Linux::new(settings)),
+        }
+    }
+
+    /// Return the numbers that a kernel module logs; `None` in real numbers.
+    #[cfg(feature = "replay")]
+    pub(crate) fn state(&self) -> Option<State> {
+        match self {
+            Self::Rfc(_) => None,
+            Self::Linux(linux) => Some(linux.state()),
         }
     }
 

@@ -10,6 +10,8 @@ mod parts;
 mod red;
 
 use super::{LinkContext, ParameterError, ParameterReader, Spec, Value};
+#[cfg(feature = "l4s")]
+use crate::disciplines::DualPi2Settings;
 use crate::disciplines::{Parts, plugin};
 use crate::preset::Make;
 use crate::red::DialectName;
@@ -139,6 +141,15 @@ impl Resolved {
         match &self.kind {
             ResolvedKind::Red(parts) => Some(parts),
             ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
+        }
+    }
+
+    /// The settings of DualPI2 in the dialect of Linux; `None` for all other queues.
+    #[cfg(feature = "l4s")]
+    pub fn dualpi2_in_linux(&self) -> Option<&DualPi2Settings> {
+        match &self.kind {
+            ResolvedKind::NonRed(parts) => parts.dualpi2_in_linux(),
+            _ => None,
         }
     }
 

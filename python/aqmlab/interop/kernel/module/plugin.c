@@ -30,6 +30,7 @@ struct qdisc_util {
 #define NO_COLOR	6
 #define MOST_BYTES	1024
 #define ONE_63		9223372036854775808.0	/* max_p = 1 in integers */
+#define ONE_32		4294967296.0		/* p' = 1 in integers */
 #define ONE_THRESHOLD	((double)(1ULL << AQMLAB_THRESHOLD_BITS))
 
 int addattr_l(struct nlmsghdr *message, int most, int type, const void *data, int length);
@@ -169,6 +170,22 @@ static void print_curves(struct rtattr *told, const struct aqmlab_fixed *fixed)
 	close_json_array(2, NULL);
 }
 
+static void print_dualpi2(const struct aqmlab_dualpi2 *shown)
+{
+	print_number("target", "target %gms ", shown->target / 1000.0);
+	print_number("tupdate", "tupdate %gms ", shown->t_update / 1000.0);
+	print_number("alpha", "alpha %g ", shown->alpha / 256.0);
+	print_number("beta", "beta %g ", shown->beta / 256.0);
+	print_number("step_thresh", "step_thresh %gms ", shown->step / 1000.0);
+	print_color_uint(PRINT_ANY, NO_COLOR, "min_qlen_step", "min_qlen_step %up ", shown->step_packets);
+	print_color_uint(PRINT_ANY, NO_COLOR, "coupling_factor", "coupling_factor %u ", shown->coupling);
+	print_color_uint(PRINT_ANY, NO_COLOR, "classic_protection", "classic_protection %u%% ", shown->classic_share);
+	print_color_uint(PRINT_ANY, NO_COLOR, "memlimit", "memlimit %ub ", shown->memlimit);
+	print_color_string(PRINT_ANY, NO_COLOR, "overload", "%s ",
+			   shown->drops_in_overload ? "drop_on_overload" : "overflow");
+	print_color_string(PRINT_ANY, NO_COLOR, "drop", "%s ", shown->at_arrival ? "drop_enqueue" : "drop_dequeue");
+}
+
 static int print(struct qdisc_util *util, FILE *file, struct rtattr *options)
 {
 	struct aqmlab_fixed fixed = { 0 };
@@ -199,12 +216,15 @@ static int print(struct qdisc_util *util, FILE *file, struct rtattr *options)
 		print_color_uint(PRINT_ANY, NO_COLOR, "w_log", "w_q 2^-%u ", fixed.w_log);
 		print_curves(told[AQMLAB_TCA_CURVES], &fixed);
 	}
+	if (told[AQMLAB_TCA_DUALPI2] && RTA_PAYLOAD(told[AQMLAB_TCA_DUALPI2]) >= sizeof(struct aqmlab_dualpi2))
+		print_dualpi2(RTA_DATA(told[AQMLAB_TCA_DUALPI2]));
 	return 0;
 }
 
 static int print_statistics(struct qdisc_util *util, FILE *file, struct rtattr *told)
 {
 	struct tc_red_xstats found = { 0 };
+	struct aqmlab_dualpi2_xstats dualpi2;
 
 	(void)util;
 	(void)file;
@@ -214,6 +234,14 @@ static int print_statistics(struct qdisc_util *util, FILE *file, struct rtattr *
 	print_color_uint(PRINT_ANY, NO_COLOR, "marked", "  marked %u ", found.marked);
 	print_color_uint(PRINT_ANY, NO_COLOR, "early", "early %u ", found.early);
 	print_color_uint(PRINT_ANY, NO_COLOR, "pdrop", "pdrop %u ", found.pdrop);
+	if (RTA_PAYLOAD(told) < sizeof(dualpi2))
+		return 0;
+	memcpy(&dualpi2, RTA_DATA(told), sizeof(dualpi2));
+	print_number("prob", "prob %g ", dualpi2.p / ONE_32);
+	print_number("delay", "delay %gms ", dualpi2.delay / 1000.0);
+	print_color_uint(PRINT_ANY, NO_COLOR, "packets_l", "packets_l %u ", dualpi2.packets_l);
+	print_color_uint(PRINT_ANY, NO_COLOR, "packets_c", "packets_c %u ", dualpi2.packets_c);
+	print_number("credit", "credit %g ", dualpi2.credit);
 	return 0;
 }
 

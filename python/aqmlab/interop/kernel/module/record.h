@@ -12,6 +12,7 @@
 #define AQMLAB_EMPTY		2	/* the link asked, and none waited */
 #define AQMLAB_RESET		3	/* the queue was created or emptied */
 #define AQMLAB_CHANGED		4	/* a parameter was changed: a replay ends here */
+#define AQMLAB_DISCARD		5	/* the link asked, and this packet was dropped as it left */
 
 /* Outcomes: what became of the victim. */
 #define AQMLAB_NONE		0
@@ -20,7 +21,7 @@
 
 /* Bits of drawn. */
 #define AQMLAB_DREW		1
-#define AQMLAB_DREW_VICTIM	2
+#define AQMLAB_DREW_VICTIM	2	/* DualPI2: the second draw */
 
 #define AQMLAB_NOBODY		(~0U)	/* no packet */
 
@@ -31,7 +32,14 @@ enum aqmlab_verdict {
 	AQMLAB_OVERFLOW,
 };
 
-/* offset  field        meaning; a departure has only the first six and instance */
+/*
+ * offset  field        meaning; a departure has only the first six and instance
+ *
+ * DualPI2 decides also about packets that leave: its departures and drops have all fields.
+ * average is the delay of the controller's last step in ns, p_b its probability times 2^32,
+ * flow the bytes of the packet's buffer, victim_draw the second draw, count the credit, and
+ * waiting the packets in both queues, of a departure those that are left.
+ */
 struct aqmlab_record {
 	__le64 time_ns;		/*  0 clock of the kernel (CLOCK_MONOTONIC) */
 	__le64 average;		/*  8 that decided, times 2^(W_LOG + FRACTION) */
