@@ -24,6 +24,7 @@ from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import age, images
 from aqmlab.scenario.file import Scenario
 from csv_rows import read_rows, write_rows
+from replayed import ECT1, with_ecn_fields
 from replays import COUNTS, Replays, Row, make_runs, outcome, total
 
 TITLE = "Disciplines inside the kernel, replayed by the core"
@@ -46,6 +47,7 @@ QUEUES = {
     "pc-red": 'aqm = "pc-red"\nlimit = "60p"\nw_q = 0.02\nloss_limit = "100B"\nloss_interval = "100ms"\n',
     "ddred": 'aqm = "ddred"\nlimit = "60p"\nw_q = 0.02\n',
     "ddred-tail": 'aqm = "ddred-tail"\nlimit = "40p"\nlast_n = 5\n',
+    "dualpi2": 'aqm = "dualpi2"\ndialect = "linux"\nlimit = "150p"\n',
 }
 NO_ECN = ("ddred-tail",)
 FLOW = '[[flow]]\nname = "{}"\nstart = "0s"\ndscp = "{}"\nttl = {}\n'
@@ -81,6 +83,7 @@ FAULTS = {
     ),
     "p_b": ("mred", "decision.h", "((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
     "the victim": ("ddred", "victim.h", "skip = ties - 1;", "skip = 0;"),
+    "beta": ("dualpi2", "dualpi2.h", "(delay - q->delay) * AQMLAB_BETA", "(delay - q->delay) * (AQMLAB_BETA + 1)"),
 }
 """Faults put in on purpose: the queue, the file, the right words and the wrong ones."""
 FIELDS = ("queue", "traffic", "kernel", "image", "decisions", "marks", "drops", "sha256", "fault", "difference")
@@ -92,13 +95,15 @@ def scenario(queue: str, traffic: str) -> Scenario:
     table = QUEUES[queue] + ("ecn = true\n" if marks and queue not in NO_ECN else "")
     if queue == "pc-red":
         flows = flows.replace('dscp = "AF11"', 'dscp = "AF11"\npriority = true')
+    if queue == "dualpi2":
+        flows = flows.replace('dscp = "AF11"', f"dscp = {ECT1}")
     return Scenario.from_text(SCENARIO.format(seconds=seconds, queue=table, flows=flows))
 
 
 def rows_of(queue: str, traffic: str, image: Image, made: module.KernelModule, fault: str = "") -> list[Row]:
     """Make a run and replay it. Return its row."""
     plan = live_plan(scenario(queue, traffic), seed=1)
-    log = module.log_of(backend.run(plan, image=image, module=made))
+    log = module.log_of(backend.run(plan, image=image, module=made, change=with_ecn_fields))
     row = {"queue": queue, "traffic": traffic, "kernel": image.release, "image": image.manifest["sha256"]["kernel"]}
     row |= {"sha256": hashlib.sha256(log).hexdigest(), "fault": fault}
     try:
@@ -147,20 +152,25 @@ def report() -> tuple[str, bool]:
     """Write the page: its text, and whether every run is equal and every fault is found."""
     found = Replays.of(rows())
     runs, faults, differing, missed = found.runs, found.faults, found.differing, found.missed
-    lines = ["| queue | decisions | marks | drops | runs | equal bit by bit |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| queue | decisions | marks | drops | kernels | runs | equal bit by bit |",
+        "|---|---|---|---|---|---|---|",
+    ]
     enough = True
     for queue in QUEUES:
         own = [row for row in runs if row["queue"] == queue]
         count = [total(own, name) for name in COUNTS]
         enough &= count[0] >= DECISIONS
         equal = sum(not row["difference"] for row in own)
-        lines.append(f"| {queue} | {' | '.join(f'{n:,}' for n in count)} | {len(own)} | {equal} |")
+        versions = len({row["kernel"] for row in own})
+        lines.append(f"| {queue} | {' | '.join(f'{n:,}' for n in count)} | {versions} | {len(own)} | {equal} |")
     kernels = found.kernels
     parts = [
         "A module is generated from each queue, compiled for the kernel of the emulated machine and loaded below a "
         "token bucket of 20 Mbit/s. The core replays its log of decisions with the log's random numbers: averages, "
-        "p_b, verdicts, victims, marks and order of departure. At the end the queue is removed, with packets in it, "
-        f"and the module unloaded. Each queue meets {', '.join(TRAFFIC)}, by turns in {len(kernels)} kernels.",
+        "p_b, verdicts, victims, marks and order of departure; of DualPI2, which also decides about packets that "
+        "leave, p', delay and credit. At the end the queue is removed, with packets in it, and the module unloaded. "
+        f"Each queue meets {', '.join(TRAFFIC)}, by turns in the kernels below.",
         f"**{len(runs) - len(differing)} of {len(runs)} runs are equal bit by bit.** {found.faults_found}",
         "\n".join(lines),
         "\n".join(["| kernel | SHA-256 of the kernel |", "|---|---|", *(f"| {k} | `{i}` |" for k, i in kernels)]),

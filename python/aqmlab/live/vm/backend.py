@@ -33,6 +33,7 @@ def run(
     image: Image | None = None,
     link_program: Path | None = None,
     module: KernelModule | None = None,
+    change: Callable[[str], str] = str,
 ) -> PeerRun:
     """Do one run in virtual time; the same plan on the same image gives the same bytes.
 
@@ -50,6 +51,8 @@ def run(
         ``aqmlab-link``; default: the one on the path.
     module
         A module compiled for the image's kernel, whose discipline is the bottleneck's.
+    change
+        Returns the job's script in another form.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def run(
     if options.in_userspace:
         files |= with_libraries(program(LINK) if link_program is None else link_program, f"usr/sbin/{LINK}")
         files["job/link.json"] = archive.file(text(configuration(setting)))
-    told = boot(chosen, script(setting, options), seed=plan.seed, files=files)
+    told = boot(chosen, change(script(setting, options)), seed=plan.seed, files=files)
     system = {"kernel": str(chosen.manifest["kernel"]), "emulator": told.emulator, "image": chosen.folder.name}
     return PeerRun(setting, told.lines, system, options.ping_interval_s)
 
