@@ -37,7 +37,7 @@ def study(keys=KEYS, *, counts=(5, 10, 20), delays=(5.0, 40.0), aqm=tuple(SHIFT)
 
 def test_each_cell_is_tested_against_the_first_with_one_correction():
     own = study()
-    table = own.grid(["mean_delay_ms", "loss"])
+    table = grid_table(own, ["mean_delay_ms", "loss"])
     assert len(table) == 3 * 6 * 2
     assert count_tests(table) == 2 * 6 * 2
     assert list(table["p_holm"].dropna()) == pytest.approx(holm(list(table["p"].dropna())))
@@ -57,7 +57,7 @@ def test_each_cell_is_tested_against_the_first_with_one_correction():
 
 def test_the_table_is_read_by_condition():
     own = study()
-    text = grid_text(own, own.grid("mean_delay_ms"))
+    text = grid_text(own, grid_table(own, ["mean_delay_ms"]))
     assert list(text.columns) == ["quantity", "count", "delay, ms", "red", "codel", "pie"]
     assert len(text) == 6
     assert all(cell.endswith("\u2193") for cell in text["codel"])
@@ -65,7 +65,7 @@ def test_the_table_is_read_by_condition():
 
 def test_latex_has_a_row_for_each_condition():
     own = study()
-    latex = grid_latex(own, own.grid(["mean_delay_ms", "loss"]))
+    latex = grid_latex(own, grid_table(own, ["mean_delay_ms", "loss"]))
     rows = [line for line in latex.splitlines() if line.count("&") == 4]
     assert rows[0].strip() == r"count & delay, ms & red & codel & pie \\"
     assert len(rows) == 1 + 2 * 6

@@ -121,20 +121,6 @@ class Study(Shown):
             rows.append(row)
         return pd.DataFrame(rows)
 
-    def grid(self, metrics: str | Sequence[str] | None = None, *, choice: str | None = None) -> pd.DataFrame:
-        """Return the tests over the grid, a row a cell: see `aqmlab.runs.sweeps.grid.grid_table`.
-
-        Parameters
-        ----------
-        metrics
-            Keys of quantities; default: those of the report.
-        choice
-            The key whose values are compared; default: the discipline.
-        """
-        from aqmlab.runs.sweeps.grid import grid_table
-
-        return grid_table(self, [metrics] if isinstance(metrics, str) else metrics, choice=choice)
-
     @property
     def varies(self) -> bool:
         """Whether the seeds of any point give different numbers; True too for points of one run."""
