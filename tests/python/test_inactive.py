@@ -96,3 +96,10 @@ def test_a_load_that_short_runs_do_not_reach() -> None:
 def test_capable_flows_over_drop_tail() -> None:
     found = lines(flow__tcp__tcp__ecn=True, queue__bottleneck='{ aqm = "drop-tail", limit = "50p" }')
     assert any(line.startswith("ECN: drop-tail at bottleneck marks nothing, although 3 of 3") for line in found)
+
+
+def test_flows_that_do_not_cross_the_link_are_named() -> None:
+    short = {"run.duration": "3s", "run.warmup": "1s"}
+    found = aqmlab.run("example:parking-lot", overrides=short, seeds=1, progress=False)
+    line = "Flows: goodput and Jain's index are of all 4 TCP flows; 2 of them do not cross r1->r2."
+    assert line in inactive(found)

@@ -1,4 +1,7 @@
-"""Mechanisms of a scenario that had no effect in its runs, with the reason; loads and transfers that fell short."""
+"""Mechanisms of a scenario that had no effect in its runs, with the reason; loads and transfers that fell short.
+
+Flows that do not cross the link are named too.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,22 @@ def inactive(result: Result, *, link: str | None = None) -> list[str]:
         *(f"Settings: {one.key}: {one.message}." for one in scenario.warnings),
         *_ecn(own, scenario, result.scenario_text, found),
         *_queue(own, found, result.links),
+        *_elsewhere(own, scenario),
         *_loads(scenario, result),
         *_transfers(result.flows),
     ]
+
+
+def _elsewhere(link: Link, scenario: Scenario) -> Iterator[str]:
+    """Yield that quantities of flows count flows too that do not cross the link whose quantities stand beside them."""
+    flows = [flow for flow in scenario.flows if flow.is_tcp and flow.path]
+    others = [flow for flow in flows if link.name not in flow.path]
+    if others:
+        do = "does" if len(others) == 1 else "do"
+        yield (
+            f"Flows: goodput and Jain's index are of all {len(flows)} TCP flows; {len(others)} of them {do} not cross "
+            f"{link.name}."
+        )
 
 
 def _loads(scenario: Scenario, result: Result) -> Iterator[str]:
