@@ -213,16 +213,16 @@ class ScenarioError(InputError):
         return (type(self), (self.problems,))
 
 
-def listed(names: Sequence[str]) -> str:
-    """List names, at most 20 of them.
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """List names, so many at most.
 
     >>> listed(["a", "b"]), listed(["a"] * 30)[-18:]
     ('a, b', 'a, ... (30 in all)')
     """
-    return ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
-def unknown(kind: str, name: str, known: list[str], *, see: str = "") -> str:
+def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int = 20) -> str:
     """Return the message for an unknown name, with the known names and the nearest of them.
 
     Parameters
@@ -235,6 +235,8 @@ def unknown(kind: str, name: str, known: list[str], *, see: str = "") -> str:
         All known names.
     see
         The command that lists them, named in place of a long list; "" for the list.
+    most
+        Names that are listed at most.
 
     >>> unknown("discipline", "rde", ["drop-tail", "red"])
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
@@ -252,7 +254,7 @@ def unknown(kind: str, name: str, known: list[str], *, see: str = "") -> str:
     hint = f"did you mean {nearest}?" if near else ""
     if see:
         return f'unknown {kind} "{name}" ({" ".join(filter(None, [hint, f"All: {see}"]))})'
-    return f'unknown {kind} "{name}" (allowed: {"; ".join(filter(None, [listed(known), hint]))})'
+    return f'unknown {kind} "{name}" (allowed: {"; ".join(filter(None, [listed(known, most), hint]))})'
 
 
 @contextlib.contextmanager

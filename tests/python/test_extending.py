@@ -186,6 +186,19 @@ def test_a_curve_in_python_has_figures_and_theory():
     assert curve_of(scenario, link, packet_bytes=1000).p_b([5.0, 10.0]) == pytest.approx([0.0, 0.05], abs=1e-4)
 
 
+def test_a_discipline_in_python_with_thresholds_has_no_model():
+    name = named("python-thresholds")
+
+    @plugins.discipline(name)
+    class Thresholds(plugins.Discipline):
+        min_th = plugins.packets(5)
+
+    scenario = aqmlab.Scenario.from_text(bottleneck(name))
+    link = bottleneck_of(scenario)
+    assert not is_modelled(link)
+    assert not curve_of(scenario, link, packet_bytes=1000).drops_early
+
+
 def test_victim_rule_picks():
     name = named("largest-red")
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import aqmlab
+from aqmlab.errors import InputError
 from aqmlab.figures.marks import mark_of, marks
 from aqmlab.reporting.sweep import layout, of_sweep, sweep_finding
 from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_latex, grid_table, grid_text
@@ -107,3 +108,34 @@ def test_only_choices_are_best():
     conditions = sweep_finding(study(aqm=("red",)))
     assert "least" not in conditions.lower()
     assert "mean queueing delay from" in conditions.lower()
+
+
+def test_only_runs_that_are_equal_are_called_equal():
+    own = study(keys=KEYS[:2], counts=(5,), delays=(5.0,), aqm=("red", "codel", "pie"), seeds=4)
+    own.runs["loss"] = [0.1, 0.2, 0.3, 0.4, 0.2, 0.1, 0.4, 0.3, 0.1, 0.2, 0.3, 0.4]
+    verdicts = grid_table(own, ["loss"])["verdict"]
+    assert list(verdicts) == ["", "undecided", "equal"]
+
+
+def test_points_of_the_same_values_are_refused():
+    own = study(keys=KEYS[:2], counts=(5, 5), delays=(5.0,))
+    with pytest.raises(InputError, match="two points have the same values"):
+        grid_table(own, ["loss"])
+
+
+def test_latex_of_one_seed_claims_no_test():
+    own = study(keys=KEYS[:2], delays=(5.0,), seeds=1)
+    own.runs.loc[0, "loss"] = np.nan
+    latex = grid_latex(own, grid_table(own, ["loss"]))
+    assert "grid: one run each, without intervals and tests." in latex
+    assert "--" in latex
+    assert "nan" not in latex
+
+
+def test_the_finding_says_that_a_best_is_undecided():
+    own = study(keys=KEYS[:2], counts=(5, 10), delays=(5.0,))
+    text = sweep_finding(own)
+    assert "ms) with codel" in text
+    assert "not decided against" in text.partition("loss")[2]
+    own.runs["mean_delay_ms"] = 5.0
+    assert sweep_finding(own).startswith("Mean queueing delay 5 ms with all")

@@ -64,7 +64,8 @@ def figure(folder: str | Path, key: str, *, out: str | Path | None = None, size:
             break
         known.append(chart.key)
     else:
-        raise InputError(unknown("figure", key, known))
+        known = list(dict.fromkeys(known))
+        raise InputError(unknown("figure", key, known, most=len(known)))  # no other place lists them
     if out is None:
         return plots.save(chart, folder / "figures", size=size)
     return [plots.save_as(chart, Path(out), size=size)]

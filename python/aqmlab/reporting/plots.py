@@ -66,10 +66,10 @@ def draw(ax: Axes, chart: Chart, *, across: int = PANELS_ACROSS[None]) -> None:
 
 def _draw(ax: Axes, chart: Chart, own: Mapping[int, Mark], *, alone: bool = True) -> None:
     """Draw a chart without panels; not `alone` without names: it is one of several."""
-    # Labels of contour lines are placed by the scales.
-    if chart.x_log:
+    # Labels of contour lines are placed by the scales. Cells of equal size have none.
+    if chart.x_log and not is_table(chart):
         ax.set_xscale("log")
-    if chart.y_log:
+    if chart.y_log and not is_table(chart):
         ax.set_yscale("log")
     if chart.heat is not None:
         _heat(ax, chart, chart.heat)

@@ -15,10 +15,11 @@ from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
 from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
-from aqmlab.results.quantities import quantity, shown_in
+from aqmlab.results.quantities import difference_of, quantity, shown_in
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_table, grid_text, is_choice
-from aqmlab.runs.sweeps.sweep import Study, points_text
+from aqmlab.runs.sweeps.sweep import SEED, Study, points_text
+from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
@@ -71,19 +72,31 @@ def sweep_finding(study: Study) -> str:
         parts = [_best_words(study, points, key, choices) for key in found]
     over = f", means over {', '.join(short(study, key) for key in conditions)}" if choices and conditions else ""
     runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each{over}"
-    return f"{_first_up('; '.join(parts))} ({runs})."
+    return f"{_first_up('; '.join(parts))} ({runs})." if parts else f"{_first_up(runs)}."
 
 
 def _best_words(study: Study, points: pd.DataFrame, key: str, choices: Sequence[str]) -> str:
-    """Say with which choice a metric is least or most, as the mean over the conditions."""
+    """Say with which choice a metric is least or most, as the mean over the conditions, and whether that is decided."""
     what = quantity(key)
     chosen = list(choices) or list(study.keys)
-    means = points.groupby(chosen, sort=False)[key].mean()
-    least = what.better == "lower"
-    place = int(np.nanargmin(means) if least else np.nanargmax(means))
-    words = _values_words(study, chosen, [level[place] for level in map(means.index.get_level_values, chosen)])
-    value = _with_unit(what, float(means.iloc[place]))
-    return f"{'least' if least else 'most'} {_lower(what.title)} ({value}) with {words}"
+    means = points.groupby(chosen, sort=False)[key].mean().dropna()
+    means = means.sort_values(ascending=what.better == "lower", kind="stable")
+    names = [_values_words(study, chosen, one if isinstance(one, tuple) else (one,)) for one in means.index]
+    value = _with_unit(what, float(means.iloc[0]))
+    if means.iloc[0] == means.iloc[-1]:
+        return f"{_lower(what.title)} {value} with all"
+    best = f"{'least' if what.better == 'lower' else 'most'} {_lower(what.title)} ({value}) with {names[0]}"
+    runs = study.runs.groupby([*chosen, SEED], sort=False)[key].mean().unstack(SEED).loc[means.index[:2]]
+    return best if _is_decided(key, runs) else f"{best}, not decided against {names[1]}"
+
+
+def _is_decided(key: str, runs: pd.DataFrame) -> bool:
+    """Whether two rows of runs, a column a seed, differ at 5 %."""
+    best, second = runs.dropna(axis="columns").to_numpy(dtype=float)
+    if len(best) < 2:
+        return False
+    found = difference_of(key, best, second, level=LEVEL)
+    return found.constant or found.difference.p < 1 - LEVEL
 
 
 def _range_words(study: Study, points: pd.DataFrame, key: str, conditions: Sequence[str]) -> str:

@@ -136,14 +136,12 @@ def verdict(difference: float, p: float, *, constant: bool = False) -> str:
         Whether the difference is the same in all of several runs.
 
     >>> verdict(0.5, 0.01), verdict(0.5, 0.2), verdict(0.0, 1.0), verdict(0.5, float("nan"))
-    ('higher', 'undecided', 'equal', 'undecided')
-    >>> verdict(0.5, float("nan"), constant=True)
-    'not tested'
+    ('higher', 'undecided', 'undecided', 'undecided')
+    >>> verdict(0.5, float("nan"), constant=True), verdict(0.0, 1.0, constant=True)
+    ('not tested', 'equal')
     """
-    if difference == 0 and p == 1:
-        return EQUAL
     if constant:
-        return NOT_TESTED
+        return EQUAL if difference == 0 and p == 1 else NOT_TESTED
     if not p < 1 - LEVEL:
         return UNDECIDED
     return HIGHER if difference > 0 else LOWER

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.application import Json, Set, command
-from aqmlab.cli.output import print_json, say
+from aqmlab.cli.output import print_json, say, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 from aqmlab.scenario.file import unknown
+
+if TYPE_CHECKING:
+    from aqmlab.interop.kernel.export import KernelQueue
 
 KERNEL = "kernel"
 """The format of sources of a module for Linux."""
@@ -118,6 +121,14 @@ def _export_module(
         say(f"Exported: {path}")
     say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
     print(f"aqmlab: note: {GSO}", file=sys.stderr)
+    _warn(queue)
+
+
+def _warn(queue: KernelQueue) -> None:
+    """Print the warnings on an exported queue, which `check` prints too."""
+    for one in queue.scenario.warnings:
+        if one.key.startswith(f"queue.{queue.link.queue}"):
+            warn(f"{one.key}: {one.message}")
 
 
 def _export_bpf(
@@ -135,6 +146,7 @@ def _export_bpf(
         say(f"Exported: {path}")
     say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
     print(f"aqmlab: note: {GSO}", file=sys.stderr)
+    _warn(queue)
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

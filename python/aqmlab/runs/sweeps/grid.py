@@ -83,7 +83,7 @@ def grid_table(
     Raises
     ------
     InputError
-        If a metric was not measured, or as `choice_of`.
+        If a metric was not measured, if two points have the same values, or as `choice_of`.
     """
     key = choice_of(study, choice)
     known = study.metrics
@@ -97,6 +97,8 @@ def grid_table(
     groups = study.runs.groupby(conditions, sort=False) if conditions else [((), study.runs)]
     for _, cell in groups:
         by = {value: own.set_index(SEED) for value, own in cell.groupby(key, sort=False)}
+        if any(own.index.has_duplicates for own in by.values()):
+            raise InputError(f"{study.name}: two points have the same values, and the grid takes each once")
         for one in wanted:
             for value, own in by.items():
                 row, tested = _row(one, own, by.get(base) if value != base else None, level)
@@ -131,7 +133,7 @@ def _verdict(row: dict[str, Any], p: float, p_holm: float, is_tested: bool) -> s
     if math.isnan(row["difference"]):
         return ""
     if not is_tested:
-        return EQUAL if row["difference"] == 0 else NOT_TESTED
+        return EQUAL if row["difference"] == 0 and row["constant"] else NOT_TESTED
     return verdict(row["difference"], p_holm, constant=row["constant"])
 
 
@@ -169,15 +171,10 @@ def grid_latex(study: Study, table: pd.DataFrame, *, choice: str | None = None, 
 def _latex(study: Study, table: pd.DataFrame, key: str, level: float) -> Iterator[str]:
     values = list(table[key].drop_duplicates())
     names = _conditions(study, key)
-    count = count_tests(table)
     yield r"% Needs \usepackage{booktabs}; if it is too wide, table* in place of table."
     yield r"\begin{table}"
     yield r"  \centering"
-    yield (
-        f"  \\caption{{{escaped(study.name)}: mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over "
-        f"{int(table['n'].max())} runs. $\\uparrow$ higher, $\\downarrow$ lower than {escaped(_word(values[0]))} "
-        f"(5\\,\\%, Holm's correction over {count} {'test' if count == 1 else 'tests'}); no arrow: undecided.}}"
-    )
+    yield f"  \\caption{{{escaped(study.name)}: {_caption(table, escaped(_word(values[0])), level)}}}"
     yield f"  \\label{{tab:{''.join(c if c.isalnum() and c.isascii() else '-' for c in study.name)}-grid}}"
     yield f"  \\begin{{tabular}}{{{'r' * len(names) or 'l'}{'r' * len(values)}}}"
     yield r"    \toprule"
@@ -191,11 +188,30 @@ def _latex(study: Study, table: pd.DataFrame, key: str, level: float) -> Iterato
             yield f"    \\multicolumn{{{columns}}}{{l}}{{{escaped(quantity(metric).label)}}} \\\\"
             last = metric
         own = [escaped(_word(one)) for one in condition.values()] or [""]
-        shown = [interval_in_latex(cells[one]) if one in cells else "--" for one in values]
+        there = {one for one, cell in cells.items() if not math.isnan(cell.mean)}
+        shown = [interval_in_latex(cells[one]) if one in there else "--" for one in values]
         yield f"    {' & '.join([*own, *shown])} \\\\"
     yield r"    \bottomrule"
     yield r"  \end{tabular}"
     yield r"\end{table}"
+
+
+def _caption(table: pd.DataFrame, base: str, level: float) -> str:
+    """Explain the numbers and signs of a table for LaTeX."""
+    least, most, count = int(table["n"].min()), int(table["n"].max()), count_tests(table)
+    if most < 2:
+        return "one run each, without intervals and tests."
+    runs = f"{most}" if least == most else f"{least} to {most}"
+    verdicts = set(table["verdict"])
+    equal = "; $=$ equal in every run" if EQUAL in verdicts else ""
+    untested = table.loc[table["verdict"] == NOT_TESTED, "metric"].drop_duplicates()
+    names = ", ".join(escaped(quantity(one).title) for one in untested)
+    not_tested = f"; not tested, or the same difference in every run: {names}" if names else ""
+    return (
+        f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs. $\\uparrow$ higher, "
+        f"$\\downarrow$ lower than {base} (5\\,\\%, Holm's correction over {count} "
+        f"{'test' if count == 1 else 'tests'}); no arrow: undecided{equal}{not_tested}."
+    )
 
 
 def _conditions(study: Study, key: str) -> dict[str, str]:
@@ -224,4 +240,4 @@ def _cells(study: Study, table: pd.DataFrame, key: str) -> Iterator[tuple[str, d
 
 
 def _word(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -54,7 +54,7 @@ def answer_of_points(study: Study, matrix: Matrix) -> str:
         else:
             parts.append(f"{name} {low} to {high}{unit} (least at {_place(least)}, most at {_place(most)})")
     names = listed(short_names(study.keys))
-    return f"Over {len(matrix.labels)} points of {names}: {'; '.join(parts)}."
+    return f"Over {len(matrix.labels)} points of {names}{': ' if parts else ''}{'; '.join(parts)}."
 
 
 def short_names(keys: Sequence[str]) -> list[str]:

@@ -139,7 +139,9 @@ def is_modelled(link: Link) -> bool:
 
 def _has_curve(link: Link) -> bool:
     # Behind a class of a scheduler stands a queue of its own; RED's classes have averages.
-    return "averages" in link.parameters if link.classes else link.parameters.get("min_th") is not None
+    if link.classes:
+        return "averages" in link.parameters
+    return "spacing" in link.parameters and link.parameters.get("min_th") is not None
 
 
 def _body(scenario: Scenario, link: Link, class_name: str) -> dict[str, Any]:
