@@ -337,6 +337,17 @@ fn values_that_linux_does_not_have_are_warned_of() {
     spec.set("target", Value::Seconds(1e-7)).expect("a time");
     let errors = spec.resolve(LINK).expect_err("less than a microsecond");
     assert_eq!(errors[0].message, "0.0000001s is less than tc's unit, a microsecond");
+    for gain in [1e-12, 1e9, 1e300] {
+        let mut spec = Spec::new("dualpi2").expect("a preset");
+        spec.set("dialect", word("linux")).expect("a dialect");
+        spec.set("beta", number(gain)).expect("a number");
+        let errors = spec.resolve(LINK).expect_err("a gain that 32 bits do not hold");
+        assert!(
+            errors[0].message.ends_with("is out of range in the dialect of Linux"),
+            "{}",
+            errors[0].message
+        );
+    }
 }
 
 /// A preset, its settings, and the warning about them.

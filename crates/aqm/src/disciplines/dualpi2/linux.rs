@@ -37,6 +37,8 @@ const ONE: u32 = u32::MAX;
 /// `tc` and the kernel exchange gains in units of 1/256 per second, which the kernel keeps in units of 64 ns.
 const GAIN_SCALING: u32 = 2;
 const DELAY_SHIFT: u32 = 6;
+/// Largest gain in 1/256 per second whose value in units of the kernel has 32 bits.
+const MOST_256THS: f64 = 4e9;
 
 fn nanoseconds(time: Time) -> u64 {
     time.0 / 1000
@@ -141,7 +143,12 @@ impl Settings {
         } else {
             Some(p.wrapping_sub(size)).filter(|next| *next <= p).unwrap_or(0)
         };
-        if self.drops_in_overload { next } else { next.min(ONE / self.coupling) }
+        next.min(self.most())
+    }
+
+    /// Return the largest base probability.
+    fn most(&self) -> u32 {
+        if self.drops_in_overload { ONE } else { ONE / self.coupling }
     }
 
     /// Return the credit at the start: negative where L comes first.
@@ -153,6 +160,11 @@ impl Settings {
 /// Read a gain, which tc cuts to whole 1/256 per second; return it in units of the kernel.
 fn read_gain(reader: &mut ParameterReader<'_>, key: &str, default: u32) -> u32 {
     let in_256ths = reader.set_number(key).map_or(default.into(), |gain| libm::floor(gain * 256.0 + 0.01));
+    if !(1.0..=MOST_256THS).contains(&in_256ths) {
+        let message = format!("{} is out of range in the dialect of Linux", in_256ths / 256.0);
+        reader.error(key, message, "1/256 to 15625000");
+        return default;
+    }
     reader.rounded_in_linux(key, Value::Number(in_256ths / 256.0));
     scaled(in_256ths as u64)
 }
@@ -199,12 +211,17 @@ impl<P: Copy> Linux<P> {
 
     /// Compute a step of the controller at `now`.
     fn step(&mut self, now: Time) {
-        let head_delay = |queue: &Fifo<P>| {
-            queue.head().map_or(0, |head| nanoseconds(now).wrapping_sub(nanoseconds(head.meta.arrival)))
-        };
-        let delay = head_delay(&self.c).max(head_delay(&self.l));
+        let delay = self.delay_at(now);
         self.p = self.settings.step(self.p, delay, self.delay);
         self.delay = delay;
+    }
+
+    /// Return the delay of the older head in ns.
+    fn delay_at(&self, now: Time) -> u64 {
+        let of_head = |queue: &Fifo<P>| {
+            queue.head().map_or(0, |head| nanoseconds(now).wrapping_sub(nanoseconds(head.meta.arrival)))
+        };
+        of_head(&self.c).max(of_head(&self.l))
     }
 
     /// Return the numbers that a kernel module logs.
@@ -229,16 +246,26 @@ impl<P: Copy> Linux<P> {
         self.p == 0 && self.delay == 0 && self.l.head().is_none() && self.c.head().is_none()
     }
 
+    /// Return whether further steps leave p as it is while nothing arrives or leaves, after a step from these p and delay: of empty
+    /// queues, or at the most, where the heads only grow older.
+    fn rests_since(&self, (p, delay): (u32, u64)) -> bool {
+        let is_empty = self.l.head().is_none() && self.c.head().is_none();
+        let is_steady = if is_empty { delay == 0 } else { p == self.settings.most() && self.delay > delay };
+        self.p == p && is_steady
+    }
+
     /// Compute the steps that are due.
     fn catch_up(&mut self, now: Time) {
         let t_update = self.settings.t_update;
         while let Some(due) = self.next_update.filter(|due| *due <= now) {
-            if self.is_at_rest() {
-                self.next_update = Some(due + t_update * (now.since(due).0 / t_update.0 + 1));
-                return;
-            }
+            let before = (self.p, self.delay);
             self.step(due);
-            self.next_update = Some(due + t_update);
+            let mut last = due;
+            if self.rests_since(before) {
+                last = due + t_update * (now.since(due).0 / t_update.0);
+                self.delay = self.delay_at(last);
+            }
+            self.next_update = Some(last + t_update);
         }
     }
 

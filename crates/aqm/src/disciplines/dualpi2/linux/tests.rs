@@ -167,3 +167,25 @@ fn the_timer_steps_by_the_delay_of_the_oldest_packet() {
     // 879 * 11 ms - 44 * 4 ms, over 64.
     assert_eq!((u64::from(queue.p), queue.delay), ((879 * 11_000_000 - 44 * 4_000_000) / 64, 11_000_000));
 }
+
+#[test]
+fn steps_of_an_untouched_queue_are_computed_at_once() {
+    // With and without waiting packets: the state after each of 40,000 steps of 16 ms, and after all of them in one call.
+    for kinds in [&[][..], &[Ecn::NotEct; 9]] {
+        let mut one_by_one = queue(&[], ONE / 3);
+        let mut host = TestHost::with_draws(&[]);
+        for (number, ecn) in kinds.iter().enumerate() {
+            one_by_one.enqueue(Time::ZERO, packet(number as u32, *ecn, Time::ZERO), &mut host);
+        }
+        let mut at_once = one_by_one.clone();
+        let numbers = |queue: &Linux<u32>| (queue.p, queue.delay, queue.next_update);
+        for step in 1..=40_000 {
+            one_by_one.catch_up(Time::ZERO + Span::from_millis(16) * step);
+        }
+        at_once.catch_up(Time::ZERO + Span::from_millis(16) * 40_000);
+        assert_eq!(numbers(&at_once), numbers(&one_by_one));
+        // 200 days.
+        at_once.catch_up(Time::from_secs(200.0 * 86_400.0));
+        assert_eq!(at_once.p, if kinds.is_empty() { 0 } else { ONE });
+    }
+}
