@@ -156,7 +156,7 @@ class TestValues:
             assert re.search(r"study\.toml:4:\d+: not TOML: ", message_of(capsys))
 
     def test_bytes_are_no_value(self):
-        with pytest.raises(InputError, match="no value of a scenario"):
+        with pytest.raises(InputError, match="is not a value of a scenario"):
             override(None)
 
     @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ impl ParameterReader<'_> {
     }
 
     /// Warn if the file sets a parameter to another value than the one that this arithmetic makes of it.
-    pub(super) fn warn_if_rounded(&mut self, key: &str, used: &Value, arithmetic: &str) {
+    pub fn warn_if_rounded(&mut self, key: &str, used: &Value, arithmetic: &str) {
         if let Some(given) = self.set_value(key).filter(|given| !is_equal(given, used)) {
             self.warn(format!("{key} = {given} is {used} {arithmetic}"));
         }

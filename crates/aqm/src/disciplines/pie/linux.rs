@@ -85,9 +85,8 @@ impl Law {
         let (alpha, beta) = (sixteenths("alpha", 0.125), sixteenths("beta", 1.25));
         let t_update = reader.linux_time("t_update", Span::from_millis(15));
         let t_update = Span(t_update.0.div_ceil(JIFFY.0) * JIFFY.0);
-        if reader.is_set("t_update") {
-            reader.rounded_in_linux("t_update", Value::Seconds(t_update.secs()));
-        }
+        // tc keeps it as it is set.
+        reader.warn_if_rounded("t_update", &Value::Seconds(t_update.secs()), "in the dialect of Linux");
         let percent = libm::rint(reader.set_number("mark_up_to").unwrap_or(0.1) * 100.0) as u64;
         reader.rounded_in_linux("mark_up_to", Value::Number(percent as f64 / 100.0));
         reader.differs_from_linux("max_burst", Value::Seconds(0.15));
