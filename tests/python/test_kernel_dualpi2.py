@@ -36,7 +36,7 @@ QUEUES = {
     + 'classic_share = 0.25\nmax_packet = "9014B"\n',
     "overflow": DUALPI2 + SLOW + 'limit = "200p"\noverload = "overflow"\n',
     "arriving": DUALPI2 + SLOW + 'limit = "200kB"\ndecide = "arriving"\n',
-    "memory": DUALPI2 + 'memlimit = "300kB"\nmax_packet = "0B"\nalpha = 0.001\n',
+    "memory": DUALPI2 + 'memlimit = "300kB"\nmax_packet = "0B"\nalpha = 0.004\n',
 }
 SOURCE = "dualpi2.c"
 
