@@ -153,14 +153,15 @@ def test_drops_marks_order_and_timers():
     assert answers[5]["gauges"]["timers"] == 1
 
 
-def test_curve_is_tabulated_and_known_to_theory():
+def quadratic(average, red):
+    """Return a p_b that grows with the square of the average."""
+    x = (average - red.min_th) / (red.max_th - red.min_th)
+    return 0.0 if x < 0 else red.max_p * x * x if x < 1 else 1.0
+
+
+def test_a_curve_in_python_is_tabulated():
     name = named("quadratic-red")
-
-    @plugins.curve(name)
-    def quadratic(average, red):
-        x = (average - red.min_th) / (red.max_th - red.min_th)
-        return 0.0 if x < 0 else red.max_p * x * x if x < 1 else 1.0
-
+    plugins.curve(name)(quadratic)
     body = f'aqm = "{name}"\nmin_th = "5p"\nmax_th = "15p"\nmax_p = 0.2\nlimit = "100p"'
     p_b = _core.curve(body, [0.0, 5.0, 10.0, 14.9, 15.1, 99.0])
     # The table has a step of a 40th of a packet.
@@ -172,12 +173,7 @@ def test_curve_is_tabulated_and_known_to_theory():
 
 def test_a_curve_in_python_has_figures_and_theory():
     name = named("quadratic-theory")
-
-    @plugins.curve(name)
-    def quadratic(average, red):
-        x = (average - red.min_th) / (red.max_th - red.min_th)
-        return 0.0 if x < 0 else red.max_p * x * x if x < 1 else 1.0
-
+    plugins.curve(name)(quadratic)
     scenario = aqmlab.Scenario.from_text(bottleneck(name, min_th='"5p"', max_th='"15p"', max_p=0.2))
     chart = scenario_curves(scenario)
     assert chart is not None

@@ -289,32 +289,28 @@ def _colours(chart: Chart, heat: Heat) -> Any:  # noqa: ANN401
     # Plotly puts the borders of cells halfway between their centres, but not as a logarithmic axis shows it.
     x = cell_edges(heat.x, log=True) if chart.x_log else np.asarray(heat.x, dtype=float)
     y = cell_edges(heat.y, log=True) if chart.y_log else np.asarray(heat.y, dtype=float)
-    low, high = heat.span
     return go.Heatmap(
         x=x,
         y=y,
-        z=heat.values,
-        zmin=low,
-        zmax=high,
-        colorscale="Cividis",
-        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
-        hoverongaps=False,
+        **_coloured(heat),
         hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
     )
 
 
+def _coloured(heat: Heat) -> dict[str, Any]:
+    """Return the arguments that both kinds of a map share: values, their range and colours."""
+    low, high = heat.span
+    bar = {"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0}
+    colors = {"zmin": low, "zmax": high, "colorscale": "Cividis", "colorbar": bar}
+    return {"z": heat.values, **colors, "hoverongaps": False}
+
+
 def _table(heat: Heat) -> Any:  # noqa: ANN401
     """Return few values as cells of equal size, each with its number."""
-    low, high = heat.span
     return go.Heatmap(
         x=[f"{one:g}" for one in heat.x],
         y=[f"{one:g}" for one in heat.y],
-        z=heat.values,
-        zmin=low,
-        zmax=high,
-        colorscale="Cividis",
-        colorbar={"title": {"text": heat.label, "side": "right"}, "outlinewidth": 0},
-        hoverongaps=False,
+        **_coloured(heat),
         texttemplate="%{z:.3~g}",
         xgap=2,
         ygap=2,
