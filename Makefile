@@ -184,8 +184,8 @@ CRATES := $(addprefix --package aqmlab-,units aqm transport netsim)
 crates: ## pack the crates for crates.io and compile the packages, without publishing
 	cargo publish --dry-run --locked $(CRATES)
 
-# The revision of the last version.
-BASELINE = $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+# The revision of the last version; HEAD may have the tag of this one.
+BASELINE = $(shell git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null)
 
 semver: ## compare the interfaces of the crates with those of the revision BASELINE, the last tag (needs cargo-semver-checks)
 	@if [ -z "$(BASELINE)" ]; then echo "make semver: no tag v*; name a revision: make semver BASELINE=REVISION" >&2; exit 1; fi

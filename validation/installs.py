@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -66,12 +67,21 @@ class System:
         Function that makes the folder; `MissingError` with the reason if it cannot.
     tests
         Whether a core of the tests runs there too.
+    native
+        Whether it runs on this processor, without an emulator.
+    environment
+        Command that makes ``/venv``.
+    extra
+        Further requirements. NumPy from 2.1 on calls a function of C99 that Wine 10 lacks.
     """
 
     title: str
     wheel: str
     make: Callable[[Path], None]
     tests: bool = False
+    native: bool = True
+    environment: str = "python3 -m venv /venv"
+    extra: tuple[str, ...] = ()
 
 
 @dataclass
@@ -128,16 +138,36 @@ def _must(*words: str) -> None:
         raise MissingError(f"{Path(words[0]).name}: {said[-1] if said else done.returncode}")
 
 
-def prepared(folder: Path) -> None:
-    """Raise an error: this system cannot be made here."""
-    raise MissingError(f"{folder} is missing: unpack Alpine's root file system there, with Python 3.11 or later")
+def prepared(contents: str) -> Callable[[Path], None]:
+    """Return a function that raises an error: this system is prepared by hand."""
 
+    def make(folder: Path) -> None:
+        raise MissingError(f"{folder} is missing: it needs {contents}")
+
+    return make
+
+
+WINDOWS_PYTHON = "/opt/python/python.exe"
+WINE = f"""\
+mkdir -p /venv/bin && printf '#!/bin/sh\\nexec wine {WINDOWS_PYTHON} "$@"\\n' >/venv/bin/python &&
+printf '#!/bin/sh\\nexec wine {WINDOWS_PYTHON} -m aqmlab "$@"\\n' >/venv/bin/aqmlab && chmod +x /venv/bin/*"""
+"""Commands that run Python for Windows, in place of a virtual environment."""
 
 SYSTEMS = {
     "bookworm": System("Debian 12", "manylinux*x86_64", debian("bookworm")),
     "trixie": System("Debian 13", "manylinux*x86_64", debian("trixie")),
-    "alpine": System("Alpine", "musllinux*x86_64", prepared),
-    "trixie-arm64": System("Debian 13 on arm64", "manylinux*aarch64", debian("trixie", "arm64"), tests=True),
+    "alpine": System("Alpine", "musllinux*x86_64", prepared("Alpine's root file system with Python 3.11 or later")),
+    "windows": System(
+        "Windows (Wine)",
+        "win_amd64",
+        prepared(f"Debian with wine, and Python for Windows with python3.dll as {WINDOWS_PYTHON}"),
+        native=False,
+        environment=WINE,
+        extra=("numpy<2.1", "colorama"),
+    ),
+    "trixie-arm64": System(
+        "Debian 13 on arm64", "manylinux*aarch64", debian("trixie", "arm64"), tests=True, native=False
+    ),
 }
 
 
@@ -187,18 +217,22 @@ def examine(system: System, folder: Path, dist: Path) -> Found:
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
     shutil.copy(wheel, work)
-    found.about = "; ".join(_run(folder, line).output[-1] for line in (ABOUT, "python3 --version"))
+    made = _run(folder, system.environment)
+    if made.code:
+        raise SystemExit("\n".join(made.output))
+    found.about = "; ".join(_run(folder, line).output[-1] for line in (ABOUT, "python --version"))
     install = " ".join(PIP)
-    if _run(folder, "python3 -c 'import ssl'").code:
-        _download(folder, work)
+    extra = (*system.extra, *(("pytest", "hypothesis") if system.tests else ()))
+    if not system.native or _run(folder, "python -c 'import ssl'").code:
+        _download(folder, work, extra)
         install += " --no-index --find-links wheels"
-    lines = {f"pip install {wheel.name}": f"python3 -m venv /venv && {install} ./{wheel.name}"}
+    lines = {f"pip install {wheel.name}": f"{install} ./{wheel.name} {shlex.join(extra)}"}
     lines |= {line: line for line in (*COMMANDS, *SAME)}
     if system.tests:
         for name in ("tests", "examples", "pyproject.toml"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, work / name)
-        lines[f"pytest {TESTS}"] = f"{install} pytest hypothesis && python -m pytest --quiet {TESTS}"
+        lines[f"pytest {TESTS}"] = f"python -m pytest --quiet {TESTS}"
     for title, line in lines.items():
         step = _run(folder, line)
         step.command = title
@@ -257,23 +291,21 @@ def _run(folder: Path, line: str, place: str = "/srv/work") -> Step:
 PASSED = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "PIP_DEFAULT_TIMEOUT", "SSL_CERT_FILE")
 
 
-def _download(folder: Path, work: Path) -> None:
-    """Fetch the dependencies on this machine, for a system whose Python has no TLS."""
-    version = _run(folder, "python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'").output[-1]
-    platforms = [f"--platform=musllinux_1_{minor}_x86_64" for minor in (1, 2)]
-    wheels = work / "wheels"
-    words = (
-        "download",
-        "--quiet",
-        "--only-binary",
-        ":all:",
-        "--python-version",
-        version,
-        *platforms,
-        "--dest",
-        str(wheels),
-    )
-    _must(sys.executable, "-m", "pip", *words, *map(str, work.glob("*.whl")))
+def _download(folder: Path, work: Path, extra: Sequence[str]) -> None:
+    """Fetch the dependencies on this machine, for a system whose Python has no TLS or is emulated."""
+    version = _run(folder, "python -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])'").output[-1]
+    (wheel,) = work.glob("*.whl")
+    _, _, tag = wheel.stem.rpartition("-")
+    machine = "aarch64" if tag.endswith("aarch64") else "x86_64"
+    oldest = (f"musllinux_1_{minor}" for minor in (1, 2)) if "musl" in tag else (f"manylinux_2_{n}" for n in GLIBC)
+    names = [tag] if tag.startswith("win") else [f"{one}_{machine}" for one in oldest]
+    platforms = [f"--platform={name}" for name in names]
+    chosen = ("--quiet", "--only-binary", ":all:", "--python-version", version, *platforms)
+    _must(sys.executable, "-m", "pip", "download", *chosen, "--dest", str(work / "wheels"), str(wheel), *extra)
+
+
+GLIBC = (17, 27, 28, 34)
+"""Minor versions of glibc 2 that wheels name and Debian 12 and 13 have."""
 
 
 def _digest(work: Path, line: str) -> str:
@@ -289,8 +321,8 @@ INTRODUCTION = """\
 
 Written by `validation/installs.py`. Each wheel was installed with `pip` into a new virtual environment of a system that
 has Python and no compiler and no Rust. The first commands of the README ran there. Times are wall times on a machine
-with two cores that did other work too; arm64 is emulated by qemu-user. On Alpine `pip install` reads files that were
-downloaded before.
+with two cores that did other work too; arm64 is emulated by qemu-user. On Alpine and arm64 `pip install` reads files
+that were downloaded before.
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import aqmlab
 from aqmlab.errors import InputError, Problem
-from aqmlab.scenario.file import read_text
+from aqmlab.scenario.file import name_of, read_text
 from aqmlab.scenario.registry import disciplines
 from aqmlab.scenario.toml_text import inline
 
@@ -78,6 +78,14 @@ def test_files_that_come_with_the_project_agree_with_the_schema(path):
     assert aqmlab.check(path) == []
     data["run"]["duratoin"] = "1s"
     assert not Draft202012Validator(schema).is_valid(data)
+
+
+def test_a_packaged_name_has_slashes_on_windows_too():
+    path = PureWindowsPath("paper:mred/sole.toml")
+    assert str(path) == "paper:mred\\sole.toml"
+    assert name_of(path) == "paper:mred/sole.toml"
+    assert name_of(PureWindowsPath("C:/runs/a.toml")) == "C:\\runs\\a.toml"
+    assert read_text(path) == read_text("paper:mred/sole.toml")
 
 
 def test_a_problem_without_a_place():

@@ -104,10 +104,14 @@ def _open_standard_files() -> None:
 
 
 def _show_any_text() -> None:
-    """Write characters that the encoding of a terminal or a pipe lacks as escapes; an error would lose the results."""
+    """Write characters that the encoding of a terminal or a pipe lacks as escapes; an error would lose the results.
+
+    On Windows a pipe has the code page of the country, without arrows and signs of the tables: it gets UTF-8.
+    """
+    encoding = "utf-8" if sys.platform == "win32" else None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _usage(error: TyperException) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from aqmlab import _core, extensions
@@ -120,7 +120,7 @@ class Scenario:
         InputError
             If it cannot be read.
         """
-        return cls.from_text(read_text(Path(path)), filename=str(path), overrides=overrides)
+        return cls.from_text(read_text(Path(path)), filename=name_of(path), overrides=overrides)
 
     @classmethod
     def from_text(cls, text: str, *, filename: str = "<text>", overrides: Overrides = ()) -> Scenario:
@@ -252,12 +252,13 @@ def read_text(path: Path) -> str:
     ``example:dumbbell-red`` is an example, ``lab:dumbbell.toml`` the file that `aqmlab lab` opens, and
     ``paper:mred/sole.toml`` a file of an add-on (`aqmlab.extensions`), here of a reproduced paper.
     """
-    if str(path) == f"{LAB}dumbbell.toml":
+    name = name_of(path)
+    if name == f"{LAB}dumbbell.toml":
         return resources.files("aqmlab.lab").joinpath("dumbbell.toml").read_text(encoding="utf-8")
-    if str(path).startswith(EXAMPLE):
-        return example_text(str(path).removeprefix(EXAMPLE))
-    if is_packaged(str(path)):
-        prefix, _, name = str(path).partition(":")
+    if name.startswith(EXAMPLE):
+        return example_text(name.removeprefix(EXAMPLE))
+    if is_packaged(name):
+        prefix, _, name = name.partition(":")
         text: str = extensions.load(ADD_ONS, prefix)(name)
         return text
     try:
@@ -301,6 +302,12 @@ def _garbage_kept() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
+
+
+def name_of(path: str | PurePath) -> str:
+    """Return the name of a scenario file, with ``/`` in the name of a packaged one on Windows too."""
+    name = str(path)
+    return PurePath(path).as_posix() if is_packaged(name) else name
 
 
 def is_packaged(name: str) -> bool:
