@@ -145,7 +145,7 @@ def _answer(found: Evaluated) -> str:
     """Say how often the policy is decidedly above and below a baseline, quantity by quantity."""
     from aqmlab.arena.evaluation import METRICS
     from aqmlab.results.quantities import quantity
-    from aqmlab.runs.comparison_matrix import listed
+    from aqmlab.runs.comparison_matrix import joined
 
     parts: dict[str, list[str]] = {}
     for key in METRICS:
@@ -154,7 +154,7 @@ def _answer(found: Evaluated) -> str:
         decided = " and ".join(f"{word} in {count}" for count, word in counts if count) or "undecided in all"
         title = quantity(key).title
         parts.setdefault(decided, []).append(title if title.startswith("TCP") else title.lower())
-    words = "; ".join(f"{listed(titles)} {decided}" for decided, titles in parts.items())
+    words = "; ".join(f"{joined(titles)} {decided}" for decided, titles in parts.items())
     cells = len(found.table.drop_duplicates(["scenario", "baseline"]))
     return f"{found.policy}, of {cells} comparisons with a tuned baseline: {words}."
 

@@ -342,7 +342,7 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
 
 def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str, Settling]) -> list[str]:
     """Return lines with the name of their discipline; lines that disciplines share come once."""
-    from aqmlab.runs.comparison_matrix import listed
+    from aqmlab.runs.comparison_matrix import joined
 
     shared = [
         line for line in next(iter(without_effect.values())) if all(line in own for own in without_effect.values())
@@ -353,7 +353,7 @@ def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str
             if line not in shared:
                 alike.setdefault(line.replace(f"{name} ", ""), []).append((name, line))
     lines = [
-        f"{found[0][0]}: {found[0][1]}{f' Likewise {listed([n for n, _ in found[1:]])}.' if found[1:] else ''}"
+        f"{found[0][0]}: {found[0][1]}{f' Likewise {joined([n for n, _ in found[1:]])}.' if found[1:] else ''}"
         for found in alike.values()
     ]
     return shared + lines + [f"{name}: {line}" for name, one in settled.items() for line in one.lines()]

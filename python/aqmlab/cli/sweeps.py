@@ -139,7 +139,7 @@ def study_data(study: Study) -> dict[str, object]:
 def print_study(study: Study, *, details: bool = False) -> None:
     """Print the points of a study at a glance, and the command that writes all of them."""
     from aqmlab.results.summary import ONE_RUN, level_words
-    from aqmlab.runs.comparison_matrix import left_out, legend, lines_of, listed
+    from aqmlab.runs.comparison_matrix import joined, left_out, legend, lines_of
     from aqmlab.runs.sweeps.sweep_matrix import answer_of_points, matrix_of_points
     from aqmlab.statistics.intervals import LEVEL
 
@@ -157,7 +157,7 @@ def print_study(study: Study, *, details: bool = False) -> None:
         hidden += ["more quantities"] if len(matrix.metrics) < len(whole.metrics) or left_out(matrix, most=1) else []
         hidden += ["more points"] if shown < min(count, DETAILED_POINTS) else []
         legend_ = legend(matrix, level=LEVEL, tests=0, compared=False) if intervals else ""
-        hint = f" --details prints {listed(hidden)}." if hidden and not details else ""
+        hint = f" --details prints {joined(hidden)}." if hidden and not details else ""
         print_screen(
             answer_of_points(study, whole),
             f"{title}, {words}" if intervals or not varies else title,

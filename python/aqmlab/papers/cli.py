@@ -158,11 +158,11 @@ def _answer(name: str, claims: pd.DataFrame, notice: str) -> str:
     'Claims of MRED as their authors state them: of 3 verdicts 2 hold and 1 fails.'
     """
     from aqmlab.papers.common.claims import COUNTED
-    from aqmlab.runs.comparison_matrix import listed
+    from aqmlab.runs.comparison_matrix import joined
 
     found = Counter(verdict for verdict in claims[LITERAL] if verdict)
     counts = [(found[str(verdict)], words) for verdict, words in COUNTED.items() if found[str(verdict)]]
-    words = listed([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none was judged"
+    words = joined([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none was judged"
     head = "Preliminary: claims" if notice else "Claims"
     verdicts = f"{found.total()} verdict{'' if found.total() == 1 else 's'}"
     return f"{head} of {name} as their authors state them: of {verdicts} {words}."

@@ -187,11 +187,11 @@ def answer(differences: pd.DataFrame) -> str:
             if rest_of:
                 percents = _percents(rest_of) if verdict == NOT_TESTED else ""
                 rest.setdefault((verdict, tuple(row["aqm"] for row in rest_of)), []).append(_noun(key) + percents)
-    told = [f"{_subject(names, others)} {listed(found)}" for names, found in clauses.items()]
+    told = [f"{_subject(names, others)} {joined(found)}" for names, found in clauses.items()]
     for (verdict, names), found in rest.items():
-        whose = "" if list(names) == others else f" for {listed(names)}"
+        whose = "" if list(names) == others else f" for {joined(names)}"
         reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
-        told.append(f"{listed(found)} {verdict}{whose}{reason}")
+        told.append(f"{joined(found)} {verdict}{whose}{reason}")
     elsewhere = [str(row["metric"]) for row in rows if row["verdict"] in (HIGHER, LOWER) and row["metric"] not in keys]
     titles = list(dict.fromkeys(quantity(key).title for key in elsewhere)) if not clauses else []
     more = f" Decided: {', '.join(titles).lower()}." if titles else ""
@@ -431,13 +431,13 @@ def _percent(value: float) -> str:
 def _subject(names: Sequence[str], others: Sequence[str]) -> str:
     if len(names) == 1:
         return f"{names[0]} has"
-    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else listed(names)} have"
+    return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else joined(names)} have"
 
 
-def listed(parts: Sequence[str]) -> str:
-    """Return parts with commas and "and".
+def joined(parts: Sequence[str]) -> str:
+    """Return parts with commas and a last "and".
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> joined(["a"]), joined(["a", "b", "c"]), joined([])
+    ('a', 'a, b and c', '')
     """
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

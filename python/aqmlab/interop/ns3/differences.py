@@ -28,9 +28,8 @@ def _queues(model: Model) -> Iterator[Semantic]:
 
 def _network(model: Model) -> Iterator[Semantic]:
     text = (
-        "A device of ns-3 takes one packet more than it sends, which no queue disc sees. The program stops the "
-        "device while "
-        "it sends, so that all who wait are in the queue disc; --hidden=true leaves the device as it is."
+        "A device of ns-3 takes one packet more than it sends, which no queue disc sees. The program stops the device "
+        "while it sends, so that all waiting packets are in the queue disc; --hidden=true leaves the device as it is."
     )
     yield Semantic("hidden device queue", text, Kind.DIFFERS)
     text = (

@@ -97,7 +97,7 @@ class Network
         if (!m_hidden)
         {
             // A device of ns-3 takes one packet more than it sends, and no queue disc sees that one. Here the device is
-            // stopped while it sends, as Linux' drivers stop theirs; then all that wait are in the queue disc.
+            // stopped while it sends, as Linux' drivers stop theirs; then all waiting packets are in the queue disc.
             Ptr<NetDeviceQueue> queue = device->GetObject<NetDeviceQueueInterface>()->GetTxQueue(0);
             device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Network::Stop, queue));
             device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&Network::Wake, queue));

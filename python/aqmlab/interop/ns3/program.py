@@ -45,8 +45,8 @@ def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[
     yield f"//     ./{name.removesuffix('.cc')} --seed=1"
     yield "//"
     yield from comment(
-        "For ns-3 3.37, written by aqmlab. Prints a line for each group of flows and each link: what, where, how much, "
-        "from the end of the warm-up to the end of the run.",
+        "For ns-3 3.37, written by aqmlab. Prints quantity, place and value of each group of flows and each link, "
+        "measured from the end of the warm-up to the end of the run.",
         "//",
     )
     yield from told(differences, "ns-3", "//")

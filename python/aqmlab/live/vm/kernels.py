@@ -70,10 +70,10 @@ def newest(word: str, known: Sequence[str]) -> str | None:
     return max(fitting, key=age, default=None)
 
 
-def listed(known: Iterable[str]) -> str:
+def short_versions(known: Iterable[str]) -> str:
     """Return the versions of releases in two numbers, the oldest first.
 
-    >>> listed(["6.12.9+deb12-cloud-amd64", "6.1.0-50-cloud-amd64", "6.1.0-47-cloud-amd64"])
+    >>> short_versions(["6.12.9+deb12-cloud-amd64", "6.1.0-50-cloud-amd64", "6.1.0-47-cloud-amd64"])
     '6.1, 6.12'
     """
     versions = sorted({tuple(age(release)[:2]) for release in known})
@@ -116,7 +116,7 @@ def images(
         chosen = {word: newest(word, served) for word in missing}
         for word, release in chosen.items():
             if release is None:
-                raise InputError(f"{option}: apt serves no kernel {word} (it serves {listed(served)})")
+                raise InputError(f"{option}: apt serves no kernel {word} (it serves {short_versions(served)})")
         for word, release in chosen.items():
             assert release is not None
             found[word] = fetch(release, suites, kept, tell=tell)
@@ -164,6 +164,6 @@ def _served(suites: Suites, word: str, there: Sequence[Image], option: str) -> l
         suites.update()
         served = releases(suites.names(PACKAGE))
     except InputError as error:
-        own = f"in the cache: {listed(image.release for image in there)}" if there else "none is in the cache"
+        own = f"in the cache: {short_versions(image.release for image in there)}" if there else "none is in the cache"
         raise InputError(f"{option}: {word} cannot be fetched ({own}): {error}") from None
     return served

@@ -4,7 +4,7 @@ For each claim, form and baseline there is one `Finding`:
 
 * A test has a cell for each combination of the columns in `Numbers.each`. Both sides of a cell are paired by seed.
 * A cell is **not engaged** if both sides have the same numbers in every seed (although their parameters differ), or if
-  the claim's mechanism did not act in its runs. Such cells are listed and left out. If all cells of a form are not
+  the claim's mechanism did not act in its runs. Such cells are joined and left out. If all cells of a form are not
   engaged, this is its verdict.
 * The verdict of a form follows from its cells as in `aqmlab.statistics.verdict_all`.
 * If a form is undecided, the finding says how many seeds would decide it.
@@ -23,7 +23,7 @@ import pandas as pd
 
 from aqmlab.papers.common.claim_functions import Claim, Claims, Note, called
 from aqmlab.papers.common.claims import FORMS, LITERAL, STRICT, Finding, Part, describe, part_difference, places
-from aqmlab.papers.common.expressions import MISSING, Numbers, Runs, Tables, Test, listed
+from aqmlab.papers.common.expressions import MISSING, Numbers, Runs, Tables, Test
 from aqmlab.papers.common.files import Cell
 from aqmlab.papers.common.pairs import Pair
 from aqmlab.papers.common.power import decisive, decisive_words, seeds_cell, seeds_to_decide, seeds_words
@@ -31,6 +31,7 @@ from aqmlab.papers.common.prose import side, unit_of
 from aqmlab.papers.common.quantities import Kind, bounds_of, difference_of_bounds
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
 from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
+from aqmlab.runs.comparison_matrix import joined
 from aqmlab.statistics import (
     Difference,
     Interval,
@@ -357,7 +358,7 @@ def _line(note: Note[...], baseline: str, context: Runs) -> list[str]:
     used: Sequence[Numbers] = context.used
     if used and all(str(numbers) == MISSING for numbers in list(used)):
         readings = dict.fromkeys(numbers.reading for numbers in used if numbers.reading)
-        named = "; ".join(readings) or listed([numbers.quantity for numbers in used])
+        named = "; ".join(readings) or joined([numbers.quantity for numbers in used])
         without = f"Objection: {note.objection} Not answered in these runs, which leave out: {named}."
         return [without] if note.objection else []
     return [f"Objection: {note.objection} Answer: {text}" if note.objection else text]

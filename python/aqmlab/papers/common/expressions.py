@@ -12,7 +12,7 @@ the runs with its 95 % interval, one for each cell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -26,6 +26,7 @@ from aqmlab.papers.common.quantities import Kind, quantity_interval
 from aqmlab.papers.common.run_table import RunTable, table_of_runs
 from aqmlab.papers.common.vocabulary import Choice, Column, Quantity, Value, Vocabulary, Where
 from aqmlab.reporting.fragments import bounded
+from aqmlab.runs.comparison_matrix import joined
 from aqmlab.statistics import Interval, Verdict
 
 __all__ = ["Column", "Numbers", "Quantity", "Runs", "Test", "Vocabulary", "literal", "strict"]
@@ -301,12 +302,12 @@ class Numbers(Selection):
             scattered = one.half_width > ROUNDING * abs(one.mean)
             low, high = (one.low, one.high) if scattered else (one.mean, one.mean)
             words.append(bounded(one.mean, low, high, signed=self.signed))
-        return listed(words) or MISSING
+        return joined(words) or MISSING
 
     @property
     def cells(self) -> str:
         """The cells in words, without the titles of columns, which the sentence names."""
-        return listed([", ".join(self._place(pair)) for pair in self._pairs()])
+        return joined([", ".join(self._place(pair)) for pair in self._pairs()])
 
     @property
     def printed(self) -> list[float]:
@@ -322,7 +323,7 @@ class Numbers(Selection):
     def on_paper(self) -> str:
         """The printed numbers in words."""
         form = "+.4g" if self.signed else ".6g"
-        return listed([f"{one:{form}}" for one in self.printed]) or NOT_PRINTED
+        return joined([f"{one:{form}}" for one in self.printed]) or NOT_PRINTED
 
     @property
     def signed(self) -> bool:
@@ -428,15 +429,6 @@ def literal(test: Test, *, name: str = "", why: str = "") -> Test:
 def strict(test: Test, *, name: str = "", why: str = "") -> Test:
     """Return a test of a claim's strict form."""
     return replace(test, form=STRICT, name=name, why=why)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Join words with commas and a last "and".
-
-    >>> listed(["4", "10", "20"]), listed(["4"]), listed([])
-    ('4, 10 and 20', '4', '')
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def one_of(at: Mapping[str, Value]) -> Where:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from aqmlab.papers.common.expressions import Mechanism, Numbers, Test, listed
+from aqmlab.papers.common.expressions import Mechanism, Numbers, Test
 from aqmlab.papers.common.vocabulary import SEED, Range, Vocabulary, Where
+from aqmlab.runs.comparison_matrix import joined
 
 
 def sentences(words: Vocabulary, tests: Iterable[Test]) -> str:
@@ -42,7 +43,7 @@ def _of_any(words: Vocabulary, tests: Sequence[Test]) -> list[Test]:
 def sentence(words: Vocabulary, *tests: Test, others: Sequence[str] = ()) -> str:
     """Write one test, or several that differ in the other side's runs alone; `others` are further quantities."""
     test, numbers = tests[0], tests[0].numbers
-    titles = listed([f"the {words.quantity(quantity).title}" for quantity in (numbers.quantity, *others)])
+    titles = joined([f"the {words.quantity(quantity).title}" for quantity in (numbers.quantity, *others)])
     runs = where_words(words, numbers.of, "; ")
     untitled = len(numbers.of) == 1 and not any(words.column(name).title for name in numbers.of)
     simple = untitled and " of " not in words.quantity(numbers.quantity).title
@@ -76,7 +77,7 @@ def where_words(words: Vocabulary, where: Where, separator: str) -> str:
             named = [column.words(value).removeprefix(f"{column.title} = ") for value in values]
             found.append(f"{column.title} = {', '.join(named)}")
         else:
-            found.append(listed([column.words(value) for value in values]))
+            found.append(joined([column.words(value) for value in values]))
     return separator.join(found)
 
 

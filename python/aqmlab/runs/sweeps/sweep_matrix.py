@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aqmlab.results.quantities import shown_in
-from aqmlab.runs.comparison_matrix import Matrix, in_sentence, listed, matrix_of
+from aqmlab.runs.comparison_matrix import Matrix, in_sentence, joined, matrix_of
 from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def answer_of_points(study: Study, matrix: Matrix) -> str:
             parts.append(f"{name} {low}{unit} everywhere")
         else:
             parts.append(f"{name} {low} to {high}{unit} (least at {_place(least)}, most at {_place(most)})")
-    names = listed(short_names(study.keys))
+    names = joined(short_names(study.keys))
     return f"Over {len(matrix.labels)} points of {names}{': ' if parts else ''}{'; '.join(parts)}."
 
 
