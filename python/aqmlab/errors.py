@@ -222,6 +222,15 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Return parts with commas and a last "and".
+
+    >>> joined(["a"]), joined(["a", "b", "c"]), joined([])
+    ('a', 'a, b and c', '')
+    """
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
 def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int = 20) -> str:
     """Return the message for an unknown name, with the known names and the nearest of them.
 

@@ -88,6 +88,17 @@ def test_tables_of_runs_and_points(small, tmp_path):
 
 
 @pytest.mark.slow
+def test_disciplines_are_exchanged_as_by_compare(small, tmp_path):
+    study = aqmlab.sweep(small, grid={"aqm": ["red", "codel"], "flow.tcp.count": [1, 3]}, seeds=1, out=tmp_path / "own")
+    assert study.keys == ("queue.bottleneck.aqm", "flow.tcp.count")
+    assert [one for one in study.warnings if "codel: without " in one and "which it does not know" in one]
+    compared = aqmlab.compare(small, aqm=["red", "codel"], seeds=1, out=tmp_path / "compared", progress=False)
+    same = study.runs[study.runs["flow.tcp.count"] == 3]
+    for label in ("red", "codel"):
+        (loss,) = same.loc[same["queue.bottleneck.aqm"] == label, "loss"]
+        assert loss == compared.results[label].metrics()["loss"].iloc[0], label
+
+
 def test_xarray_has_the_swept_keys_as_coordinates(small, tmp_path):
     pytest.importorskip("xarray")
     grid = sweep(small, tmp_path / "store", grid={"queue.bottleneck.max_th": "12p:15p:2", FLOWS: [2, 3]}).to_xarray()

@@ -144,8 +144,8 @@ def _show(found: Evaluated) -> None:
 def _answer(found: Evaluated) -> str:
     """Say how often the policy is decidedly above and below a baseline, quantity by quantity."""
     from aqmlab.arena.evaluation import METRICS
+    from aqmlab.errors import joined
     from aqmlab.results.quantities import quantity
-    from aqmlab.runs.comparison_matrix import joined
 
     parts: dict[str, list[str]] = {}
     for key in METRICS:

@@ -129,7 +129,9 @@ def show(store: Store, name: Name = None, as_json: Json = False) -> None:
 def export(
     store: Store,
     name: Name = None,
-    out: Annotated[Path, typer.Option("--out", help="The file to write.", metavar="FILE")] = Path("runs.csv"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write; default: the table's name.", metavar="FILE")
+    ] = None,
     table: Annotated[
         str | None,
         typer.Option("--table", help="runs, points, grid (tests), or a table of the runs such as links; default runs."),
@@ -151,6 +153,7 @@ def export(
     from aqmlab.runs.store.store import ResultStore
     from aqmlab.runs.sweeps.exporting import export as work
 
+    out = out or Path(f"{table or 'runs'}.{to or 'csv'}")
     with ResultStore(store) as opened:
         path = work(opened, name, out=out, table=table, to=to, metrics=metric or ())
     if as_json:

@@ -39,7 +39,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, joined
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
@@ -342,8 +342,6 @@ def _write_texts(texts: Mapping[str, tuple[str, str]]) -> bool:
 
 def _by_discipline(without_effect: Mapping[str, list[str]], settled: Mapping[str, Settling]) -> list[str]:
     """Return lines with the name of their discipline; lines that disciplines share come once."""
-    from aqmlab.runs.comparison_matrix import joined
-
     shared = [
         line for line in next(iter(without_effect.values())) if all(line in own for own in without_effect.values())
     ]

@@ -12,7 +12,7 @@ from aqmlab.cli.application import Assert, Engine, Json, Junit, Markdown, SeedsO
 from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_screen, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, joined
 
 if TYPE_CHECKING:
     from aqmlab.runs.sweeps.sweep import Study
@@ -139,7 +139,7 @@ def study_data(study: Study) -> dict[str, object]:
 def print_study(study: Study, *, details: bool = False) -> None:
     """Print the points of a study at a glance, and the command that writes all of them."""
     from aqmlab.results.summary import ONE_RUN, level_words
-    from aqmlab.runs.comparison_matrix import joined, left_out, legend, lines_of
+    from aqmlab.runs.comparison_matrix import left_out, legend, lines_of
     from aqmlab.runs.sweeps.sweep_matrix import answer_of_points, matrix_of_points
     from aqmlab.statistics.intervals import LEVEL
 

@@ -157,8 +157,8 @@ def _answer(name: str, claims: pd.DataFrame, notice: str) -> str:
     >>> _answer("MRED", pd.DataFrame({"literal": ["holds", "holds", "fails", ""]}), "")
     'Claims of MRED as their authors state them: of 3 verdicts 2 hold and 1 fails.'
     """
+    from aqmlab.errors import joined
     from aqmlab.papers.common.claims import COUNTED
-    from aqmlab.runs.comparison_matrix import joined
 
     found = Counter(verdict for verdict in claims[LITERAL] if verdict)
     counts = [(found[str(verdict)], words) for verdict, words in COUNTED.items() if found[str(verdict)]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.errors import OVERRIDE, InputError, StorageError, unknown
+from aqmlab.errors import OVERRIDE, StorageError
 from aqmlab.results import folders
 from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
@@ -25,6 +25,7 @@ from aqmlab.runs.comparison_settings import (
     exchange,
     folder_of,
     lacking,
+    managed_queues,
 )
 from aqmlab.runs.comparison_tables import differences_table, means_table, pairing_lines
 from aqmlab.runs.runner import Seeds, as_scenario, run_plans, seed_list
@@ -185,7 +186,7 @@ def compare(
     """
     plan = as_scenario(scenario, overrides=overrides)
     entries = entries_of(aqm, settings or {})
-    queues = _queues(plan, queue)
+    queues = managed_queues(plan, queue)
     queue = ",".join(queues)
     measured = link or next(one.name for one in plan.links if one.queue == queues[0])
     notes = lacking(plan, queues, entries)
@@ -282,20 +283,3 @@ def observing(plan: Scenario, link: str) -> Scenario:
     """Return the scenario with this link observed, whatever its discipline."""
     observed = plan.probe["links"]
     return plan if link in observed else plan.with_overrides({"probe.links": inline([*observed, link])})
-
-
-def _queues(plan: Scenario, asked: str | None) -> list[str]:
-    """Return the queues whose discipline is exchanged."""
-    known = list(dict.fromkeys(link.queue for link in plan.links))
-    if asked is None:
-        if "bottleneck" in known:
-            return ["bottleneck"]
-        found = [link.queue for name in ("down", "up") for link in plan.links if link.name == name]
-        if not found:
-            raise InputError(f"compare: choose the queues with --queue, with commas (allowed: {', '.join(known)})")
-        return list(dict.fromkeys(found))
-    names = [name.strip() for name in asked.split(",")]
-    for name in names:
-        if name not in known:
-            raise InputError(f"--queue: {unknown('queue', name, known)}")
-    return list(dict.fromkeys(names))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.errors import joined
 from aqmlab.results.quantities import in_order, quantity, shown_in
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.statistics.text import asymmetric, half_places, mean_places
@@ -432,12 +433,3 @@ def _subject(names: Sequence[str], others: Sequence[str]) -> str:
     if len(names) == 1:
         return f"{names[0]} has"
     return f"{f'all {len(names)}' if list(names) == list(others) and len(names) > 2 else joined(names)} have"
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Return parts with commas and a last "and".
-
-    >>> joined(["a"]), joined(["a", "b", "c"]), joined([])
-    ('a', 'a, b and c', '')
-    """
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

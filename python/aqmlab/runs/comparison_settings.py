@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import OVERRIDE, InputError, ScenarioError, StorageError, unknown
+from aqmlab.errors import OVERRIDE, InputError, ScenarioError, StorageError, joined, unknown
 from aqmlab.input_files import read_regular
 from aqmlab.results.folders import TEMPORARY, guarded
 from aqmlab.results.keys import digest
@@ -95,6 +95,29 @@ def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value
         raise ScenarioError([replace(one, file=place, line=0) for one in error.problems]) from None
 
 
+def managed_queues(plan: Scenario, asked: str | None = None) -> list[str]:
+    """Return the queues whose discipline is exchanged: those asked for, ``bottleneck``, or of ``down`` and ``up``.
+
+    Raises
+    ------
+    InputError
+        If there is none of these names, or the queues of the scenario have others and none is asked for.
+    """
+    known = list(dict.fromkeys(link.queue for link in plan.links))
+    if asked is None:
+        if "bottleneck" in known:
+            return ["bottleneck"]
+        found = [link.queue for name in ("down", "up") for link in plan.links if link.name == name]
+        if not found:
+            raise InputError(f"compare: choose the queues with --queue, with commas (allowed: {', '.join(known)})")
+        return list(dict.fromkeys(found))
+    names = [name.strip() for name in asked.split(",")]
+    for name in names:
+        if name not in known:
+            raise InputError(f"--queue: {unknown('queue', name, known)}")
+    return list(dict.fromkeys(names))
+
+
 def lacking(plan: Scenario, queues: Sequence[str], entries: Mapping[str, Mapping[str, Value]]) -> list[str]:
     """Return a line for each override of these queues' keys that not every compared discipline has.
 
@@ -115,7 +138,8 @@ def lacking(plan: Scenario, queues: Sequence[str], entries: Mapping[str, Mapping
                 raise InputError(f"{OVERRIDE} {path}: none of {', '.join(entries)} takes {key} from the scenario")
             if lack and have:
                 verb = "does" if len(lack) == 1 else "do"
-                lines.append(f"{OVERRIDE} {path}: {_and(lack)} {verb} not have {key}; it changes {_and(sorted(have))}")
+                changed = joined(sorted(have))
+                lines.append(f"{OVERRIDE} {path}: {joined(lack)} {verb} not have {key}; it changes {changed}")
     return list(dict.fromkeys(lines))
 
 
@@ -177,10 +201,6 @@ def _is_free(folder: Path, text: str) -> bool:
         return guarded(folder, look)
     except StorageError:
         return False
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _or(names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.papers.common.claim_functions import Claim, Claims, Note, called
 from aqmlab.papers.common.claims import FORMS, LITERAL, STRICT, Finding, Part, describe, part_difference, places
 from aqmlab.papers.common.expressions import MISSING, Numbers, Runs, Tables, Test
@@ -31,7 +32,6 @@ from aqmlab.papers.common.prose import side, unit_of
 from aqmlab.papers.common.quantities import Kind, bounds_of, difference_of_bounds
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
 from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
-from aqmlab.runs.comparison_matrix import joined
 from aqmlab.statistics import (
     Difference,
     Interval,

@@ -19,14 +19,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, joined
 from aqmlab.papers.common.claims import COUNTED, LITERAL, STRICT
 from aqmlab.papers.common.pairs import Pair, Selection, Steps, pairs_of
 from aqmlab.papers.common.quantities import Kind, quantity_interval
 from aqmlab.papers.common.run_table import RunTable, table_of_runs
 from aqmlab.papers.common.vocabulary import Choice, Column, Quantity, Value, Vocabulary, Where
 from aqmlab.reporting.fragments import bounded
-from aqmlab.runs.comparison_matrix import joined
 from aqmlab.statistics import Interval, Verdict
 
 __all__ = ["Column", "Numbers", "Quantity", "Runs", "Test", "Vocabulary", "literal", "strict"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from aqmlab.errors import joined
 from aqmlab.papers.common.expressions import Mechanism, Numbers, Test
 from aqmlab.papers.common.vocabulary import SEED, Range, Vocabulary, Where
-from aqmlab.runs.comparison_matrix import joined
 
 
 def sentences(words: Vocabulary, tests: Iterable[Test]) -> str:

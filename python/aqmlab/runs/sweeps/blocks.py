@@ -18,6 +18,7 @@ from aqmlab.errors import InputError, WorkerError
 from aqmlab.results.evaluation import cores_of
 from aqmlab.results.keys import RunKey
 from aqmlab.results.output import Output
+from aqmlab.runs.comparison_settings import QUEUE_KEY, exchange
 from aqmlab.runs.jobs import Simulation, expected_cost
 from aqmlab.runs.portions import Work
 from aqmlab.runs.store.block import EncodedBlock, encoded
@@ -54,10 +55,21 @@ def check_points(base: Scenario, design: Design, warnings: set[str], progress: C
     checked = []
     for number, values in enumerate(design.points()):
         progress(number / design.size)
-        found = base.with_overrides((*zip(design.keys, values, strict=True), PINNED_SEEDS))
-        warnings.update(map(str, found.warnings))
+        notes: list[str] = []
+        found = _at(base, tuple(zip(design.keys, values, strict=True)), notes)
+        warnings.update(map(str, found.warnings), notes)
         checked.append(Point(values, found.hash, found.normalized, expected_cost(found)))
     return checked
+
+
+def _at(base: Scenario, pairs: Sequence[tuple[str, str]], notes: list[str]) -> Scenario:
+    """Return the scenario at a point. Another discipline keeps the parameters of the queue that it knows."""
+    for key, value in pairs:
+        found = QUEUE_KEY.match(key)
+        queue = (found[1] or found[2]) if found and found[3] == "aqm" else None
+        if queue in {link.queue for link in base.links} and base.queue_table(queue)["aqm"] != value:
+            base = exchange(base, [queue], value, {"aqm": value}, notes)
+    return base.with_overrides((*pairs, PINNED_SEEDS))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -183,6 +184,9 @@ def _listed(text: str) -> list[str]:
     return [value.strip() for value in found]
 
 
+Part = TypeVar("Part", Axis, Range)
+
+
 @dataclass(frozen=True)
 class Design:
     """The points of a sweep: grid x zipped rows x draws.
@@ -218,6 +222,19 @@ class Design:
             raise InputError(f"--{self.method}: say what to draw from (--range key=from:to)")
         if self.size > MOST_POINTS:
             raise InputError(f"the study has {self.size:,} points (allowed: up to {MOST_POINTS:,})")
+
+    def renamed(self, old: str, new: str) -> Design:
+        """Return the same design with another name for a key."""
+
+        def named(one: Part) -> Part:
+            return replace(one, key=new) if one.key == old else one
+
+        return replace(
+            self,
+            grid=tuple(map(named, self.grid)),
+            zipped=tuple(map(named, self.zipped)),
+            ranges=tuple(map(named, self.ranges)),
+        )
 
     @property
     def keys(self) -> tuple[str, ...]:

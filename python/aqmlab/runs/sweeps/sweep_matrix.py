@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.results.quantities import shown_in
-from aqmlab.runs.comparison_matrix import Matrix, in_sentence, joined, matrix_of
+from aqmlab.runs.comparison_matrix import Matrix, in_sentence, matrix_of
 from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:

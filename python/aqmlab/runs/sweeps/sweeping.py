@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, listed
 from aqmlab.results.evaluation import Evaluated, Evaluation, checked_engine
 from aqmlab.results.folders import log
+from aqmlab.runs.comparison_settings import managed_queues
 from aqmlab.runs.progress import Throttled, bar_over
 from aqmlab.runs.runner import Seeds, as_scenario, seed_list
 from aqmlab.runs.scheduler import Workers
@@ -25,6 +26,8 @@ from aqmlab.runs.sweeps.sweep import Study
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.toml_text import Value
 
+DISCIPLINE = "aqm"
+"""Key of a sweep that stands for the discipline of the bottleneck's queue."""
 MOST_RUNS = 50_000_000
 """More runs in one go are taken for a mistake."""
 MOST_DEATHS = 10
@@ -105,6 +108,8 @@ def sweep(
         draws=draws,
         draw_seed=draw_seed,
     )
+    if DISCIPLINE in design.keys:
+        design = design.renamed(DISCIPLINE, _discipline_key(base))
     runs = design.size * len(wanted)
     if runs > MOST_RUNS:
         raise InputError(f"the study has {runs:,} runs (allowed: up to {MOST_RUNS:,})")
@@ -129,6 +134,18 @@ def _read(scenario: str | Path | Scenario, overrides: Overrides) -> tuple[SweepF
         base = as_scenario(scenario, overrides=overrides)
         return SweepFile(base.filename), base
     return given, Scenario.load(given.scenario, overrides=given.overrides + override_pairs(overrides))
+
+
+def _discipline_key(base: Scenario) -> str:
+    """Return the key for which ``aqm`` stands: the discipline of the queue that `compare` exchanges."""
+    try:
+        queues = managed_queues(base)
+    except InputError:
+        queues = list(dict.fromkeys(link.queue for link in base.links))
+    keys = [f"queue.{queue}.aqm" for queue in queues]
+    if len(keys) != 1:
+        raise InputError(f"{DISCIPLINE}: the scenario has several queues (allowed: {listed(keys)})")
+    return keys[0]
 
 
 def _draws(given: SweepFile, *, random: int | None, sobol: int | None, draw_seed: int | None) -> tuple[str, int, int]:
