@@ -434,8 +434,8 @@ note_under_tcp(delay_under_tcp, "mean_delay_ms", "Mean delay, ms,")
 
 
 @CLAIMS.finding(
-    "RED with an exponential drop probability, against the runs of consecutive drops that RED is reported to cause at "
-    "low load.",
+    "RED with an extended drop slope, a parabola from max_p at max_th to 1 at the buffer's end, against the runs of "
+    "consecutive drops that RED is reported to cause at low load.",
     holds="The problem that ExRED is made for does not show: at low load RED's runs of drops are shorter than "
     "drop-tail's.",
     fails="At low load RED's runs of drops are longer than drop-tail's, which is the problem that ExRED is made for.",
