@@ -149,8 +149,10 @@ def prepared(contents: str) -> Callable[[Path], None]:
 
 WINDOWS_PYTHON = "/opt/python/python.exe"
 WINE = f"""\
-mkdir -p /venv/bin && printf '#!/bin/sh\\nexec wine {WINDOWS_PYTHON} "$@"\\n' >/venv/bin/python &&
-printf '#!/bin/sh\\nexec wine {WINDOWS_PYTHON} -m aqmlab "$@"\\n' >/venv/bin/aqmlab && chmod +x /venv/bin/*"""
+mkdir -p /venv/bin && cd /venv/bin
+printf '#!/bin/sh\\nexport WINEDEBUG=-all\\nexec wine {WINDOWS_PYTHON} "$@"\\n' >python
+printf '#!/bin/sh\\nexec /venv/bin/python -m aqmlab "$@"\\n' >aqmlab
+chmod +x python aqmlab"""
 """Commands that run Python for Windows, in place of a virtual environment."""
 
 SYSTEMS = {
@@ -178,10 +180,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder with wheels")
     parser.add_argument("--place", type=Path, default=Path(tempfile.gettempdir()) / "aqmlab-installs")
     given = parser.parse_args(arguments)
-    known = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     for name in given.only.split(","):
         print(f"{SYSTEMS[name].title} ...", flush=True)
-        known[name] = asdict(examine(SYSTEMS[name], given.place / name, given.dist))
+        found = asdict(examine(SYSTEMS[name], given.place / name, given.dist))
+        known = (json.loads(RECORD.read_text()) if RECORD.exists() else {}) | {name: found}
         RECORD.write_text(json.dumps(known, indent=1) + "\n")
         PAGE.write_text(page(read_record()))
     return 1 if any(found.reason or any(step.code for step in found.steps) for found in read_record().values()) else 0
