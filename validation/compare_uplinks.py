@@ -49,7 +49,7 @@ def rows_of(name: str, folder: Path, budget: str) -> Iterator[str]:
         code = main([*words, "--out", str(folder)])
     took = time.monotonic() - began
     (folder / "stdout.txt").write_text(out.getvalue())
-    found = re.search(r"^Use this: (\S+)$", out.getvalue(), re.MULTILINE)
+    found = re.search(r"^Use this: (\S+) ", out.getvalue(), re.MULTILINE)
     if code or found is None:
         yield f"| {name} | no answer (exit {code}) | | | | | | {took:.0f} s |"
         return

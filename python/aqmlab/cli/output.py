@@ -67,7 +67,14 @@ def evaluation_data(evaluation: Evaluation | None) -> dict[str, Any] | None:
     return None if evaluation is None else evaluation.data()
 
 
-def print_screen(answer: str, title: str, lines: Iterable[str], legend: str = "", notes: Iterable[str] = ()) -> None:
+def print_screen(
+    answer: str,
+    title: str,
+    lines: Iterable[str],
+    legend: str = "",
+    notes: Iterable[str] = (),
+    commands: Iterable[str] = (),
+) -> None:
     """Print the answer of a command: a sentence, a table under its title, the meaning of its signs, and notes.
 
     Parameters
@@ -80,8 +87,12 @@ def print_screen(answer: str, title: str, lines: Iterable[str], legend: str = ""
         The meaning of signs, and the option that prints the rest.
     notes
         Further sentences.
+    commands
+        Lines for a shell below the answer; they stay whole, however long.
     """
     print_wrapped(answer)
+    for line in commands:
+        print(f"    {escaped(line)}")
     print()
     print_wrapped(title)
     for line in lines:

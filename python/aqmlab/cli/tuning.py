@@ -12,7 +12,17 @@ import typer
 
 from aqmlab import extensions
 from aqmlab.cli.application import Engine, Json, Set, Workers, command
-from aqmlab.cli.output import print_json, print_rows, print_table, print_wrapped, say, warn
+from aqmlab.cli.output import (
+    WIDTH,
+    print_json,
+    print_rows,
+    print_screen,
+    print_table,
+    print_wrapped,
+    say,
+    table_lines,
+    warn,
+)
 from aqmlab.cli.values import parse_overrides, parse_settings
 from aqmlab.errors import BoundsError, InputError, unknown
 
@@ -95,7 +105,7 @@ Trials = Annotated[
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds of a trial; 3, uplink 2.", min=1, metavar="N")]
 Fresh = Annotated[
     int | None,
-    typer.Option("--fresh", help="Seeds to confirm; 20, uplink 10.", min=2, metavar="N"),
+    typer.Option("--fresh", help="Seeds to confirm; 20, uplink 5; x4 if undecided.", min=2, metavar="N"),
 ]
 BudgetText = Annotated[
     str | None,
@@ -107,9 +117,10 @@ Layer = Annotated[str, typer.Option("--layer", help="ethernet, docsis, vdsl, ads
 UPLINK_BUDGET_S = 300.0
 UPLINK_AQMS = "fq-codel,codel,pie"
 """Disciplines that are tried for an uplink: routers with Linux have them."""
-EFFORT, QUICKER = (60, 3, 20), (24, 2, 10)
-"""Trials, their seeds and fresh seeds: by default, and with --uplink, where an answer is wanted within minutes."""
-Details = Annotated[bool, typer.Option("--details", help="Also texts for all systems, Pareto front, tests.")]
+EFFORT, QUICKER = (60, 3, 20), (24, 2, 5)
+"""Trials, their seeds and fresh seeds: by default, and with --uplink, where an answer is wanted within a minute."""
+Details = Annotated[bool, typer.Option("--details", help="Also settings, notes, texts for all systems, tests.")]
+Report = Annotated[Path | None, typer.Option("--report", help="Also write a page (.html).", metavar="PAGE.html")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="The folder; default: results/NAME-tune.", metavar="DIR"),
@@ -144,6 +155,7 @@ def tune(
     workers: Workers = None,
     engine: Engine = "auto",
     details: Details = False,
+    report: Report = None,
     as_json: Json = False,
 ) -> None:
     """Find a queue's parameters that hold over ranges of conditions. Python: aqmlab.tune."""
@@ -188,19 +200,20 @@ def tune(
         how |= {"best_anyway": True}
     names = [name.strip() for name in aqm.split(",")] if aqm else [None]
     _check_shaper(dev, layer)
+    if report is not None:
+        from aqmlab.reporting.reports import page_file
+
+        page_file(report)
     answers = _answers(plan, names, folder, seconds, how)
     last = LastStep(both=both, down_bps=None if own is None else own.down_bps, dev=dev, layer=layer)
+    pages = {} if report is None else {"report": str(_page(answers, last, report))}
     if as_json:
-        data = [{**found.data(), "folder": str(found.folder)} for found in answers]
+        data = [{**found.data(), "folder": str(found.folder), **pages} for found in answers]
         print_json(data[0] if len(data) == 1 else data)
         return
-    for line in () if own is None else own.notes:
-        print_wrapped(f"Note: {line}")
-    if len(answers) == 1:
-        _show(answers[0], details=details)
-    else:
-        _show_all(answers, details=details)
-    _show_recommendation(answers, last)
+    _show(answers, last, () if own is None else own.notes, details=details)
+    for path in pages.values():
+        say(f"Report: {path}")
 
 
 class LastStep(NamedTuple):
@@ -223,116 +236,122 @@ def _check_shaper(dev: str, layer: str) -> None:
 def _answers(
     plan: Scenario, names: Sequence[str | None], folder: Path, seconds: float | None, how: dict[str, Any]
 ) -> list[Tuned]:
-    """Tune the disciplines one after the other; one that fails its bounds does not hinder the next."""
+    """Tune the disciplines one after the other, then decide between them; one that fails does not hinder the next."""
+    from aqmlab.tuning.decision import until_decided
     from aqmlab.tuning.tuner import tune as work
 
-    began, found = time.monotonic(), []
+    began, found, count = time.monotonic(), [], len(names)
     for number, name in enumerate(names):
-        left = None if seconds is None else max(1.0, seconds - (time.monotonic() - began)) / (len(names) - number)
-        out = folder / name if name is not None and len(names) > 1 else folder
+        left = None if seconds is None else max(1.0, seconds - (time.monotonic() - began)) / (count - number)
+        place: dict[str, Any] = {"out": folder}
+        if name is not None and count > 1:
+            place = {"out": folder / name, "title": f"{name} ({number + 1} of {count})"}
         try:
-            found.append(work(plan, aqm=name, out=out, budget=left, **how))
+            found.append(work(plan, aqm=name, store=folder, budget=left, **place, **how))
         except InputError:
             raise
         except BoundsError as error:
-            if len(names) == 1:
+            if count == 1:
                 raise
             warn(f"{name}: {error}")
     if not found:
         raise BoundsError("tune: no discipline keeps the constraints")
-    return found
+    return until_decided(found)
 
 
-def _show_recommendation(answers: Sequence[Tuned], last: LastStep) -> None:
-    """Print the verdict against drop-tail, and the commands to paste."""
-    from aqmlab.statistics.verdicts import Verdict
-    from aqmlab.tuning.outcome import best_of
+def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, list[str]]:
+    """Return the discipline to use, its commands (None if Linux has none), and the disciplines without commands."""
+    from aqmlab.tuning.decision import best_of
 
-    recommend, written = extensions.load(*ROUTER).recommend, []
+    recommend, written, missing = extensions.load(*ROUTER).recommend, [], []
     for found in answers:
         try:
             written.append((found, recommend(found, **last._asdict())))
         except InputError as error:
-            print_wrapped(f"Linux has no command for {found.aqm}: {error}")
-    if not written:
-        return
-    best = best_of([found for found, _ in written])
-    made = next(one for found, one in written if found is best)
-    print()
-    if line := best.against_drop_tail():
-        print_wrapped(line)
-        if line.startswith("Against drop-tail: worse"):
-            warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
-    print(f"Use this: {best.aqm}")
-    for line in made.lines:
-        print(f"    {line}")
-    for kept in best.confirmed.kept:
-        if kept.verdict is Verdict.FAILS:
-            print_wrapped(f"Note: misses {kept.bound.words} with {kept.interval.mean:.4g}")
-    for line in made.notes:
-        print_wrapped(f"Note: {line}")
-    if best.folder is not None:
-        uses = "run, check and export" if best.tuned.applications else "run, check, export and live"
-        if best.tuned.applications:
-            print_wrapped("Note: live has no calls and web pages: delete these flows from the file for a live run")
-        say(f"The scenario that was tuned, for {uses}: {best.folder / 'tuned.toml'}")
+            missing.append(f"Linux has no command for {found.aqm}: {error}")
+    best = best_of([found for found, _ in written] or answers)
+    return best, next((made for found, made in written if found is best), None), missing
 
 
-def _show_all(answers: Sequence[Tuned], *, details: bool) -> None:
-    """Show several disciplines: side by side with their commands of tc, or with all details behind one another."""
-    from aqmlab.tuning.outcome import short, side_by_side
+def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, details: bool) -> None:
+    """Print the discipline to use, its commands, the table of the disciplines, and with details everything else."""
+    from aqmlab.tuning.decision import reason, side_by_side, with_settings
 
+    best, made, missing = _recommended(answers, last)
+    several = len(answers) > 1
     if details:
         for found in answers:
-            _show(found, details=True)
-            print()
-    task = answers[0].task
-    bounds = " and ".join(bound.words for bound in task.bounds)
-    print_wrapped(f"{answers[0].name}: {task.goal.words}{f', keep {bounds}' if bounds else ''}")
-    print()
-    print_table(side_by_side(answers), title="Tuned, on fresh seeds, 95 % intervals")
-    for found in answers:
-        print_wrapped(f"{found.aqm}: {short(found.body)}")
-        for line in (*found.why_undecided(), *found.notes):
-            print_wrapped(line, indent="  ")
-    say(f"Results: {answers[0].folder.parent if answers[0].folder else ''}")
+            _show_details(found)
+    table = side_by_side(answers) if several else best.answer_table()
+    rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
+    points, new = len(best.points) + len(best.fresh_points), len(best.fresh_points)
+    seeds = "fresh seeds" if several else f"{best.seeds[2]} fresh seeds"
+    warnings = [f"{found.aqm}: {line}" if several else line for found in answers for line in _warnings(found, several)]
+    if best.against_drop_tail().startswith("Against drop-tail: worse"):
+        warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
+    notes = [*missing, *warnings, *(made.notes if made is not None else ())]
+    if details:
+        notes += [*remarks, *(made.differences if made is not None else ())]
+        notes += ["live has no calls and web pages: delete these flows from the file for a live run"] * bool(
+            best.tuned.applications
+        )
+    asked = " and ".join([best.task.goal.words, *(f"keep {bound.words}" for bound in best.task.bounds)])
+    print_screen(
+        f"Use this: {best.aqm} {with_settings(best)}: {reason(answers, best)}",
+        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals",
+        table_lines(list(table.columns), rows, width=WIDTH),
+        "" if details else "--details prints all settings, notes, tests and texts for other systems.",
+        [f"Note: {line}" for line in notes],
+        commands=made.lines if made is not None else (),
+    )
+    folder = best.folder
+    if folder is not None:
+        say(f"Results: {folder.parent if several else folder}; the tuned scenario: {folder / 'tuned.toml'}")
+
+
+def _warnings(found: Tuned, several: bool) -> list[str]:
+    """Return the warnings of an answer, and, if it is the only one, its open comparisons; the table has the rest."""
+    if several:
+        return [line for line in found.warnings if line.startswith("the time budget")]
+    return [*found.warnings, *found.why_undecided()]
+
+
+def _page(answers: Sequence[Tuned], last: LastStep, path: Path) -> Path:
+    """Write the page of a tuning."""
+    from aqmlab.tuning.page import write_page
+
+    best, made, _ = _recommended(answers, last)
+    return write_page(answers, best, () if made is None else made.lines, path)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _show(found: Tuned, *, details: bool) -> None:
+def _show_details(found: Tuned) -> None:
+    """Print an answer with its settings, tables, notes, and the texts for other systems."""
     from aqmlab.tuning.outcome import short
 
-    bounds = " and ".join(bound.words for bound in found.task.bounds)
     trial, choice, fresh = found.seeds
-    print_wrapped(f"{found.name}: {found.task.goal.words}{f', keep {bounds}' if bounds else ''}")
-    tried, per_trial = _count(len(found.trials), "trial"), _count(trial, "seed")
-    print_wrapped(f"{tried} on {per_trial} at {len(found.points)} points, the best again on {_count(choice, 'seed')}")
+    tried, per_trial = _count(len(found.trials), "trial"), f"up to {_count(trial, 'seed')}"
+    print_wrapped(
+        f"{found.aqm}: {tried} on {per_trial} at {len(found.points)} points, the best again on up to {choice}"
+    )
     print()
     print(found.scenario_text + "\n")
-    points = len(found.points) + len(found.fresh_points)
-    title = f"On {fresh} fresh seeds at {points} points, {len(found.fresh_points)} of them new; 95 % intervals"
+    title = f"{found.aqm} on {_count(fresh, 'fresh seed')}, 95 % intervals"
     print_table(found.answer_table(), title=title)
     for settings in (found.confirmed, *(entry.reference for entry in found.against)):
         print_wrapped(f"{settings.name}: {short(settings.body)}")
-    for line in found.why_undecided():
-        print_wrapped(line)
-    print()
-    if details:
-        _show_tables(found)
-    for one in found.dialects if details else ():
-        _show_dialect(one)
-    for line in found.notes:
+    print_wrapped(found.against_drop_tail())
+    for line in (*found.why_undecided(), *found.notes, *found.warnings):
         print_wrapped(f"Note: {line}")
+    print()
+    _show_tables(found)
+    for one in found.dialects:
+        _show_dialect(one)
     if found.holds.value != "holds":
-        warn(f"on fresh seeds the constraints are {_doubt(found)}")
-    others = ", ".join(one.title for one in found.dialects[1:])
-    if not details:
-        texts = f"texts for {others}, " if others else ""
-        print_wrapped(f"With --details: {texts}the Pareto front, all intervals and tests")
-    say(f"Results: {found.folder}")
+        warn(f"{found.aqm}: on fresh seeds the constraints are {_doubt(found)}")
 
 
 def _show_tables(found: Tuned) -> None:

@@ -60,9 +60,7 @@ def report(
     """
     folder = Path(folder)
     build.must_exist(folder)
-    target = folder / "report.html" if out is None else Path(out)
-    if target.suffix != ".html" or (out is not None and target.is_dir()):
-        raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
+    target = folder / "report.html" if out is None else page_file(Path(out))
     if (folder / build.REPRODUCTION).exists():
         if live:
             raise InputError(f"--live: {folder} is of a reproduction (allowed: one run or comparison)")
@@ -77,6 +75,13 @@ def report(
         guarded(target.parent, lambda: target.parent.mkdir(parents=True, exist_ok=True))
         guarded(target.parent, lambda: write_file(beside, laboratory.encode()))
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
+
+
+def page_file(target: Path) -> Path:
+    """Return a file for a page; raise `InputError` if it cannot be one."""
+    if target.suffix != ".html" or target.is_dir():
+        raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
+    return target
 
 
 def live_page(page: Path) -> Path:

@@ -110,7 +110,7 @@ class Bench:
     budget
         Records how long runs take.
     title
-        Beginning of the lines about progress.
+        The discipline, for lines about progress.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Bench:
         """Measure several settings at once, so that no core waits: for each, its metrics by point and seed."""
         wanted = [[self._jobs(body, point, seeds) for point in points] for body in bodies]
         jobs = {job.key: job for body in wanted for point in body for job in point}
-        self._execute(missing(list(jobs.values())), f"{self._title}{title}")
+        self._execute(missing(list(jobs.values())), f"{self._title}: {title}" if self._title else title)
         return [self._collected(body) for body in wanted]
 
     def _execute(self, jobs: Sequence[Job], title: str) -> None:
@@ -155,7 +155,7 @@ class Bench:
             now = time.monotonic()
             if now - self._said >= SAY_EVERY_S and self._progress and not (is_quiet() or sys.stderr.isatty()):
                 self._said = now
-                print(f"aqmlab: tune: {title}: {done} of {len(jobs)} runs", file=sys.stderr, flush=True)
+                print(f"aqmlab: tune {title}, {done} of {len(jobs)} runs", file=sys.stderr, flush=True)
 
         with Workers(self._workers, progress=self._progress) as workers:
             workers.execute(jobs, title=title, finished=finished)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,21 +13,43 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.reporting.fragments import bounded
 from aqmlab.results.displays import OneLine
-from aqmlab.results.quantities import difference_of
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.scenario.toml_text import inline
-from aqmlab.statistics import LEVEL, Verdict, holm, runs_needed
-from aqmlab.tuning.measurements import Body
+from aqmlab.statistics import LEVEL, Verdict, runs_needed
+from aqmlab.tuning.measurements import Bench, Body
+from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task, Trial, front
-from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
 from aqmlab.tuning.verification import Against, Confirmed
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
 
 TUNED = "tuned"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """Further runs of a tuning.
+
+    Attributes
+    ----------
+    bench
+        The object that runs settings at points.
+    search, points
+        The points of the search, and of the confirmation.
+    looks
+        The numbers of fresh seeds that a confirmation may have.
+    again
+        A function that returns the answer, confirmed on at least so many fresh seeds.
+    """
+
+    bench: Bench
+    search: list[Point]
+    points: list[Point]
+    looks: list[int]
+    again: Callable[[int], Tuned]
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,11 +79,15 @@ class Tuned(OneLine):
     tuned
         The scenario with the settings.
     notes
-        Requests that could not be met.
+        Requests that could not be met, and remarks on how the settings were found.
+    warnings
+        Bounds that no trial keeps, and work that the time budget left out.
     dialects
         The settings as text for other systems.
     folder
-        Where runs and answer are, if they are on disk.
+        Where the answer is, if it is on disk.
+    rerun
+        Further runs of the same tuning; None for an answer that was not found here.
     """
 
     name: str
@@ -79,8 +105,10 @@ class Tuned(OneLine):
     seeds: tuple[int, int, int]
     tuned: Scenario
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     dialects: list[Dialect] = field(default_factory=list)
     folder: Path | None = None
+    rerun: Rerun | None = field(default=None, compare=False)
 
     @property
     def scenario_text(self) -> str:
@@ -137,10 +165,10 @@ class Tuned(OneLine):
                 values = f"{self.task.goal.metric.key} {own.mean:.4g} against {other.mean:.4g}"
                 alone = ", by the objective alone" if self.task.is_felt else ""
                 told = f"{values}; difference {_apart(entry)}, p {entry.p:.2g}"
-                return f"Against drop-tail: {self._felt(entry)}{alone} ({told})"
+                return f"Against drop-tail: {self.felt_against(entry)}{alone} ({told})"
         return ""
 
-    def _felt(self, entry: Against) -> str:
+    def felt_against(self, entry: Against) -> str:
         """Judge by the goal alone where users feel it, else by the verdict."""
         if not self.task.is_felt:
             return entry.verdict
@@ -242,42 +270,11 @@ class Tuned(OneLine):
             "seeds": dict(zip(("trial", "choice", "fresh"), self.seeds, strict=True)),
             "trials": [_trial(trial) for trial in self.trials],
             "front": [trial.number for trial in self.front],
-            "notes": self.notes,
+            "notes": [*self.notes, *self.warnings],
             "dialects": {
                 one.name: {"text": one.text, "effective": one.effective, "notes": one.notes} for one in self.dialects
             },
         }
-
-
-def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
-    """Return a row for each tuned discipline: its settings, the goal, the bounds, and against its defaults."""
-    rows = []
-    for found in answers:
-        goal = found.confirmed.goal
-        row = {"aqm": found.aqm, found.task.goal.metric.key: bounded(goal.mean, goal.low, goal.high)}
-        row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
-        own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
-        row["against defaults"] = own[0].verdict if own else "the same settings"
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def best_of(answers: Sequence[Tuned]) -> Tuned:
-    """Return the discipline to use: the first in order that no other is decisively better than (paired by seed, Holm).
-
-    Disciplines that break the bounds come behind all others, unless users feel the objective.
-    """
-    task = answers[0].task
-    keeping = [one for one in answers if task.is_felt or one.holds is not Verdict.FAILS] or list(answers)
-    best = min(keeping, key=lambda one: task.goal.sign * one.confirmed.goal.mean)
-    others = [one for one in keeping if one is not best]
-    compared = []
-    for one in others:
-        seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
-        samples = best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]
-        compared.append(difference_of(task.goal.metric.key, *samples).difference.p)
-    worse = {id(one) for one, p in zip(others, holm(compared), strict=True) if p < 1 - LEVEL}
-    return next(one for one in keeping if id(one) not in worse)
 
 
 def short(body: Body) -> str:

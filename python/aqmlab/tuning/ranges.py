@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aqmlab.errors import InputError
@@ -17,6 +17,8 @@ Pairs = tuple[tuple[str, str], ...]
 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 RATES = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "bit": 1.0, "kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9}
+RATES_AT = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv": "core"}
+"""Networks with one bottleneck: its part, which has the rate."""
 MOST_RANGES = 6
 """With more, the corners alone are hundreds."""
 _VALUE = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*")
@@ -121,6 +123,29 @@ def fresh_points(ranges: Sequence[Range], count: int) -> list[Point]:
     return [_point(ranges, tuple(shares), corner=False) for shares in sample.tolist()]
 
 
+def at_rate(point: Point, plan: Scenario, link: str, share: float) -> Point | None:
+    """Return a point at which a link has this share of its rate; None where no key of the network sets the rate."""
+    raw = plan.tables
+    parts = {**RATES_AT, "dumbbell": link if link in raw.get("dumbbell", ()) else "bottleneck"}
+    key = next((f"{name}.{part}.rate" for name, part in parts.items() if part in raw.get(name, ())), None)
+    if key is None or any(own == key for own, _ in point.pairs):
+        return None
+    rate = written(share * plan.link(link).rate_bps, "bps")
+    return replace(point, pairs=(*point.pairs, (key, rate)))
+
+
+def at_round_trip(point: Point, share: float) -> Point | None:
+    """Return a point with this share of its round trip; None where the ranges do not set one."""
+
+    def scaled(key: str, text: str) -> str:
+        if not (key.startswith("dumbbell.") and key.endswith(".delay")):
+            return text
+        return f"{1e3 * share * number_of(text, key)[0]:.9g}ms"
+
+    pairs = tuple((key, scaled(key, text)) for key, text in point.pairs)
+    return None if pairs == point.pairs else replace(point, pairs=pairs)
+
+
 def _point(ranges: Sequence[Range], shares: Sequence[float], *, corner: bool) -> Point:
     values = [one.at(share) for one, share in zip(ranges, shares, strict=True)]
     pairs = [pair for one, value in zip(ranges, values, strict=True) for pair in one.overrides(value)]
@@ -214,8 +239,7 @@ def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callab
 
 
 def _rate(unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
-    places = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv": "core"}
-    key = next((f"{name}.{part}.rate" for name, part in places.items() if part in raw.get(name, ())), None)
+    key = next((f"{name}.{part}.rate" for name, part in RATES_AT.items() if part in raw.get(name, ())), None)
     if key is None:
         raise InputError(f'over "{text}": this network has no one bottleneck; name the rate by its dotted key')
     if unit != "bps":

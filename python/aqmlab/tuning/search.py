@@ -3,6 +3,10 @@
 J. Bergstra, R. Bardenet, Y. Bengio and B. Kégl, "Algorithms for hyper-parameter optimization", NIPS 2011. The sampler's
 seed is fixed, and settings are asked for in batches of a fixed size, whatever the number of cores: the same inputs give
 the same answer.
+
+Each batch of trials is run on the first seed, and its better half on the others (successive halving: K. Jamieson and
+A. Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016); starts are run on
+all seeds.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,6 +56,8 @@ class Trial:
         For each bound: the mean at the worst point, in its metric's unit.
     violation
         By what share of a bound the worst bound is broken; 0 or less where all are kept.
+    seeds
+        How many seeds it was run on: one if it was in the worse half of its batch there.
     """
 
     number: int
@@ -60,6 +66,7 @@ class Trial:
     goal: float
     kept: tuple[float, ...]
     violation: float
+    seeds: int = 0
 
     @property
     def feasible(self) -> bool:
@@ -102,7 +109,8 @@ class Task:
         kept = tuple(bound.worst(mean) for bound, mean in zip(self.bounds, means, strict=True))
         broken = [bound.violation(mean) for bound, mean in zip(self.bounds, means, strict=True)]
         violation = max(broken, default=0.0) if np.isfinite(goal) else np.inf
-        return Trial(number, name, body, goal, kept, float(violation))
+        seeds = found[self.goal.metric.key].shape[1]
+        return Trial(number, name, body, goal, kept, float(violation), seeds)
 
     def order(self, trial: Trial) -> tuple[bool, float, float]:
         """Return a key that sorts the best first: those that keep the bounds by the goal, others by the violation."""
@@ -125,8 +133,12 @@ def search(
     points: Sequence[Point],
     seeds: Sequence[int],
     trials: int,
+    is_hopeless: Callable[[Sequence[Trial]], bool] = lambda _: False,
 ) -> list[Trial]:
-    """Try settings, the starts first; return all that were tried, in order."""
+    """Try settings, the starts first; return all that were tried, in order.
+
+    After half of the trials, `is_hopeless` may end the search.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -140,20 +152,60 @@ def search(
             study.enqueue_trial(numbers)
             names[number] = name
         while len(found) < trials and not (found and bench.budget.is_spent(SEARCH)):
+            if 2 * len(found) >= trials and is_hopeless(found):
+                return found
             asked = [study.ask(distributions) for _ in range(min(BATCH, trials - len(found)))]
             bodies = [space.body(one.params) for one in asked]
-            possible = [body for body in bodies if bench.place.accepts(body)]
             title = f"trials {asked[0].number + 1}-{asked[-1].number + 1} of {trials}"
-            measured = iter(bench.measure(possible, points, seeds, title=title))
-            for one, body in zip(asked, bodies, strict=True):
-                name = names.get(one.number, f"trial {one.number + 1}")
-                if body in possible:
-                    trial = task.judge(one.number, name, body, next(measured))
-                else:
-                    trial = Trial(one.number, name, body, math.nan, (math.nan,) * len(task.bounds), math.inf)
+            named = [(one.number, names.get(one.number), body) for one, body in zip(asked, bodies, strict=True)]
+            batch = _halved(bench, task, named, points=points, seeds=seeds, title=title)
+            for one, trial in zip(asked, batch, strict=True):
                 _tell(study, one, task, trial)
-                found.append(trial)
+            found += batch
     bench.budget.cut("trials", len(found), trials)
+    return found
+
+
+def _halved(
+    bench: Bench,
+    task: Task,
+    asked: Sequence[tuple[int, str | None, Body]],
+    *,
+    points: Sequence[Point],
+    seeds: Sequence[int],
+    title: str,
+) -> list[Trial]:
+    """Try settings (number, the start's name, table) on the first seed, and the starts and the better half on all."""
+    first = _judged(bench, task, asked, points=points, seeds=seeds[:1], title=title)
+    ranked = sorted((trial for trial in first if math.isfinite(trial.violation)), key=task.order)
+    starts = {number for number, name, _ in asked if name is not None}
+    better = {trial.number for trial in ranked[: math.ceil(len(asked) / 2)]} | starts
+    if len(seeds) == 1:
+        return first
+    again = _judged(bench, task, [one for one in asked if one[0] in better], points=points, seeds=seeds, title=title)
+    on_all = {trial.number: trial for trial in again}
+    return [on_all.get(trial.number, trial) for trial in first]
+
+
+def _judged(
+    bench: Bench,
+    task: Task,
+    asked: Sequence[tuple[int, str | None, Body]],
+    *,
+    points: Sequence[Point],
+    seeds: Sequence[int],
+    title: str,
+) -> list[Trial]:
+    """Try settings on seeds; settings that no scenario may have are infinitely bad."""
+    possible = [body for _, _, body in asked if bench.place.accepts(body)]
+    measured = iter(bench.measure(possible, points, seeds, title=title))
+    found = []
+    for number, start, body in asked:
+        name = start or f"trial {number + 1}"
+        if body in possible:
+            found.append(task.judge(number, name, body, next(measured)))
+        else:
+            found.append(Trial(number, name, body, math.nan, (math.nan,) * len(task.bounds), math.inf))
     return found
 
 

@@ -23,12 +23,12 @@ from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.goals import goal_of
 from aqmlab.tuning.measurements import Bench, Body, Place
-from aqmlab.tuning.outcome import TUNED, Tuned
+from aqmlab.tuning.outcome import TUNED, Rerun, Tuned
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, need_optuna, search
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, AUTOMATIC, DEFAULTS, FILE, Start, analytic, automatic, defaults, has_red
-from aqmlab.tuning.verification import Against, Confirmed, against, beats, choose, confirm
+from aqmlab.tuning.verification import Against, Confirmed, against, beats, choose, confirm_until_decided, looks_of
 
 RECORD = folders.TUNING
 ADD_ONS = "aqmlab.dialects"
@@ -38,6 +38,8 @@ SCENARIO_FILE = "tuned.toml"
 """The scenario with the settings, for `run`, `check`, `export` and `live`."""
 BEST_TRIAL = "best trial"
 """Settings that the search found, where the defaults are the answer."""
+OWN = (DEFAULTS, AUTOMATIC)
+"""Names of the starts that are a discipline's own defaults."""
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
@@ -75,6 +77,8 @@ def tune(
     prefer_defaults: bool = False,
     best_anyway: bool = False,
     budget: float | None = None,
+    store: str | Path | None = None,
+    title: str = "",
 ) -> Tuned:
     """Find the parameters of a queue that hold over whole ranges.
 
@@ -102,9 +106,10 @@ def tune(
     trials
         How many settings are tried, starts among them.
     seeds
-        Seeds of each trial.
+        Seeds of each trial; those in the worse half of a batch of four have one.
     fresh
-        Fresh seeds of the confirmation; as many others choose among the best.
+        Fresh seeds of the confirmation: twice and four times as many where they leave a comparison undecided. At most
+        as many others (8 if it is fewer) choose among the best.
     overrides, workers, progress, engine
         As for `aqmlab.run`.
     out
@@ -120,6 +125,10 @@ def tune(
         much they miss.
     budget
         Seconds that may be spent; the answer then depends on the machine's speed. None: no limit.
+    store
+        Folder for the finished runs if it is another than `out`: several disciplines share the runs of drop-tail.
+    title
+        The name of the work in lines about progress; default: the discipline.
 
     Returns
     -------
@@ -140,13 +149,23 @@ def tune(
     problem = _problem(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
-    how |= {"budget": Budget(budget), "title": f"{problem.chosen.name}, "}
-    bench = Bench(problem.place, ResultStore(folder, create=True), problem.points.all, dict(problem.space.base), **how)
-    answer = _find(bench, problem, task, number, trials=trials, best_anyway=best_anyway)
-    found = _tuned(problem, task, _or_defaults(task, answer) if prefer_defaults else answer, number, writers, folder)
-    if folder is not None:
-        _write(found, folder)
-    return found
+    how |= {"budget": Budget(budget), "title": title or problem.chosen.name}
+    runs = ResultStore(folder if store is None else Path(store), create=True)
+    bench = Bench(problem.place, runs, problem.points.all, dict(problem.space.base), **how)
+    effort = _Effort(trials, number, best_anyway=best_anyway, prefer_defaults=prefer_defaults)
+    chosen = _find(bench, problem, task, effort)
+
+    def confirmed_on(least: int) -> Tuned:
+        answer = _confirm(bench, problem, task, chosen, number.fresh, least)
+        answer = _or_defaults(task, answer) if prefer_defaults else answer
+        found = _tuned(problem, task, answer, number, writers, folder)
+        points = problem.points
+        found = replace(found, rerun=Rerun(bench, points.search, points.all, looks_of(number.fresh), confirmed_on))
+        if folder is not None:
+            _write(found, folder)
+        return found
+
+    return confirmed_on(0)
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,7 @@ class _Answer:
     confirmed: Confirmed
     against: list[Against]
     notes: list[str]
+    warnings: list[str]
 
 
 def _problem(
@@ -203,31 +223,90 @@ def _problem(
     return _Problem(place, chosen, space, points, starts, references, notes)
 
 
-def _find(bench: Bench, problem: _Problem, task: Task, number: Seeds, *, trials: int, best_anyway: bool) -> _Answer:
-    """Search from the starts, choose among the best on other seeds, and confirm the choice on fresh seeds."""
-    points, references = problem.points, problem.references
+@dataclass(frozen=True)
+class _Effort:
+    """Number of trials, their seeds, and preferences where trials do not decide."""
+
+    trials: int
+    number: Seeds
+    best_anyway: bool
+    prefer_defaults: bool
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The settings that were chosen, all trials, the references to confirm beside them, and notes."""
+
+    body: Body
+    trials: list[Trial]
+    references: dict[str, Body]
+    notes: list[str]
+    warnings: list[str]
+
+
+def _find(bench: Bench, problem: _Problem, task: Task, effort: _Effort) -> _Chosen:
+    """Search from the starts, and choose among the best on other seeds."""
+    points, references, number = problem.points, problem.references, effort.number
     begin = _numbers_of(problem.place, problem.space, problem.starts)
     own = range(1, number.trial + 1)
-    tried = search(bench, problem.space, task, starts=begin, points=points.search, seeds=own, trials=trials)
+
+    def is_hopeless(tried: Sequence[Trial]) -> bool:
+        return effort.prefer_defaults and _winning_defaults(problem, task, tried) is not None
+
+    tried = search(
+        bench,
+        problem.space,
+        task,
+        starts=begin,
+        points=points.search,
+        seeds=own,
+        trials=effort.trials,
+        is_hopeless=is_hopeless,
+    )
     missed = _missed(task, tried)
-    if missed and not best_anyway:
+    if missed and not effort.best_anyway:
         raise BoundsError(f"tune: {missed}")
-    best = choose(bench, task, tried, points=points.search, seeds=number.choice)
+    notes: list[str] = []
+    best = _winning_defaults(problem, task, tried) if effort.prefer_defaults else None
+    if best is not None:
+        shown = "by a difference that users would notice" if task.goal.metric.notable else "at all"
+        notes.append(f"{best.name} win: none of {len(tried)} trials is better {shown}")
+    else:
+        best = choose(bench, task, tried, points=points.search, seeds=number.choice)
     analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
-    if analytic_start is not None:
+    if analytic_start is not None and not effort.prefer_defaults:
         references = {f"start: {analytic_start.name}": analytic_start.body, **references}
-    same = [name for name, body in references.items() if problem.place.is_same(body, best.body)]
-    settings = {TUNED: best.body, **{name: body for name, body in references.items() if name not in same}}
-    confirmed, *rest = confirm(bench, task, settings, points=points.all, seeds=number.fresh)
-    notes = [missed] if missed else []
-    notes += [f"the answer has the same settings as {name}" for name in same]
-    notes += filter(None, [bench.budget.note()])
-    return _Answer(best.body, tried, confirmed, against(task, confirmed, rest), notes)
+    return _Chosen(best.body, tried, references, notes, [missed] if missed else [])
+
+
+def _winning_defaults(problem: _Problem, task: Task, tried: Sequence[Trial]) -> Trial | None:
+    """Return the trial of the discipline's own defaults if it keeps the bounds and no trial beats it noticeably.
+
+    The best of many trials looks better than it is; so the defaults would win the confirmation too.
+    """
+    own = next((trial for trial in tried if trial.name in OWN), None)
+    if own is None or not own.feasible or not problem.place.is_same(own.body, problem.references[own.name]):
+        return None
+    gain = max(task.goal.sign * (own.goal - trial.goal) for trial in tried if trial.feasible)
+    return own if gain <= task.goal.metric.notable else None
+
+
+def _confirm(bench: Bench, problem: _Problem, task: Task, chosen: _Chosen, fresh: int, least: int) -> _Answer:
+    """Confirm the chosen settings beside the references, on at least so many fresh seeds."""
+    same = [name for name, body in chosen.references.items() if problem.place.is_same(body, chosen.body)]
+    others = {name: body for name, body in chosen.references.items() if name not in same}
+    settings = {TUNED: chosen.body, **others}
+    confirmed, compared = confirm_until_decided(
+        bench, task, settings, points=problem.points.all, seeds=fresh, least=least
+    )
+    notes = [*chosen.notes, *(f"the answer has the same settings as {name}" for name in same)]
+    warnings = [*chosen.warnings, *filter(None, [bench.budget.note()])]
+    return _Answer(chosen.body, chosen.trials, confirmed, compared, notes, warnings)
 
 
 def _or_defaults(task: Task, answer: _Answer) -> _Answer:
     """Return the discipline's defaults as the answer unless the settings found beat them decisively."""
-    own = next((one for one in answer.against if one.reference.name in (DEFAULTS, AUTOMATIC)), None)
+    own = next((one for one in answer.against if one.reference.name in OWN), None)
     if own is None or beats(task, answer.confirmed, own):
         return answer
     found = own.compared.difference.interval
@@ -267,6 +346,7 @@ def _tuned(
         seeds=(number.trial, number.choice, len(answer.confirmed.per_seed)),
         tuned=tuned,
         notes=[*problem.notes, *over_both_queues(problem.chosen.name, task), *answer.notes],
+        warnings=answer.warnings,
         dialects=[one for write in writers for one in write(tuned, place.link)],
         folder=folder,
     )
@@ -391,6 +471,7 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
 def _write(found: Tuned, folder: Path) -> None:
     from aqmlab.reporting import plots
 
+    folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     folders.save(folder / RECORD, folders.to_json(found.data()))
     folders.save(folder / "queue.toml", found.scenario_text + "\n")
     folders.save(folder / SCENARIO_FILE, found.tuned.normalized)

@@ -1,8 +1,13 @@
 """Choice among the best settings, and its check with fresh seeds.
 
 The trial that looks best looks better than it is, since it is the luckiest of many on a few seeds. So the best are run
-again on seeds of their own, as many as will confirm, and the best that keeps the bounds there is taken; and the
-reported numbers come from a third set of seeds, and from points that no trial has seen.
+again on seeds of their own, and the best that keeps the bounds there is taken; and the reported numbers come from a
+third set of seeds, and from points that no trial has seen.
+
+The choice halves its candidates after a few common seeds, as the search does. The confirmation is looked at `LOOKS`
+times at most, each time with twice the seeds, and ends when it is decided. Its p values and the levels of its bounds
+are corrected for that many looks (Bonferroni), so that the verdicts err as seldom as if the number of seeds had been
+fixed.
 """
 
 from __future__ import annotations
@@ -30,6 +35,10 @@ CHOICE_LEVEL = 0.99
 """Confidence with which a bound must hold for a choice: several are looked at, and one may hold by luck."""
 AT_ONCE = 4
 """How many of the best are run again at once."""
+FIRST_SEEDS = 3
+"""Seeds after which the worse half of the best is dropped."""
+LOOKS = 3
+"""How often the confirmation is looked at, at most; each look has twice the seeds of the one before."""
 ROUNDS = 4
 """After so many times `AT_ONCE` the search for one that keeps the bounds is given up."""
 
@@ -111,7 +120,7 @@ class Against:
     kept
         The difference of each bound's quantity at its worst point, tuned - reference.
     p
-        Its p after Holm's correction over all references.
+        Its p after Holm's correction over all references, and Bonferroni's for `LOOKS` looks.
     verdict
         ``better``, ``worse`` or ``undecided``. Settings that keep the bounds are better than settings that break them,
         and than settings with the worse goal, if the interval of the difference shows it, also after Holm's
@@ -127,23 +136,47 @@ class Against:
 
 def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int) -> Trial:
     """Run the best again on seeds of their own, and return the one to take."""
-    ranked = [trial for trial in sorted(trials, key=task.order) if math.isfinite(trial.violation)]
-    unique = list({repr(trial.body): trial for trial in ranked}.values())
+    usable = [trial for trial in trials if math.isfinite(trial.violation)]
+    unique = list({repr(trial.body): trial for trial in ranked(task, usable)}.values())
     again: list[tuple[Verdict, Trial]] = []
     seeds = bench.budget.seeds(seeds, min(AT_ONCE, len(unique)) * len(points), CHOICE)
-    own = range(CHOICE_SEEDS, CHOICE_SEEDS + seeds)
     for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):
-        best = unique[begin : begin + AT_ONCE]
-        found = bench.measure([one.body for one in best], points, own, title="the best again")
-        for trial, values in zip(best, found, strict=True):
-            verdict = confirmed("", trial.body, task, points, values, level=CHOICE_LEVEL).verdict
-            again.append((verdict, task.judge(trial.number, trial.name, trial.body, values)))
+        again += _halved(bench, task, unique[begin : begin + AT_ONCE], points=points, seeds=seeds)
         holding = [trial for verdict, trial in again if verdict is Verdict.HOLDS]
         if holding:
-            return min(holding, key=task.order)
+            return ranked(task, holding)[0]
         if bench.budget.is_spent(CHOICE):
             break
-    return min((trial for _, trial in again), key=task.order)
+    return ranked(task, [trial for _, trial in again])[0]
+
+
+def _halved(
+    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int
+) -> list[tuple[Verdict, Trial]]:
+    """Run trials on a few common seeds, and the better half on all; return that half, as judged there."""
+    racing = list(trials)
+    for count in (min(FIRST_SEEDS, seeds), seeds):
+        own = range(CHOICE_SEEDS, CHOICE_SEEDS + count)
+        found = bench.measure([one.body for one in racing], points, own, title="the best again")
+        judged = [task.judge(one.number, one.name, one.body, values) for one, values in zip(racing, found, strict=True)]
+        if count < seeds:
+            racing = ranked(task, judged)[: math.ceil(len(judged) / 2)]
+    settings = [
+        confirmed("", one.body, task, points, values, level=CHOICE_LEVEL)
+        for one, values in zip(racing, found, strict=True)
+    ]
+    return [(one.verdict, trial) for one, trial in zip(settings, judged, strict=True)]
+
+
+def ranked(task: Task, trials: Sequence[Trial]) -> list[Trial]:
+    """Return trials, the best first; of those that users cannot tell apart, the one with most room to the bounds."""
+    plain = sorted(trials, key=task.order)
+    step = task.goal.metric.notable
+    if not (plain and plain[0].feasible and step and task.bounds):
+        return plain
+    best = plain[0].goal
+    gaps = {trial.number: math.floor(abs(trial.goal - best) / step) if trial.feasible else 0 for trial in plain}
+    return sorted(plain, key=lambda one: (not one.feasible, gaps[one.number], one.violation))
 
 
 def confirm(
@@ -160,27 +193,89 @@ def confirm(
     own = range(FRESH_SEEDS, FRESH_SEEDS + possible)
     found = bench.measure(list(settings.values()), points, own, title="fresh seeds")
     named = zip(settings.items(), found, strict=True)
-    return [confirmed(name, body, task, points, values) for (name, body), values in named]
+    return [confirmed(name, body, task, points, values, looks=LOOKS) for (name, body), values in named]
+
+
+def confirm_until_decided(
+    bench: Bench,
+    task: Task,
+    settings: Mapping[str, Body],
+    *,
+    points: Sequence[Point],
+    seeds: int,
+    least: int = 0,
+) -> tuple[Confirmed, list[Against]]:
+    """Confirm the first of the settings against the others; double the seeds, to ``4 seeds``, until it is decided.
+
+    The first look has at least `least` seeds. The time budget may end it earlier.
+    """
+    begin = 0
+    for wanted in looks_of(seeds):
+        if begin and bench.budget.seeds(wanted, len(settings) * len(points)) < wanted:
+            break
+        begin = wanted
+        if wanted < least:
+            continue
+        tuned, *references = confirm(bench, task, settings, points=points, seeds=wanted)
+        found = against(task, tuned, references)
+        if not any(is_open(task, tuned, one) for one in found):
+            return tuned, found
+    tuned, *references = confirm(bench, task, settings, points=points, seeds=begin)
+    return tuned, against(task, tuned, references)
+
+
+def looks_of(seeds: int) -> list[int]:
+    """Return the numbers of seeds at the looks.
+
+    >>> looks_of(5)
+    [5, 10, 20]
+    """
+    return [seeds * 2**look for look in range(LOOKS)]
+
+
+def is_open(task: Task, tuned: Confirmed, entry: Against) -> bool:
+    """Whether further seeds could decide a comparison that is undecided."""
+    decided = is_decided(task, entry.compared, entry.p)
+    if Verdict.UNDECIDED in (tuned.verdict, entry.reference.verdict):
+        return not decided or tuned.verdict is Verdict.UNDECIDED
+    both_fail = tuned.verdict is entry.reference.verdict is Verdict.FAILS
+    return not decided and (task.is_felt or (entry.verdict == "undecided" and not both_fail))
+
+
+def is_decided(task: Task, compared: Compared, p: float) -> bool:
+    """Whether a difference of the goal is decided: by its corrected p, or as one that users would not notice."""
+    difference = compared.difference.interval
+    if p < 1 - LEVEL or difference.constant:
+        return True
+    return math.isfinite(difference.low) and max(abs(difference.low), abs(difference.high)) < task.goal.metric.notable
 
 
 def confirmed(
-    name: str, body: Body, task: Task, points: Sequence[Point], found: Measured, *, level: float = LEVEL
+    name: str,
+    body: Body,
+    task: Task,
+    points: Sequence[Point],
+    found: Measured,
+    *,
+    level: float = LEVEL,
+    looks: int = 1,
 ) -> Confirmed:
-    """Sum up what was measured on fresh seeds."""
+    """Sum up what was measured on fresh seeds; `looks`: the number of looks that the bounds are corrected for."""
     values = found[task.goal.metric.key]
     per_seed = task.goal.over_points(values, task.share)
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))
-    kept = tuple(_kept(bound, points, found[bound.metric.key], level) for bound in task.bounds)
+    kept = tuple(_kept(bound, points, found[bound.metric.key], level, looks) for bound in task.bounds)
     goal, _ = interval_of(task.goal.metric.key, per_seed, level=level)
     unharmed = tuple(one.over_points(found[one.metric.key], task.share) for one in task.unharmed)
     return Confirmed(name, body, goal, per_seed, points[worst].name, kept, unharmed)
 
 
-def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float) -> Kept:
-    intervals = [interval_of(bound.metric.key, row, level=level)[0] for row in values]
-    verdicts = [bound.verdict(one) for one in intervals]
+def _kept(bound: Bound, points: Sequence[Point], values: np.ndarray, level: float, looks: int) -> Kept:
+    key, strict = bound.metric.key, 1 - (1 - level) / looks
+    intervals = [interval_of(key, row, level=level)[0] for row in values]
+    verdicts = [bound.verdict(interval_of(key, row, level=strict)[0]) for row in values]
     worst = int(np.argmin([bound.sign * one.mean for one in intervals]))
-    verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals], level=level)
+    verdict = verdict_all(verdicts, [_p(one, bound.value) for one in intervals], level=strict)
     per_seed = bound.sign * np.min(bound.sign * values, axis=0)
     return Kept(bound, points[worst].name, intervals[worst], per_seed, verdict)
 
@@ -197,11 +292,20 @@ def _p(found: Interval, bound: float) -> float:
 def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> list[Against]:
     """Compare the tuned settings with each reference."""
     compared = [difference_of(task.goal.metric.key, tuned.per_seed, one.per_seed) for one in references]
-    corrected = holm([one.difference.p for one in compared])
+    corrected = corrected_p([one.difference.p for one in compared])
     return [
         Against(reference, one, _kept_apart(tuned, reference), p, _verdict(task, tuned, reference, one, p))
         for reference, one, p in zip(references, compared, corrected, strict=True)
     ]
+
+
+def corrected_p(p: Sequence[float]) -> list[float]:
+    """Correct p values for several comparisons (Holm) and for `LOOKS` looks (Bonferroni); NaN stays.
+
+    >>> [round(one, 12) for one in corrected_p([0.001, 0.004, 0.6])]
+    [0.009, 0.024, 1.0]
+    """
+    return [one if math.isnan(one) else min(1.0, LOOKS * one) for one in holm(p)]
 
 
 def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:
@@ -222,15 +326,17 @@ def _verdict(task: Task, tuned: Confirmed, reference: Confirmed, compared: Compa
 
 
 def beats(task: Task, tuned: Confirmed, entry: Against) -> bool:
-    """Whether settings beat a reference decisively, by the objective alone where users feel it.
+    """Whether settings beat a reference decisively.
 
-    Then users must notice the difference (`Metric.notable`), a bound that the reference keeps must not be broken, and
-    no quantity of `Task.unharmed` become decisively worse; otherwise the verdict counts, with its bounds.
+    Where users feel the objective, they must notice the difference (`Metric.notable`), and no quantity of
+    `Task.unharmed` may become decisively worse; but settings that hold the bounds beat settings that fail them, and
+    settings that fail them beat none that do not. Otherwise the verdict counts.
     """
     if not task.is_felt:
         return entry.verdict == "better"
-    if tuned.verdict is Verdict.FAILS and entry.reference.verdict is not Verdict.FAILS:
-        return False
+    fails, reference_fails = tuned.verdict is Verdict.FAILS, entry.reference.verdict is Verdict.FAILS
+    if fails is not reference_fails:
+        return reference_fails and tuned.verdict is Verdict.HOLDS
     pairs = zip(task.unharmed, tuned.unharmed, entry.reference.unharmed, strict=True)
     found = [difference_of(goal.metric.key, own, other) for goal, own, other in pairs]
     corrected = holm([one.difference.p for one in found])

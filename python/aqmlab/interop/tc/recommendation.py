@@ -48,12 +48,15 @@ class Recommendation:
     lines
         Commands for a shell.
     notes
+        Conditions that the user must see to.
+    differences
         Differences between the commands and the scenario that was tuned.
     """
 
     aqm: str
     lines: tuple[str, ...]
     notes: tuple[str, ...]
+    differences: tuple[str, ...]
 
 
 def recommend(
@@ -85,19 +88,24 @@ def recommend(
     link = plan.link(found.link)
     qdisc = qdisc_of(plan, link)
     lines = _lines(plan, link, dev, layer)
-    notes = [one.text for one in queue_differences(link, qdisc)]
+    differences = [one.text for one in queue_differences(link, qdisc)]
+    notes = []
     if found.aqm == CAKE:
         notes.append("nat: hosts behind this router's address translation are told apart, each with an equal share")
     if link.rate_bps >= MOST_SHAPED_BPS:
         notes.append(f"no shaper at {link.rate_bps / 1e9:g} Gb/s: {dev} itself must be the slowest link")
     else:
-        notes.append(f"the shaper has {SHAPED:.0%} of the link's rate, so that the queue stands here, not in the modem")
+        differences.append(
+            f"the shaper has {SHAPED:.0%} of the link's rate, so that the queue stands here, not in the modem"
+        )
     if both:
         down = link.rate_bps if down_bps is None else down_bps
         lines += _downstream(plan, link, down, dev, layer)
         if down != link.rate_bps:
-            notes.append(f"downstream has the settings tuned at {link.rate_bps / 1e6:g} Mb/s, scaled to the same times")
-    return Recommendation(found.aqm, tuple(lines), tuple(notes))
+            differences.append(
+                f"downstream has the settings tuned at {link.rate_bps / 1e6:g} Mb/s, scaled to the same times"
+            )
+    return Recommendation(found.aqm, tuple(lines), tuple(notes), tuple(differences))
 
 
 def _lines(plan: Scenario, link: Link, dev: str, layer: str, *, is_down: bool = False) -> list[str]:

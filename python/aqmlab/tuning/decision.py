@@ -1,0 +1,156 @@
+"""The decision between tuned disciplines: further seeds for the finalists, the one to use, and the reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from aqmlab.results.quantities import Quantity, difference_of
+from aqmlab.scenario.parts import DROP_TAIL
+from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
+from aqmlab.tuning.outcome import Tuned, short
+from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
+from aqmlab.tuning.verification import corrected_p, is_decided
+
+RANK = (Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS)
+"""Verdicts on the bounds, the best first."""
+
+
+def best_of(answers: Sequence[Tuned]) -> Tuned:
+    """Return the discipline to use: the one with the best mean of the goal on fresh seeds.
+
+    Disciplines that hold the bounds come before those whose bounds are undecided, and these before those that fail
+    them: a discipline that fails a bound is the answer only if all do.
+    """
+    return _finalists(answers)[1]
+
+
+def until_decided(answers: Sequence[Tuned]) -> list[Tuned]:
+    """Confirm the finalists on further fresh seeds until they are decided, or until each has as many as it may have."""
+    found = list(answers)
+    while True:
+        pool, best = _finalists(found)
+        compared = _against_others(best, pool)
+        undecided = [one for one, difference, p in compared if not is_decided(best.task, difference, p)]
+        fewest = min(len(one.confirmed.per_seed) for one in (best, *undecided))
+        grown = {id(one): _with_more_seeds(one, fewest) for one in ([best, *undecided] if undecided else [])}
+        if all(one is None for one in grown.values()):
+            return found
+        found = [grown.get(id(one)) or one for one in found]
+
+
+def _with_more_seeds(one: Tuned, fewest: int) -> Tuned | None:
+    """Return an answer on the look after `fewest` seeds; None if it has that look, or has no more seeds or time."""
+    if one.rerun is None or one.rerun.bench.budget.is_spent():
+        return None
+    wanted = next((seeds for seeds in one.rerun.looks if seeds > fewest), 0)
+    if len(one.confirmed.per_seed) >= wanted:
+        return None
+    grown = one.rerun.again(wanted)
+    return grown if len(grown.confirmed.per_seed) > len(one.confirmed.per_seed) else None
+
+
+def _finalists(answers: Sequence[Tuned]) -> tuple[list[Tuned], Tuned]:
+    """Return the disciplines with the best verdict on the bounds, and the one with the best mean of the goal."""
+    best_rank = min(RANK.index(one.holds) for one in answers)
+    pool = [one for one in answers if RANK.index(one.holds) == best_rank]
+    return pool, min(pool, key=lambda one: one.task.goal.sign * one.confirmed.goal.mean)
+
+
+def _against_others(best: Tuned, pool: Sequence[Tuned]) -> list[tuple[Tuned, Compared, float]]:
+    """Compare the others of a pool with the best, on the seeds that both have, with corrected p."""
+    others = [one for one in pool if one is not best]
+    key = best.task.goal.metric.key
+    compared = []
+    for one in others:
+        seeds = min(len(one.confirmed.per_seed), len(best.confirmed.per_seed))
+        compared.append(difference_of(key, best.confirmed.per_seed[:seeds], one.confirmed.per_seed[:seeds]))
+    return list(zip(others, compared, corrected_p([one.difference.p for one in compared]), strict=True))
+
+
+def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
+    """Return a row for each tuned discipline: the goal, the bounds, and the comparison with its defaults."""
+    rows = []
+    for found in answers:
+        metric = found.task.goal.metric
+        row = {"aqm": found.aqm, _head(metric): shown(metric, found.confirmed.goal)}
+        row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
+        own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
+        row["against defaults"] = own[0].verdict if own else "the same settings"
+        row["seeds"] = str(len(found.confirmed.per_seed))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def with_settings(best: Tuned) -> str:
+    """Say which settings of a discipline were found: ``with its defaults``, or ``with target 19.2ms``."""
+    own = [entry for entry in best.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
+    searched = short({key: value for key, value in best.body.items() if key != "aqm"})
+    return f"with {searched}" if own and searched else "with its defaults" if not own else "as tuned"
+
+
+def reason(answers: Sequence[Tuned], best: Tuned) -> str:
+    """Say in one or two sentences why a discipline is the one to use: goal, drop-tail, the others, the bounds."""
+    metric, own = best.task.goal.metric, best.confirmed.goal
+    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
+    words = [f"{_lower(metric.title)} {shown(metric, own)}{unit}"]
+    tail = next((entry.reference.goal for entry in best.against if entry.reference.name == DROP_TAIL), None)
+    if tail is not None:
+        words[0] += f" ({shown(metric, tail, alone=True)} with drop-tail)"
+    pool, _ = _finalists(answers)
+    better: list[str] = []
+    even: list[str] = []
+    for one, compared, p in _against_others(best, pool):
+        is_better = p < 1 - LEVEL and best.task.goal.sign * compared.difference.interval.mean < 0
+        (better if is_better else even).append(one.aqm)
+    words += [f"better than {_listed(better)}"] if better else []
+    words += [f"not distinguishable from {_listed(even)}"] if even else []
+    for kept in best.confirmed.kept:
+        words.append(f"{kept.bound.words} {kept.verdict} ({kept.interval.mean:.4g} at {kept.point})")
+    return f"{', '.join(words)}.{_excluded(answers, best, pool)}"
+
+
+def _excluded(answers: Sequence[Tuned], best: Tuned, pool: Sequence[Tuned]) -> str:
+    """Say which disciplines the bounds exclude although their goal is better, or that all fail the bounds."""
+    if best.holds is Verdict.FAILS:
+        return " No other discipline keeps the bound." if len(answers) > 1 else " No setting that was tried keeps it."
+    sign, metric = best.task.goal.sign, best.task.goal.metric
+    others = [one for one in answers if one not in pool]
+    names = [
+        f"{one.aqm} ({shown(metric, one.confirmed.goal, alone=True)})"
+        for one in others
+        if sign * one.confirmed.goal.mean < sign * best.confirmed.goal.mean
+    ]
+    return f" Better, but without the bound: {_listed(names)}." if names else ""
+
+
+def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
+    """Write a mean with its interval in the digits of its quantity, or `alone`.
+
+    >>> from aqmlab.results.quantities import quantity
+    >>> shown(quantity("mos"), Interval(4.38449, 1e-5, 5, 4.38448, 4.3845))
+    '4.38'
+    >>> shown(quantity("mos"), Interval(4.183, 0.05, 5, 4.123, 4.243))
+    '4.18 ± 0.06'
+    """
+    scale, digits = metric.scale, max(0, metric.shown_digits)
+    mean, low, high = (f"{scale * value:z.{digits}f}" for value in (found.mean, found.low, found.high))
+    if alone or not found.low < found.high or low == high:
+        return mean
+    half = scale * (found.high - found.low) / 2
+    if abs(scale * (found.high + found.low) / 2 - scale * found.mean) < 0.1 * half:
+        return f"{mean} ± {half:.{digits}f}"
+    return f"{mean} ({low} to {high})"
+
+
+def _head(metric: Quantity) -> str:
+    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
+
+
+def _lower(title: str) -> str:
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
