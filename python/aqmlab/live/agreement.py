@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,8 @@ class Line:
         (simulated - live) / live with its interval (Welch's, as the runs of the two worlds are independent).
     within
         The bound that the relative difference is judged by; None if it is not judged.
+    is_percent
+        Whether people read the share in %.
     """
 
     what: str
@@ -43,6 +45,7 @@ class Line:
     simulated: Interval
     relative: Interval
     within: float | None = None
+    is_percent: bool = False
 
     @property
     def verdict(self) -> Verdict | None:
@@ -83,14 +86,52 @@ class Agreement:
         ]
         return f"Simulation against real TCP: {'; '.join(parts)}." if parts else "No quantity is judged by a bound."
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether simulation and real TCP agree in all judged quantities; it fails if one fails."""
+        verdicts = [line.verdict for line in self.judged]
+        if verdicts and all(one is Verdict.HOLDS for one in verdicts):
+            return Verdict.HOLDS
+        return Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.UNDECIDED
+
+    def headline(self) -> str:
+        """Say within how many per cent simulation and real TCP agree, with the verdict; "" without a judged quantity.
+
+        The percentage is the largest difference in the intervals of the judged quantities, or of their means where
+        there is no interval.
+        """
+        ends = [
+            abs(end)
+            for line in self.judged
+            for end in (line.relative.mean, line.relative.low, line.relative.high)
+            if math.isfinite(end)
+        ]
+        if not ends:
+            return ""
+        parts = [
+            f"{line.what.replace('Mean q', 'mean q')} {_text(line.relative, scale=100.0, signed=True)} % "
+            f"(allowed {100 * (line.within or 0):.2g} %)"
+            for line in self.judged
+        ]
+        return (
+            f"Simulation within {100 * max(ends):.2g} % of real TCP: {self.verdict}. Difference of {', '.join(parts)}."
+        )
+
+    def differences(self) -> pd.DataFrame:
+        """Return all lines for a page: means with their intervals, the difference and its bound in %, the verdict."""
+        table = self.text(judged=False)
+        table["allowed, %"] = ["" if line.within is None else f"{100 * line.within:.2g}" for line in self.lines]
+        table["verdict"] = ["" if line.verdict is None else str(line.verdict) for line in self.lines]
+        return table[["quantity", "verdict", "difference, %", "allowed, %", "live", "simulated"]]
+
     def text(self, *, judged: bool) -> pd.DataFrame:
         """Return all lines, or the judged ones, for reading: means with their intervals, and the difference in %."""
         return pd.DataFrame(
             [
                 {
-                    "quantity": f"{line.what}, {line.unit}" if line.unit not in ("", "1") else line.what,
-                    "live": _text(line.live),
-                    "simulated": _text(line.simulated),
+                    "quantity": f"{line.what}, {_unit(line)}" if _unit(line) else line.what,
+                    "live": _text(line.live, scale=_scale(line)),
+                    "simulated": _text(line.simulated, scale=_scale(line)),
                     "difference, %": _text(line.relative, scale=100.0, signed=True),
                     "verdict": "" if line.within is None else f"{line.verdict}, within {100 * line.within:.2g} %",
                 }
@@ -122,6 +163,14 @@ class Agreement:
         )
 
 
+def _unit(line: Line) -> str:
+    return "%" if line.is_percent else "" if line.unit == "1" else line.unit
+
+
+def _scale(line: Line) -> float:
+    return 100.0 if line.is_percent else 1.0
+
+
 def _text(found: Interval, *, scale: float = 1.0, signed: bool = False) -> str:
     if math.isnan(found.mean):
         return "-"
@@ -140,7 +189,8 @@ def _lines(live: Result, simulated: Result) -> Iterator[Line]:
         if key in one.columns and key in other.columns:
             what = quantity(key)
             within = DELAY_WITHIN if key == "mean_delay_ms" else None
-            yield _line(what.title, what.unit, one[key], other[key], within, what.bounds)
+            line = _line(what.title, what.unit, one[key], other[key], within, what.bounds)
+            yield replace(line, is_percent=what.is_percent)
 
 
 def group_goodput(result: Result) -> pd.DataFrame:
@@ -161,9 +211,10 @@ def _line(
     bounds: Bounds,
 ) -> Line:
     own, other = live.to_numpy(dtype=float), simulated.to_numpy(dtype=float)
-    found = welch(other, own).interval
     base = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
     scale = 1 / base if base else math.nan
+    # The simulated mean is within the bounds of the quantity.
+    found = welch(other, own).interval.within((bounds[0] - base, bounds[1] - base))
     relative = Interval(
         found.mean * scale, found.sd * scale, found.n, found.low * scale, found.high * scale, found.level
     )

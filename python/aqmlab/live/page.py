@@ -1,8 +1,9 @@
-"""One page on live runs: their certificates, and simulation and reality one over the other."""
+"""One page on live runs: agreement of simulation and real TCP, both against time, and the runs' certificates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
@@ -14,7 +15,7 @@ from aqmlab.figures.scale import steady_scale
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, run_command
-from aqmlab.reporting.run import add_run
+from aqmlab.reporting.run import add_run, run_finding
 
 if TYPE_CHECKING:
     from aqmlab.live.agreement import Agreement
@@ -63,11 +64,13 @@ def page_of(runs: Runs) -> Page:
     """Make the page of live runs, not yet written."""
     live = runs.result
     n = len(live.seeds)
-    beside = " beside the simulation of the same file" if runs.simulation is not None else ""
-    page = Page(live.name, f"{n} live run{'' if n == 1 else 's'} with real TCP{beside}; link `{live.bottleneck}`.")
-    _add_certificates(page, runs)
+    headline = "" if runs.agreement is None else runs.agreement.headline()
+    count = f"{n} live run{'' if n == 1 else 's'} with real TCP; link `{live.bottleneck}`."
+    page = Page(live.name, f"{headline or run_finding(live)} {count}")
     if runs.simulation is not None:
         _add_agreement(page, runs)
+    _add_certificates(page, runs)
+    if runs.simulation is not None:
         page.section("Live and simulated runs")
         for chart in overlays(live, runs.simulation):
             page.chart(chart)
@@ -134,25 +137,39 @@ def distribution(both: dict[str, Result], place: str, column: str, title: str, l
     )
 
 
-def bars(lines: list[Line], *, key: str, title: str, label: str) -> Chart:
-    """Draw quantities of both worlds side by side, with their intervals."""
-    names = [line.what for line in lines]
-    series = []
-    for index, world in enumerate((LIVE, SIMULATED)):
-        found = [line.live if world == LIVE else line.simulated for line in lines]
-        series.append(
-            Series(
-                world,
-                names,
-                [one.mean for one in found],
-                low=[one.low for one in found],
-                high=[one.high for one in found],
-                mode="bar",
-                color=index,
-            )
-        )
-    words = "; ".join(f"{line.what} {line.live.mean:.4g} live, {line.simulated.mean:.4g} simulated" for line in lines)
-    return Chart(key=key, title=title, alt=f"{words}.", x_label="", y_label=label, series=series)
+def differences_chart(lines: Sequence[Line]) -> Chart:
+    """Draw the difference of each quantity, relative to the live mean, with its interval and the allowed difference."""
+    found = [line for line in lines if math.isfinite(line.relative.mean)]
+    judged = [line for line in found if line.within is not None]
+    percent = [[100 * value for value in (r.mean, r.low, r.high)] for r in (line.relative for line in found)]
+    bounds = [100 * (line.within or 0.0) for line in judged]
+    names = [line.what for line in judged]
+    series = [
+        Series("allowed", names, [0.0] * len(bounds), [-one for one in bounds], bounds, mode="points", color=5),
+        Series(
+            "simulation - live",
+            [line.what for line in found],
+            [mean for mean, _, _ in percent],
+            [low for _, low, _ in percent],
+            [high for _, _, high in percent],
+            mode="points",
+            color=1,
+        ),
+    ]
+    words = "; ".join(
+        f"{line.what} {mean:+.2g} %{'' if line.verdict is None else f', {line.verdict}'}"
+        for line, (mean, _, _) in zip(found, percent, strict=True)
+    )
+    return Chart(
+        key="live-differences",
+        title="Difference of simulation and real TCP",
+        alt=f"Difference relative to the live mean, with 95 % intervals: {words}.",
+        x_label="difference, % of the live mean",
+        y_label="",
+        series=series,
+        flat=True,
+        caption="Orange: simulation minus live, with 95 % intervals. Grey: the allowed difference where one is set.",
+    )
 
 
 def certificates_table(certificates: dict[int, dict[str, Any]]) -> pd.DataFrame:
@@ -188,17 +205,12 @@ def _add_agreement(page: Page, runs: Runs) -> None:
     if agreement is None:
         return
     page.section("Simulation and reality")
+    page.chart(differences_chart(agreement.judged + [line for line in agreement.lines if line.within is None]))
     page.text(
-        f"Goodput is to be within {GOODPUT_WITHIN:.0%} and the queueing delay within {DELAY_WITHIN:.0%} of the live "
-        "runs'. A verdict is on the whole interval of the difference, relative to the live mean (Welch, 95 %)."
+        f"Allowed: {100 * GOODPUT_WITHIN:g} % of difference in goodput, {100 * DELAY_WITHIN:g} % in mean queueing delay. "
+        "A verdict is on the whole interval of the difference, relative to the live mean (Welch, 95 %)."
     )
-    page.table(agreement.table(), caption="Each quantity in both worlds.", digits=4)
-    goodput = [line for line in agreement.lines if line.unit == "Mb/s" and "oodput" in line.what]
-    if goodput:
-        page.chart(bars(goodput, key="live-goodput", title="Goodput", label="goodput, Mb/s"))
-    shares = [line for line in agreement.lines if line.what in ("Loss", "Marks")]
-    if shares:
-        page.chart(bars(shares, key="live-drops", title="Drops and marks", label="share of packets"))
+    page.table(agreement.differences(), caption="Each quantity live and simulated, with 95 % intervals.")
 
 
 def _after_warmup(result: Result, place: str) -> pd.DataFrame:
