@@ -67,6 +67,15 @@ def test_a_run_begins_with_its_finding(run):
     assert text.count(">Provenance</h2>") == 1
 
 
+def test_commands_have_the_plug_ins_that_they_need(run, monkeypatch):
+    own = run.folder.parent / "my red.py"
+    own.write_text("")
+    monkeypatch.setenv("AQMLAB_PLUGINS", f"{own}:colorsys")
+    text = page_for(run.folder, pictures=False).html()
+    assert "Command: <code>aqmlab --plugin &#39;../my red.py&#39; --plugin colorsys run scenario.toml " in text
+    assert "colorsys report . --figure " in text
+
+
 def test_a_comparison_begins_with_its_answer(comparison):
     text = page_for(comparison.folder, pictures=False).html()
     assert "<h1>drop-tail, red and codel compared: small</h1>" in text

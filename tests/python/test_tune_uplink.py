@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,6 +22,9 @@ from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task
 from aqmlab.tuning.uplink import PACKET_BUDGET, rates_of, uplink
 from aqmlab.tuning.verification import Confirmed, against, beats, confirmed
+from measure_lab import browser_path
+from test_report_access import RULES
+from test_report_print import CUT, PAPER_PX
 
 pytestmark = pytest.mark.slow
 
@@ -109,7 +113,8 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     words = ("tune", "--uplink", "25/5Mbps", "--for", "calls and downloads", "--aqm", "pie,codel", *short, *few)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert main([*words, "--both", "--dev", "eth1", "--layer", "vdsl"]) == 0
+        shaped = ("--both", "--dev", "eth1", "--layer", "vdsl")
+        assert main([*words, *shaped, "--report", str(folder / "page.html")]) == 0
     return folder, out.getvalue(), err.getvalue()
 
 
@@ -134,6 +139,58 @@ def test_the_answer_is_one_sentence_with_commands_to_paste(answer: tuple[Path, s
     assert len(others) <= 12
     assert all(len(line) <= 80 for line in others if str(folder) not in line)
     assert "Note: " not in out
+
+
+def test_the_page_begins_with_the_commands_and_has_runs_at_wrong_rates(answer: tuple[Path, str, str]) -> None:
+    folder, out, _ = answer
+    html = (folder / "page.html").read_text()
+    aqm = out.split()[2]
+    assert f"<h1>Use {aqm} with " in html
+    commands = html.index(f"handle 10: {aqm} limit ")
+    assert html.index(">Use this</h2>") < commands < html.index(">All disciplines</h2>")
+    for text in (
+        "Delay against goodput of all candidates",
+        "pie, the answer",
+        "codel, trials",
+        "rate −10 %",
+        "rate +10 %",
+    ):
+        assert commands < html.index(text), text
+    assert "round trip −10 %" in html
+    assert "Command: <code>aqmlab tune --uplink 25/5Mbps --for &#39;calls and downloads&#39; --aqm pie,codel " in html
+    assert "--report" not in html
+    assert f"Report: {folder / 'page.html'}" in out
+
+
+@pytest.mark.browser
+def test_the_page_has_no_violation_asks_for_nothing_and_nothing_sticks_out(answer: tuple[Path, str, str]) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if browser_path() is None:
+        pytest.skip("no Chromium here")
+    axe = find_spec("axe_core_python")
+    address, asked = (answer[0] / "page.html").as_uri(), []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 390, "height": 900})
+        page.set_default_timeout(180_000)
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(address)
+        page.wait_for_selector("html[data-charts]", state="attached")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        for width, theme in ((390, "light"), (1440, "dark")):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=theme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if axe is not None and axe.origin is not None:
+                page.evaluate((Path(axe.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+                found = page.evaluate("(rules) => axe.run(document, { runOnly: rules })", RULES)
+                assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+        page.set_viewport_size({"width": PAPER_PX, "height": 1000})
+        page.emulate_media(media="print")
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate(CUT, PAPER_PX) == []
+        browser.close()
+    assert [one for one in asked if one != address] == []
 
 
 def test_the_commands_are_read_back_as_the_queue_that_was_tuned(answer: tuple[Path, str, str], tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from aqmlab.cli import (  # noqa: F401 - these put their commands into the appli
     sweeps,
     tuning,
 )
-from aqmlab.cli.application import ADD_ONS, app
+from aqmlab.cli.application import ADD_ONS, app, command_words
 from aqmlab.cli.output import warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import Error, Interrupted, ListedError, ScenarioError, one_line, printable, show_warnings_in_one_line
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 done, 1 failure, 2 bad input, 3 undecided, 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
     _show_any_text()
+    command_words.set(sys.argv[1:] if arguments is None else list(arguments))
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):

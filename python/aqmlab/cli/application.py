@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter
 from pathlib import Path
@@ -41,6 +42,10 @@ CITATION = """\
 """The text of ``--cite``, with a placeholder for the version; the same as in ``CITATION.cff``."""
 ADD_ONS = "aqmlab.commands"
 """Entry points of add-ons with commands."""
+
+
+command_words: ContextVar[Sequence[str]] = ContextVar("words", default=())
+"""The words of the command line behind ``aqmlab``, for the command on a page."""
 
 
 class _StoppedError(Error):

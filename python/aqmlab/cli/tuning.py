@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from aqmlab import extensions
-from aqmlab.cli.application import Engine, Json, Set, Workers, command
+from aqmlab.cli.application import Engine, Json, Set, Workers, command, command_words
 from aqmlab.cli.output import (
     WIDTH,
     print_json,
@@ -24,7 +25,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_settings
-from aqmlab.errors import BoundsError, InputError, unknown
+from aqmlab.errors import BoundsError, InputError, shell_word, unknown
 
 if TYPE_CHECKING:
     from aqmlab.scenario.dialect import Dialect
@@ -321,7 +322,26 @@ def _page(answers: Sequence[Tuned], last: LastStep, path: Path) -> Path:
     from aqmlab.tuning.page import write_page
 
     best, made, _ = _recommended(answers, last)
-    return write_page(answers, best, () if made is None else made.lines, path)
+    command = _again(command_words.get(), path.parent)
+    return write_page(answers, best, () if made is None else made.lines, path, command=command)
+
+
+def _again(given: Sequence[str], folder: Path) -> str:
+    """Return the command line for a terminal in a folder: without the option for the page, files relative to it.
+
+    >>> _again(["tune", "--uplink", "5Mbps", "--for", "calls, web", "--report", "a/b.html"], Path("a"))
+    "aqmlab tune --uplink 5Mbps --for 'calls, web'"
+    """
+    kept: list[str] = []
+    rest = iter(given)
+    for word in rest:
+        if word == "--report":
+            next(rest, None)
+        elif not word.startswith("--report="):
+            at_out = bool(kept) and kept[-1] == "--out"
+            is_place = not word.startswith("-") and (at_out or Path(word).is_file())
+            kept.append(os.path.relpath(word, folder) if is_place else word)
+    return " ".join(["aqmlab", *map(shell_word, kept)])
 
 
 def _count(number: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from aqmlab.figures.runs import has_average
 from aqmlab.reporting import plots
 from aqmlab.reporting.across import across, differing
 from aqmlab.reporting.chosen import of_comparison, of_run
+from aqmlab.reporting.provenance import program
 from aqmlab.reporting.run import plan_of
 from aqmlab.reporting.sweep import of_sweep, sweeps_in
 from aqmlab.results import folders
@@ -121,7 +122,7 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
         caption=f"Means over the seeds at each scenario's link, {len(results)} scenarios.",
     )
     for chart in across(results):
-        page.chart(chart, command=f"aqmlab report {page.path_to(folder)} --figure {chart.key}")
+        page.chart(chart, command=f"{program(page)} report {page.path_to(folder)} --figure {chart.key}")
     versions = ", ".join(sorted({str(one.summaries[0]["version"]) for one in results}))
     page.text(f"aqmlab {versions}. The folder of each scenario ends in its hash and holds its `scenario.toml`.")
     if len(results) > MANY_SCENARIOS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +10,31 @@ from typing import TYPE_CHECKING
 from aqmlab.errors import shell_word
 from aqmlab.results import folders
 from aqmlab.runs.comparison_settings import words_again
+from aqmlab.scenario.plugins import PLUGINS
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
     from aqmlab.results.result import Result
     from aqmlab.runs.comparison import Comparison
+
+
+def program(page: Page) -> str:
+    """Return the beginning of a command: the program, with the plug-ins that are loaded, in the page's folder.
+
+    >>> from aqmlab.reporting.page import Page
+    >>> program(Page("", ""))
+    'aqmlab'
+    """
+    names = [name for name in os.environ.get(PLUGINS, "").split(os.pathsep) if name]
+    places = [_plugin_word(page, name) for name in names]
+    return " ".join(["aqmlab", *(f"--plugin {place}" for place in places)])
+
+
+def _plugin_word(page: Page, name: str) -> str:
+    """Return the word for a plug-in: a file relative to the page's folder, or the name of a module."""
+    if not name.endswith(".py"):
+        return shell_word(name)
+    return shell_word(str(Path(name).absolute())) if page.folder is None else page.path_to(Path(name).absolute())
 
 
 def seeds_text(seeds: list[int]) -> str:
@@ -28,7 +49,7 @@ def seeds_text(seeds: list[int]) -> str:
 def run_command(page: Page, result: Result, *, command: str = "run") -> str:
     """Return the command that runs a scenario again, in the page's folder; `command` is ``run`` or ``live``."""
     file, out = _scenario_file(page, result.folder), _out(page, result.folder)
-    return f"aqmlab {command} {file} --seeds {seeds_text(result.seeds)}{out}"
+    return f"{program(page)} {command} {file} --seeds {seeds_text(result.seeds)}{out}"
 
 
 def compare_command(page: Page, found: Comparison) -> str:
@@ -38,12 +59,14 @@ def compare_command(page: Page, found: Comparison) -> str:
     for text in settings:
         words += ["--with", text]
     options = " ".join(map(shell_word, [*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)]))
-    return f"aqmlab compare {_scenario_file(page, found.folder)} {options}{_out(page, found.folder)}"
+    return f"{program(page)} compare {_scenario_file(page, found.folder)} {options}{_out(page, found.folder)}"
 
 
 def figure_command(page: Page, command: str, folder: Path | None, key: str) -> str:
     """Return the commands that make a result again and draw one of its figures, in the page's folder."""
-    return command if folder is None else f"{command} && aqmlab report {page.path_to(folder)} --figure {key}"
+    if folder is None:
+        return command
+    return f"{command} && {program(page)} report {page.path_to(folder)} --figure {key}"
 
 
 def add_provenance(page: Page, made: Sequence[tuple[str, str, Sequence[Result]]]) -> None:

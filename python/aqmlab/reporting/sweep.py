@@ -15,6 +15,7 @@ from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
 from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
 from aqmlab.reporting.fragments import number
+from aqmlab.reporting.provenance import program
 from aqmlab.results.quantities import difference_of, quantity, shown_in
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_table, grid_text, is_choice
@@ -380,7 +381,7 @@ def _steps_grow(values: np.ndarray) -> bool:
 
 
 def _figure_command(page: Page, study: Study, key: str) -> str:
-    return f"aqmlab report {page.path_to(study.folder)} --figure {key}"
+    return f"{program(page)} report {page.path_to(study.folder)} --figure {key}"
 
 
 def _lower(title: str) -> str:

@@ -13,7 +13,7 @@ from aqmlab import _core
 from aqmlab.figures import agreement
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.page import Page
-from aqmlab.reporting.provenance import seeds_text
+from aqmlab.reporting.provenance import program, seeds_text
 from aqmlab.theory.scenario.model import bottleneck_of
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _assumptions(page: Page, found: Analysis) -> None:
 
 def _figures(page: Page, found: Analysis) -> None:
     made = {chart.key: chart for chart in found.charts}
-    command = _command(found)
+    command = _command(page, found)
     if "curve" in made:
         page.section("The curve")
         page.chart(made["curve"], command=command)
@@ -217,10 +217,10 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns=NAMES)
 
 
-def _command(found: Analysis) -> str:
+def _command(page: Page, found: Analysis) -> str:
     seeds = f" --seeds {seeds_text(found.seeds)}" if found.seeds else " --no-simulation"
     other = f" --link {found.link}" if found.link != bottleneck_of(found.model.scenario).name else ""
-    return f"aqmlab analyze scenario.toml{other}{seeds}"
+    return f"{program(page)} analyze scenario.toml{other}{seeds}"
 
 
 def _provenance(page: Page, found: Analysis) -> None:
@@ -228,6 +228,6 @@ def _provenance(page: Page, found: Analysis) -> None:
     runs = f"seeds {seeds_text(found.seeds)}" if found.seeds else "not simulated"
     page.text(
         f"aqmlab {_core.version()}, scenario `{found.name}` with hash `{found.hash}`, {runs}. Command: "
-        f"`{_command(found)}`"
+        f"`{_command(page, found)}`"
     )
     page.code(found.model.scenario.normalized, fold="Scenario")
