@@ -67,6 +67,8 @@ def test_the_table_is_read_by_condition():
 def test_latex_has_a_row_for_each_condition():
     own = study()
     latex = grid_latex(own, grid_table(own, ["mean_delay_ms", "loss"]))
+    assert r"{Loss, \%} \\" in latex
+    assert "$1.0" in latex.partition("Loss")[2], "the share 0.01 is 1 %"
     rows = [line for line in latex.splitlines() if line.count("&") == 4]
     assert rows[0].strip() == r"count & delay, ms & red & codel & pie \\"
     assert len(rows) == 1 + 2 * 6

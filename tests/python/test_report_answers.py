@@ -12,7 +12,7 @@ from aqmlab import figures
 from aqmlab.reporting import Page
 from aqmlab.reporting.build import charts_of
 from aqmlab.reporting.reports import page_for
-from aqmlab.reporting.sweep import of_sweep, sweep_finding
+from aqmlab.reporting.sweep import of_sweep, points_table, sweep_finding
 from aqmlab.rfc7928 import heat
 from conftest import DUMBBELL
 
@@ -122,8 +122,11 @@ def test_a_sweep_of_one_number_is_lines_with_bands(small):
         assert all(series.band and list(series.x) == [0.05, 0.1, 0.2] for series in chart.series)
     loss = next(chart for chart in others if "-loss-" in chart.key)
     red = points[points["queue.bottleneck.aqm"] == "red"]
-    assert list(loss.series[0].y) == list(red["loss"])
-    assert list(loss.series[0].high) == list(red["loss_high"])
+    assert loss.y_label == "Loss, %"
+    assert list(loss.series[0].y) == list(100 * red["loss"])
+    assert list(loss.series[0].high) == list(100 * red["loss_high"])
+    text = points_table(study, points)["Loss, %"]
+    assert float(text.iloc[0].split()[0]) == pytest.approx(100 * points["loss"].iloc[0], rel=0.1)
     best = points.loc[points["mean_delay_ms"].idxmin()]
     assert f"max_p = {best['queue.bottleneck.max_p']:g}, {best['queue.bottleneck.aqm']}" in sweep_finding(study)
 
@@ -133,6 +136,8 @@ def test_a_sweep_of_two_numbers_is_maps(small, shell):
     maps = [chart for chart in of_sweep(study) if chart.heat is not None]
     loss = next(chart for chart in maps if "-loss-" in chart.key)
     assert loss.heat.values.shape == (3, 2)
+    assert loss.heat.label == "Loss, %"
+    assert loss.heat.span[1] == pytest.approx(100 * study.points()["loss"].max())
     assert (loss.x_label, loss.y_label) == ("max_p", "min_th, packets")
     answer = shell("report", str(study.folder), "--figure", loss.key, "--out", "map.svg")
     assert (answer.code, answer.out) == (0, "Figure: map.svg\n")

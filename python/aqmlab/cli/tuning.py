@@ -377,7 +377,7 @@ def _show_details(found: Tuned) -> None:
 def _show_tables(found: Tuned) -> None:
     print_table(found.settings_table(), title="Worst points, 95 % intervals")
     if found.against:
-        print_table(found.differences_table(), title=f"Tuned - reference: {found.task.goal.metric.label}; p by Holm")
+        print_table(found.differences_table(), title=f"Tuned - reference: {found.task.goal.metric.key}; p by Holm")
     front = found.front_table()
     if len(front):
         rest = f", {MOST_SHOWN} of {len(front)}" if len(front) > MOST_SHOWN else ""

@@ -54,7 +54,7 @@ def spread(runs: Runs, key: str, *, link: str | None = None) -> Chart:
 def _values(table: Any, key: str) -> Any:  # noqa: ANN401 - a pandas table and a numpy array
     if key not in table.columns:
         raise InputError(f"{key} was not measured (there are: {', '.join(table.columns[1:])})")
-    return table[key].to_numpy(dtype=float)
+    return quantity(key).scale * table[key].to_numpy(dtype=float)
 
 
 def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
@@ -62,6 +62,8 @@ def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
     rows = comparison.means[comparison.means["metric"] == key].to_dict("records")
     if not rows:
         raise InputError(f"{comparison.name}: {key} was not measured")
+    for row in rows:
+        row |= {end: what.scale * row[end] for end in ("mean", "low", "high")}
     names = [str(row["aqm"]) for row in rows]
     if mode == "bar":
         mean, low, high = ([row[part] for row in rows] for part in ("mean", "low", "high"))
@@ -74,7 +76,7 @@ def _means(comparison: Comparison, key: str, mode: Mode) -> Chart:
     return Chart(
         key=f"{'bars' if mode == 'bar' else 'compare'}-{slug(key)}",
         title=what.title,
-        alt="; ".join(f"{row['aqm']}: {row['mean']:.5g} {what.unit}" for row in rows),
+        alt="; ".join(f"{row['aqm']}: {row['mean']:.5g} {what.shown_unit}".rstrip() for row in rows),
         x_label="" if mode == "bar" else what.label,
         y_label=what.label if mode == "bar" else "",
         series=series,

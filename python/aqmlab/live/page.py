@@ -207,7 +207,7 @@ def _add_agreement(page: Page, runs: Runs) -> None:
     page.section("Simulation and reality")
     page.chart(differences_chart(agreement.judged + [line for line in agreement.lines if line.within is None]))
     page.text(
-        f"Allowed: {100 * GOODPUT_WITHIN:g} % of difference in goodput, {100 * DELAY_WITHIN:g} % in mean queueing delay. "
+        f"Allowed: {100 * GOODPUT_WITHIN:g} % of difference in goodput, {100 * DELAY_WITHIN:g} % in mean delay. "
         "A verdict is on the whole interval of the difference, relative to the live mean (Welch, 95 %)."
     )
     page.table(agreement.differences(), caption="Each quantity live and simulated, with 95 % intervals.")

@@ -40,9 +40,8 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
         what = quantity(key)
         means = [interval_of(key, table[key].to_numpy())[0] for table in runs]
         if len(varied) == 1:
-            table = values.assign(
-                mean=[m.mean for m in means], low=[m.low for m in means], high=[m.high for m in means]
-            )
+            ends = {name: [what.scale * getattr(m, name) for m in means] for name in ("mean", "low", "high")}
+            table = values.assign(**ends)
             yield against(
                 table.sort_values(varied[0]).assign(series=what.title),
                 x=varied[0],
@@ -53,7 +52,7 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
             )
         elif min(values[one].nunique() for one in varied) >= 2:
             x, y = varied
-            table = values.assign(**{key: [m.mean for m in means]})
+            table = values.assign(**{key: [what.scale * m.mean for m in means]})
             yield parameter_map(table, x=x, y=y, value=key, x_label=labels[0], y_label=labels[1], label=what.label)
 
 

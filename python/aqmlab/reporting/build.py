@@ -112,6 +112,8 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     page.section("Scenarios")
     names = pd.DataFrame([{"scenario": one.name, "hash": one.hash[:8], "n": len(one.seeds)} for one in results])
     means = pd.DataFrame([one.metrics().drop(columns="seed").mean() for one in results])
+    for key in in_order(means.columns):
+        means[key] *= quantity(key).scale
     means = means.rename(columns={key: quantity(key).label for key in in_order(means.columns)})
     settings = differing(results)
     if len(settings.columns) > MOST_SETTINGS:

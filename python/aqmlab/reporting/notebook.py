@@ -110,8 +110,8 @@ def _line_of(study: Study, points: pd.DataFrame, metrics: list[str]) -> Chart | 
     for number, (values, rows) in enumerate(groups):
         name = ", ".join(f"{other} {value}" for other, value in zip(others, values, strict=False)) or what.title
         rows = rows.sort_values(key)
-        low, high = (np.asarray(rows[f"{what.key}{end}"], dtype=float) for end in ("_low", "_high"))
-        x, y = np.asarray(rows[key], dtype=float), np.asarray(rows[what.key], dtype=float)
+        y, low, high = (what.scale * rows[f"{what.key}{end}"].to_numpy(dtype=float) for end in ("", "_low", "_high"))
+        x = np.asarray(rows[key], dtype=float)
         series.append(Series(name, x, y, low=low, high=high, color=number))
     unit = f", {study.units[key]}" if study.units[key] else ""
     title = f"{what.title} against {key}"

@@ -125,8 +125,9 @@ def compact(summary: pd.DataFrame) -> pd.DataFrame:
     """Return a summary for reading: a metric, its mean with its interval, its unit."""
     rows = []
     for row in summary.to_dict("records"):
-        mean = bounded(row["mean"], row["low"], row["high"])
-        rows.append({"metric": quantity(row["metric"]).title, "mean": mean, "unit": row["unit"].replace("1", "")})
+        what = quantity(row["metric"])
+        mean = bounded(*(what.scale * row[end] for end in ("mean", "low", "high")))
+        rows.append({"metric": what.title, "mean": mean, "unit": what.shown_unit})
     return pd.DataFrame(rows, columns=["metric", "mean", "unit"])
 
 

@@ -286,9 +286,16 @@ def maps(study: Study, points: pd.DataFrame, key: str, numbers: Sequence[str]) -
     if min(known[x].nunique(), known[y].nunique()) < FEWEST_FOR_MAP:
         return  # short runs have no value of some metrics
     chart = parameter_map(
-        points, x=x, y=y, value=key, x_label=_label(study, x), y_label=_label(study, y), label=what.label,
-        x_log=_steps_grow(np.sort(points[x].unique())), y_log=_steps_grow(np.sort(points[y].unique())),
-    )  # fmt: skip
+        points.assign(**{key: what.scale * points[key]}),
+        x=x,
+        y=y,
+        value=key,
+        x_label=_label(study, x),
+        y_label=_label(study, y),
+        label=what.label,
+        x_log=_steps_grow(np.sort(points[x].unique())),
+        y_log=_steps_grow(np.sort(points[y].unique())),
+    )
     title = f"{what.title} over {short(study, x)} and {short(study, y)}"
     yield replace(chart, key=slug(f"sweep-{study.name}-{key}-map"), title=title)
 
@@ -317,7 +324,7 @@ def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
     return Chart(
         key=slug(f"sweep-{study.name}-{key}"),
         title=what.title,
-        alt="; ".join(f"{one.name}: {one.y[0]:.5g} {what.unit}" for one in series),
+        alt="; ".join(f"{one.name}: {one.y[0]:.5g} {what.shown_unit}".rstrip() for one in series),
         x_label=what.label,
         y_label="",
         series=series,
@@ -326,8 +333,9 @@ def _dots(study: Study, points: pd.DataFrame, key: str) -> Chart:
 
 
 def _bounds(points: pd.DataFrame, key: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the means of a metric, and the ends of their intervals."""
-    mean, low, high = (points[column].to_numpy(dtype=float) for column in (key, f"{key}_low", f"{key}_high"))
+    """Return the means of a metric, and the ends of their intervals, as they are shown: shares in %."""
+    scale, columns = quantity(key).scale, (key, f"{key}_low", f"{key}_high")
+    mean, low, high = (scale * points[column].to_numpy(dtype=float) for column in columns)
     return mean, low, high
 
 

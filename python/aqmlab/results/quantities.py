@@ -98,8 +98,8 @@ class Quantity:
 
     @property
     def label(self) -> str:
-        """Name and unit, for an axis."""
-        return self.title if self.unit == "1" else f"{self.title}, {self.unit}"
+        """Name and unit, for the axis or the head of numbers multiplied by `scale`."""
+        return f"{self.title}, {self.shown_unit}" if self.shown_unit else self.title
 
 
 QUANTITIES: Mapping[str, Quantity] = {entry["key"]: Quantity(**entry) for entry in _core.quantities()}

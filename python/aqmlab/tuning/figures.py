@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aqmlab.figures.chart import Chart, Series
+from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.tuning.search import Task, Trial
 from aqmlab.tuning.verification import Confirmed
 
@@ -18,14 +18,18 @@ def chart_of(
     goal = task.goal.metric
     if not task.bounds:
         usable = [trial for trial in trials if np.isfinite(trial.goal)]
-        series = [Series("trials", [t.number + 1 for t in usable], [t.goal for t in usable], mode="points", color=5)]
+        series = [
+            Series(
+                "trials", [t.number + 1 for t in usable], [goal.scale * t.goal for t in usable], mode="points", color=5
+            )
+        ]
         return Chart("tune", f"Tuning {queue}", f"{goal.title} of every trial", "trial", goal.label, series)
     bound = task.bounds[0]
     usable = [trial for trial in trials if np.isfinite([trial.goal, trial.kept[0]]).all()]
     series = [
-        _points("trials", usable, color=5),
-        Series("front", [t.kept[0] for t in front], [t.goal for t in front], mode="line", color=0),
-        *(_confirmed(one, color) for color, one in enumerate(confirmed, 1)),
+        _of_trials("trials", task, usable, mode="points", color=5),
+        _of_trials("front", task, front, mode="line", color=0),
+        *(_confirmed(task, one, color) for color, one in enumerate(confirmed, 1)),
     ]
     text = (
         f"{goal.title} against {bound.metric.title.lower()} at the worst point: each of {len(usable)} trials, their "
@@ -34,18 +38,19 @@ def chart_of(
     return Chart("tune", f"Tuning {queue}: {bound.words}", text, bound.metric.label, goal.label, series)
 
 
-def _points(name: str, trials: Sequence[Trial], *, color: int) -> Series:
-    return Series(name, [t.kept[0] for t in trials], [t.goal for t in trials], mode="points", color=color)
+def _of_trials(name: str, task: Task, trials: Sequence[Trial], *, mode: Mode, color: int) -> Series:
+    kept, goal = task.bounds[0].metric.scale, task.goal.metric.scale
+    return Series(name, [kept * t.kept[0] for t in trials], [goal * t.goal for t in trials], mode=mode, color=color)
 
 
-def _confirmed(one: Confirmed, color: int) -> Series:
-    bar = one.goal
+def _confirmed(task: Task, one: Confirmed, color: int) -> Series:
+    kept, goal = task.bounds[0].metric.scale, task.goal.metric.scale
     return Series(
         f"{one.name}, fresh seeds",
-        [one.kept[0].interval.mean],
-        [bar.mean],
-        low=[bar.low],
-        high=[bar.high],
+        [kept * one.kept[0].interval.mean],
+        [goal * one.goal.mean],
+        low=[goal * one.goal.low],
+        high=[goal * one.goal.high],
         mode="points",
         color=color,
     )

@@ -212,13 +212,13 @@ def _over_rate(best: Tuned, found: list[tuple[float, Interval]]) -> Chart:
     metric = best.task.goal.metric
     found = sorted(found, key=lambda pair: pair[0])
     rates, intervals = [rate for rate, _ in found], [one for _, one in found]
-    words = "; ".join(f"{one.mean:.4g} at {rate:.4g} Mb/s" for rate, one in found)
+    words = "; ".join(f"{metric.scale * one.mean:.4g} at {rate:.4g} Mb/s" for rate, one in found)
     series = Series(
         best.aqm,
         rates,
-        [one.mean for one in intervals],
-        [one.low for one in intervals],
-        [one.high for one in intervals],
+        [metric.scale * one.mean for one in intervals],
+        [metric.scale * one.low for one in intervals],
+        [metric.scale * one.high for one in intervals],
         discipline=best.aqm,
     )
     return Chart(

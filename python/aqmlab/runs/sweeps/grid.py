@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.quantities import difference_of, interval_of, quantity, shown_in
+from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity, shown_in
 from aqmlab.runs.comparison_exports import escaped, interval_in_latex
 from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, verdict
@@ -232,11 +232,14 @@ def _cells(study: Study, table: pd.DataFrame, key: str) -> Iterator[tuple[str, d
         what = quantity(str(metric))
         for _, rows in own.groupby(list(names), sort=False) if names else [((), own)]:
             condition = {name: rows[one].iloc[0] for one, name in names.items()}
-            cells = {
-                row[key]: Cell(row["mean"], row["low"], row["high"], row["verdict"], what.digits, what.is_tested)
-                for row in rows.to_dict("records")
-            }
+            cells = {row[key]: _cell(what, row) for row in rows.to_dict("records")}
             yield what.key, condition, cells
+
+
+def _cell(what: Quantity, row: dict[Any, Any]) -> Cell:
+    """Return a cell as it is shown: shares in %."""
+    mean, low, high = (what.scale * row[end] for end in ("mean", "low", "high"))
+    return Cell(mean, low, high, row["verdict"], what.shown_digits, what.is_tested)
 
 
 def _word(value: object) -> str:

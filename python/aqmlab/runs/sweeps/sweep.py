@@ -196,6 +196,6 @@ def points_text(study: Study, points: pd.DataFrame, metrics: Sequence[str]) -> p
     """
     table = points[[POINT, *study.keys, "n"]].copy()
     for key in (key for key in metrics if key in points):
-        ends = zip(points[key], points[f"{key}_low"], points[f"{key}_high"], strict=True)
+        ends = (points[[key, f"{key}_low", f"{key}_high"]] * quantity(key).scale).itertuples(index=False)
         table[key] = [interval_text(*one, significant=2) if one[0] == one[0] else "-" for one in ends]
     return table
