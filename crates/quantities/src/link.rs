@@ -33,6 +33,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         Some(ratio(run.of_link("throughput_bps")?, run.of_link("capacity_bps")?))
     })
     .doc("bits of packets that left the link / bits that its server could send, which for Wi-Fi, DOCSIS and token buckets is a mean of long times; overhead and cells take a share of it, too")
+    .bounds(0.0, 1.0)
     .head("capacity", "used")
     .percent()
     .better(Higher)

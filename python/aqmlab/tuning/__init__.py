@@ -11,6 +11,8 @@ A file has one thing:
 * `search`: Optuna
 * `verification`: the choice among the best, and the confirmation on fresh seeds
 * `outcome`: the answer with its tables and figure
+* `decision`: further seeds for the finalists among several disciplines, the one to use, and the reason in words
+* `page`: the answer as a page, with runs at rates and round trips that are 10 % off
 
 Add-ons write the answer as text for other systems (`aqmlab.extensions`): tc, ns-2, ns-3, Cisco and Juniper.
 """
