@@ -207,7 +207,7 @@ def test_the_scenario_that_was_tuned_is_a_file_for_every_command(
     answer: tuple[Path, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, out, _ = answer
-    path = Path(out.rsplit("the tuned scenario: ")[1].strip())
+    path = Path(out.rsplit("the tuned scenario: ")[1].splitlines()[0])
     assert path.parent.parent == folder
     assert main(["check", str(path)]) == 0
     assert main(["export", str(path), "--to", "tc", "--out", str(tmp_path / "job.sh")]) == 0
