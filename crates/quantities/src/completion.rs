@@ -13,7 +13,7 @@
 use crate::quantity::Better::Lower;
 use crate::quantity::Compared::{Described, Tested};
 use crate::quantity::View::{
-    Agreement, Answer, Compare, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport,
+    Agreement, Answer, Compare, Laboratory, Notebook, Rfc7928, Scenarios, Spread, SweepReport,
 };
 use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at};
@@ -90,7 +90,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     )
     .doc(of_times!("median"))
     .head("median", "FCT")
-    .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
+    .hidden(&[SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
     of_transfers(
         "fct_p95_ms",
         "95 % completion time",
@@ -101,7 +101,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     )
     .doc(of_times!("95th percentile"))
     .head("95 %", "FCT")
-    .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
+    .hidden(&[SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
     of_transfers(
         "fct_p99_ms",
         "99 % completion time",
@@ -135,7 +135,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     )
     .doc(of_slowdowns!("99th percentile"))
     .head("99 %", "slowdown")
-    .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
+    .hidden(&[SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("transfers", "Completed transfers", "transfers", 0, 150, |r| of_all(r, count))
         .doc(
             "transfers completed, on which completion times and slowdowns rest; by class of size: short (up to 100 kB), medium, \
@@ -144,7 +144,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .head("completed", "transfers")
         .seldom()
         .by_group(Groups { title: "", head: "", doc: "", compared: Compared::Described, values: |r| by_class(r, count) })
-        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+        .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("transfers_unfinished", "Transfers not completed", "1", 4, 157, |run| {
         let started = run.numbers("flows", "start_s")?;
         let rows = rows_of_transfers(run)?;

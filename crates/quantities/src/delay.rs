@@ -4,7 +4,7 @@
 use crate::quantity::Better::Lower;
 use crate::quantity::Compared::{Main, Shown};
 use crate::quantity::View::{
-    Agreement, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep, SweepReport,
+    Agreement, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, SweepReport,
 };
 use crate::quantity::{Groups, Quantity};
 use crate::run::{Run, at, each_of_several};
@@ -28,7 +28,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .head("median", "delay")
         .better(Lower)
         .by_group(by_queue("median delay", |run| of_queues(run, 0.5)))
-        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+        .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delay_p95_ms", "95 % queueing delay", "ms", 2, 90, |run| quantile_ms(run, 0.95))
         .doc("from the delay histogram")
         .head("95 %", "delay")
@@ -43,7 +43,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .compared(Main)
         .by_group(by_queue("99 % delay", |run| of_queues(run, 0.99)))
         .at(SweepReport, 2)
-        .hidden(&[Sweep, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+        .hidden(&[Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delayed_20ms", "Delayed by more than 20 ms", "1", 4, 101, |run| {
         share_of_packets(run, 0.02)
     })
@@ -53,7 +53,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .percent()
     .better(Lower)
     // They repeat the distribution that reports draw.
-    .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    .hidden(&[SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("delayed_100ms", "Delayed by more than 100 ms", "1", 4, 102, |run| {
         share_of_packets(run, 0.1)
     })
@@ -62,7 +62,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .head("delayed", "> 100 ms")
     .percent()
     .better(Lower)
-    .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    .hidden(&[SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 
 /// The quantity for each queue of the discipline. Only DualPI2 (`L`, `C`) and CAKE (its tins) have queues with names, so differences

@@ -3,8 +3,7 @@
 use crate::quantity::Better::{Higher, Lower};
 use crate::quantity::Compared::Main;
 use crate::quantity::View::{
-    Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
-    SweepReport, Until,
+    Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, SweepReport, Until,
 };
 use crate::quantity::{Compared, Groups, Quantity};
 use crate::run::{Run, at};
@@ -54,7 +53,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .head("payload", "goodput")
     .better(Higher)
     // It is nearly in proportion to the goodput with headers.
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("mean_rtt_ms", "Mean RTT", "ms", 2, 130, |run| {
         Some(mean_known(&of_tcp(run, "mean_rtt_s")?) * 1e3)
     })
@@ -71,20 +70,20 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
             if rtt.is_empty() { Vec::new() } else { run.by_group("flows", mean) }
         },
     })
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("retransmitted", "Retransmitted", "1", 5, 140, |run| {
         Some(ratio(pairwise(&of_tcp(run, "retransmissions")?), pairwise(&of_tcp(run, "sent")?)))
     })
     .doc("retransmissions / packets sent, all TCP flows")
     .bounds(0.0, 1.0)
     .better(Lower)
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("timeouts", "Time-outs", "1", 1, 145, |run| Some(pairwise(&of_tcp(run, "timeouts")?)))
         .doc("retransmission time-outs, all TCP flows")
         .head("time-", "outs")
         .better(Lower)
         .compared(Main)
-        .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+        .hidden(&[SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
 ];
 
 /// Words of the column `transport` that are not TCP.

@@ -3,8 +3,7 @@
 use crate::quantity::Better::{Higher, Lower};
 use crate::quantity::Compared::{Described, Main};
 use crate::quantity::View::{
-    Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, Sweep,
-    SweepReport, Until,
+    Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, SweepReport, Until,
 };
 use crate::quantity::{Groups, Quantity};
 use crate::run::{Run, each_of_several};
@@ -28,7 +27,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .doc("share of the time in which a packet was in service; a service waits while the rate is 0 or the link is down")
         .bounds(0.0, 1.0)
         .better(Higher)
-        .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
+        .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
     Quantity::new("capacity_used", "Capacity used", "1", 4, 25, |run| {
         Some(ratio(run.of_link("throughput_bps")?, run.of_link("capacity_bps")?))
     })
@@ -38,7 +37,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .percent()
     .better(Higher)
     // Of a constant rate it is the utilization.
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("loss", "Loss", "1", 5, 30, |run| {
         Some(ratio(run.of_link("drops")?, run.of_link("arrivals")?))
     })
@@ -61,7 +60,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .bounds(0.0, 1.0)
     .by_group(by_tin(|run| of_tins(run, |run, row| share_of_tin(run, row, "marks"))))
     .seldom()
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
     Quantity::new("mean_queue", "Mean queue", "packets", 2, 50, |run| run.of_link("mean_queue"))
         .doc("time average of the packets waiting, without the one in service")
         .head("mean", "queue")
@@ -78,18 +77,18 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         run.of_link("mean_average")
     })
     .doc("mean of RED's average as each arrival found it, without idle time; 0 of drop-tail, none of other disciplines")
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Rfc7928]),
     Quantity::new("sd_average", "S.d. of RED's average", "packets", 2, 70, |run| {
         run.of_link("sd_average")
     })
     .doc("standard deviation of RED's average as each arrival found it")
-    .hidden(&[Compare, Sweep, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
+    .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Laboratory, Agreement, Rfc7928]),
     Quantity::new("outage_losses", "Losses at outages", "packets", 0, 75, outage_losses)
         .doc("packets that arrived while the link was down, were flushed or cut off when it went down; none in runs without such losses")
         .head("outage", "losses")
         .better(Lower)
         .seldom()
-        .hidden(&[Sweep, SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
+        .hidden(&[SweepReport, Scenarios, Spread, Notebook, Agreement, Rfc7928]),
     Quantity::new("channel_losses", "Losses in the channel", "packets", 0, 76, |run| {
         run.of_channel("losses")
     })

@@ -23,8 +23,6 @@ pub enum Better {
 pub enum View {
     /// `compare`, its exports and its report.
     Compare,
-    /// The table of points that `sweep` prints.
-    Sweep,
     /// Figures and table of a sweep's report.
     SweepReport,
     /// Figures of a report of several scenarios.
@@ -51,9 +49,8 @@ pub enum View {
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::Compare,
-        Self::Sweep,
         Self::SweepReport,
         Self::Scenarios,
         Self::Spread,
@@ -76,7 +73,6 @@ impl View {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compare => "compare",
-            Self::Sweep => "sweep",
             Self::SweepReport => "sweep-report",
             Self::Scenarios => "scenarios",
             Self::Spread => "spread",

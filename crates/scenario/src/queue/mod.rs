@@ -200,7 +200,9 @@ impl Queue {
         match self.spec.as_ref()?.resolve(link) {
             Ok(resolved) => {
                 for warning in &resolved.warnings {
-                    report.warning(self.place, path, Complaint::new(warning.as_str()));
+                    // A warning begins with the key that it is about.
+                    let key = warning.split([' ', ',']).next().unwrap_or_default();
+                    report.warning(place(key), path, Complaint::new(warning.as_str()));
                 }
                 Some(resolved)
             }

@@ -39,7 +39,7 @@ fn a_start_after_the_end() {
 fn a_threshold_that_cannot_be_reached() {
     let text = exchange(VALID, "\"100p\"", "\"20p\"");
     let expected =
-        "net.toml:13:1: queue.main: max_th (30p) is above the limit (20p): the average cannot reach it";
+        "net.toml:17:10: queue.main: max_th (30p) is above the limit (20p): the average cannot reach it";
     accepted(&text, &[expected]);
 }
 
@@ -55,8 +55,7 @@ fn a_curve_beyond_the_limit() {
     accepted(&beyond("gentle-red", "\"60p\""), &[]);
     accepted(&beyond("red", "\"50p\""), &[]);
     accepted(&beyond("exred", "\"50p\""), &[]);
-    let late =
-        "net.toml:13:1: queue.main: min_th (10p) is above limit/4 (9.75p): ExRED's paper requires k_l <= K/4";
+    let late = "net.toml:16:10: queue.main: min_th (10p) is above limit/4 (9.75p): ExRED's paper requires k_l <= K/4";
     accepted(&beyond("exred", "\"39p\""), &[late]);
 }
 
