@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from aqmlab.errors import shell_word
-from aqmlab.reporting import charts, flowchart, plots, rendering, topology
+from aqmlab.reporting import charts, flowchart, payload, plots, rendering, topology
 from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
 from aqmlab.reporting.layout import arrange
 from aqmlab.reporting.rendering import block
@@ -83,6 +82,7 @@ class Page:
     folder: Path | None = None
     _sections: list[_Section] = field(default_factory=list)
     _charts: dict[str, Any] = field(default_factory=dict)
+    _numbers: dict[str, str] = field(default_factory=dict)
     _figures: list[tuple[str, Callable[[Axes], None], tuple[float, float]]] = field(default_factory=list)
     contents: list[tuple[str, str]] = field(default_factory=list)
     _frames: bool = False
@@ -168,12 +168,11 @@ class Page:
         """Keep a chart for the page's script and for pictures; return its figure."""
         chart = replace(chart, key=self._fresh(chart.key))
         key = f"chart-{len(self._charts)}"
-        plot = json.loads(charts.figure(chart).to_json())
-        self._charts[key] = {"data": plot["data"], "layout": plot["layout"]}
+        self._charts[key] = payload.compact(charts.figure(chart))
         self._figures.append((chart.key, partial(plots.SCREEN.paint, chart=chart), plots.SCREEN.size_in))
-        numbers = block("table", table=table_cells(chart_numbers(chart), digits=6), caption=chart.title)
-        anchor = self._anchor(chart.title)
-        return block("chart", chart=chart, key=key, anchor=anchor, command=command, numbers=numbers, size=size)
+        cells = table_cells(chart_numbers(chart), digits=payload.DIGITS)
+        self._numbers[key] = str(block("table", table=cells, caption=chart.title))
+        return block("chart", chart=chart, key=key, anchor=self._anchor(chart.title), command=command, size=size)
 
     def topology(self, scenario: Scenario, *, key: str = "topology", title: str = "", caption: str = "") -> None:
         """Add the drawing of a scenario's network."""
@@ -204,18 +203,21 @@ class Page:
 
     def html(self) -> str:
         """Return the whole page as HTML."""
-        from plotly.offline import get_plotlyjs
-
+        stored = {}
+        if self._charts:
+            stored = {"charts": payload.packed_json(self._charts), "numbers": payload.packed_json(self._numbers)}
+            stored["library"] = payload.packed_library()
         return rendering.page(
             title=self.title,
             lead=self.lead,
             notice=self.notice,
             sections=self._sections,
-            charts=self._charts,
+            stored={key: Markup(text) for key, text in stored.items()},
             commands_here=self.folder is not None,
             frames=self._frames,
             style=rendering.resource("style.css"),
-            scripts=[Markup(get_plotlyjs()), rendering.resource("script.js")],
+            scripts=[rendering.resource("script.js")],
+            inserted=[payload.library()] if stored else [],
         )
 
     def write(

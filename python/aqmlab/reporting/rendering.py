@@ -27,9 +27,21 @@ def block(name: str, **values: object) -> Markup:
     return Markup(getattr(_environment().get_template("blocks.html").module, name)(**values))
 
 
-def page(*, scripts: list[Markup], frames: bool = False, **values: object) -> str:
-    """Render ``templates/page.html``, which runs these scripts alone; with `frames` it shows pages beside it."""
-    policy = policy_for(scripts) + ("; frame-src 'self'" if frames else "")
+def page(*, scripts: list[Markup], inserted: Iterable[str] = (), frames: bool = False, **values: object) -> str:
+    """Render ``templates/page.html``.
+
+    Parameters
+    ----------
+    scripts
+        The scripts that the page runs; no others run.
+    inserted
+        Scripts that those insert.
+    frames
+        Whether it shows pages beside it.
+    values
+        All else that the template shows.
+    """
+    policy = policy_for([*scripts, *inserted]) + ("; frame-src 'self'" if frames else "")
     return _environment().get_template("page.html").render(scripts=scripts, policy=policy, **values)
 
 

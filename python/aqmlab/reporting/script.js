@@ -3,8 +3,21 @@
   const root = document.documentElement;
   const button = document.querySelector("button.theme");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const stored = document.getElementById("charts");
+  let charts = {}, numbers = null;
 
+  // A stored text: gzip, in base64.
+  async function unpack(block) {
+    const bytes = Uint8Array.from(atob(block.textContent), function (letter) { return letter.charCodeAt(0); });
+    const stream = new DecompressionStream("gzip"), writer = stream.writable.getWriter();
+    writer.write(bytes);
+    writer.close();
+    const reader = stream.readable.getReader(), decoder = new TextDecoder(), parts = [];
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(decoder.decode(part.value, { stream: true }));
+    }
+    return parts.join("");
+  }
   function isDark() {
     return root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
   }
@@ -71,23 +84,53 @@
     });
     window.Plotly.restyle(plot, { visible: listed[place].visible === "legendonly" ? true : "legendonly" }, group);
   }
-  // A chart in a closed part has no size: it is drawn when the part is opened.
-  function isShown(plot) { return plot.getClientRects().length > 0; }
+  // A chart in a closed part has no size: it is drawn when the part is opened, one by one, those in sight first.
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
-  function drawAll() {
-    for (const [id, chart] of Object.entries(charts)) {
-      if (!isShown(document.getElementById(id))) { continue; }
-      const layout = paint(JSON.parse(JSON.stringify(chart.layout)));
-      chart.data.forEach(function (trace) {
-        if (trace.type === "bar" && trace.error_y) { trace.error_y.color = layout.font.color; }
-      });
-      window.Plotly.react(id, chart.data, layout, config);
-      const plot = document.getElementById(id);
-      plot.onkeydown = onKey;
-      // The label and the table below say what the picture says.
-      plot.querySelectorAll("svg.main-svg").forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
+  const drawn = {};
+  let waits = false;
+  function look() { return [isDark(), root.dataset.paper].join(); }
+  function waiting() {
+    const found = [];
+    for (const id of Object.keys(charts)) {
+      const box = drawn[id] === look() ? null : document.getElementById(id).getClientRects()[0];
+      if (box) { found.push([Math.max(0, box.top - window.innerHeight, -box.bottom), id]); }
     }
+    return found.sort(function (a, b) { return a[0] - b[0]; });
+  }
+  function draw(id) {
+    const layout = paint(JSON.parse(JSON.stringify(charts[id].layout)));
+    charts[id].data.forEach(function (trace) {
+      if (trace.type === "bar" && trace.error_y) { trace.error_y.color = layout.font.color; }
+    });
+    window.Plotly.react(id, charts[id].data, layout, config);
+    drawn[id] = look();
+    const plot = document.getElementById(id);
+    plot.onkeydown = onKey;
+    // The label and the table below say what the picture says.
+    plot.querySelectorAll("svg.main-svg").forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
+  }
+  function drawAll() {
+    waiting().forEach(function (found) { draw(found[1]); });
     root.dataset.charts = "drawn";
+  }
+  function drawInTurn() {
+    if (!waits && waiting().length) {
+      waits = true;
+      delete root.dataset.charts;
+      next();
+    }
+  }
+  function next() {
+    const left = waiting();
+    left.forEach(function (found, place) { if (found[0] === 0 || place === 0) { draw(found[1]); } });
+    waits = left.length > 0;
+    if (waits) { setTimeout(next, 0); } else { root.dataset.charts = "drawn"; }
+  }
+  async function showNumbers(part) {
+    const place = part.querySelector(":scope > .numbers");
+    if (!place || place.childElementCount) { return; }
+    numbers = numbers || unpack(document.getElementById("numbers")).then(JSON.parse);
+    place.innerHTML = (await numbers)[place.dataset.chart];
   }
   function openAround(target) {
     for (let part = target; part; part = part.parentElement) {
@@ -102,15 +145,18 @@
     target.scrollIntoView();
   }
   // Paper is light, and as wide as it is: charts are drawn for it, and again for the screen.
-  let before;
+  let before, opened = [];
   function toPaper() {
     before = root.dataset.theme;
+    opened = Array.from(document.querySelectorAll("details.chapter:not([open]), details.fold:not([open])"));
+    opened.forEach(function (part) { part.open = true; });
     root.dataset.theme = "light";
     root.dataset.paper = "yes";
     drawAll();
   }
   function toScreen() {
     delete root.dataset.paper;
+    opened.forEach(function (part) { part.open = false; });
     if (before) { root.dataset.theme = before; } else { delete root.dataset.theme; }
     drawAll();
   }
@@ -128,12 +174,26 @@
   });
   system.addEventListener("change", function () { label(); drawAll(); });
   document.addEventListener("toggle", function (event) {
-    if (event.target.open && event.target.querySelector(".chart")) { drawAll(); }
+    if (event.target.open) { showNumbers(event.target); drawInTurn(); }
   }, true);
   window.addEventListener("hashchange", onHash);
   window.addEventListener("beforeprint", toPaper);
   window.addEventListener("afterprint", toScreen);
+  async function start() {
+    if (stored && typeof DecompressionStream === "undefined") {
+      document.getElementById("keys").textContent = "Charts need a browser of 2023 or later.";
+    } else if (stored) {
+      const [data, library] = await Promise.all([unpack(stored), unpack(document.getElementById("library"))]);
+      const script = document.createElement("script");
+      script.textContent = library;
+      document.head.append(script);
+      charts = JSON.parse(data);
+    }
+    drawInTurn();
+    if (!waits) { root.dataset.charts = "drawn"; }
+    onHash();
+  }
   label();
-  drawAll();
   onHash();
+  start();
 })();
