@@ -34,7 +34,9 @@ class Reproduction(OneLine):
     contents
         Anchor and title of every table and figure on the page.
     seeds
-        Seeds a point.
+        Seeds that were asked for: those of most points.
+    seeds_run
+        The fewest and the most seeds of a point.
     card
         The paper in ten seconds: idea, finding, verdicts by form, what fails and what was not engaged.
     notice
@@ -53,6 +55,7 @@ class Reproduction(OneLine):
     report: Path
     contents: list[tuple[str, str]] = field(default_factory=list)
     seeds: int = 0
+    seeds_run: tuple[int, int] = (0, 0)
     card: PaperCard | None = None
     notice: str = ""
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)

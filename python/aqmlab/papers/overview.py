@@ -13,6 +13,7 @@ from aqmlab import _core
 from aqmlab.papers.common.cards import linked
 from aqmlab.papers.common.claims import tally
 from aqmlab.papers.common.gaps import COLUMNS, GAPS, gaps_words
+from aqmlab.papers.common.runs import seeds_words
 from aqmlab.papers.registry import PAPERS
 from aqmlab.reporting.fragments import ClaimLine, claim_anchor
 from aqmlab.reporting.page import Page
@@ -51,7 +52,7 @@ def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
     for one in found:
         href = _href(one, folder)
         page.section(one.name)
-        page.text(f"{one.citation}. {one.seeds} seeds a point. {tally(one.claims)}")
+        page.text(f"{one.citation}. {seeds_words(one.seeds_run)} seeds a point. {tally(one.claims)}")
         page.links([(f"{one.name}: the whole page", href)])
         page.links([(title, f"{href}#{anchor}") for anchor, title in one.contents], title="Tables and figures")
         files = [(f"{name}.csv", f"{Path(href).parent.as_posix()}/{name}.csv") for name in one.tables]
@@ -64,9 +65,9 @@ def notice_over(found: Sequence[Reproduction]) -> str:
     notices = [one.notice for one in found if one.notice]
     if not notices:
         return ""
-    seeds = sorted({one.seeds for one in found if one.notice})
+    ranges = [one.seeds_run for one in found if one.notice]
     command = "aqmlab reproduce all" if len(found) == len(PAPERS) else "aqmlab reproduce PAPER"
-    words = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    words = seeds_words((min(least for least, _ in ranges), max(most for _, most in ranges)))
     return (
         f"This is a quick run, a demonstration: {words} seeds a point. Its verdicts are preliminary. "
         f"Full run: `{command}`"

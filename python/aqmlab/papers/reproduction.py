@@ -68,6 +68,7 @@ class _PaperTask:
             report=page,
             contents=built.page.contents,
             seeds=self.effort.seeds,
+            seeds_run=built.seeds,
             card=built.paper,
             notice=built.page.notice,
         )

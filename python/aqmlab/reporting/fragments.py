@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from aqmlab.reporting.rendering import MARKS
 from aqmlab.statistics.text import interval_text
@@ -81,6 +82,42 @@ class PaperCard:
     run: str
     picture: str = ""
     picture_alt: str = ""
+
+
+@dataclass(frozen=True)
+class ClaimCell:
+    """The verdict on one form of a claim: its small plot, and the number that decides it ("" if said already)."""
+
+    verdict: str
+    picture: Markup
+    says: str
+
+
+@dataclass(frozen=True)
+class MatrixClaim:
+    """A claim in the matrix.
+
+    Attributes
+    ----------
+    claim, title, href
+        Its id, its title, and where its details are.
+    rows
+        What a verdict is about ("" for everything), and its cell in each form; None where it has no such form.
+    """
+
+    claim: str
+    title: str
+    href: str
+    rows: list[tuple[str, list[ClaimCell | None]]]
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A paper's key figure: title, the pictures beside each other with a word for each, and a sentence."""
+
+    title: str
+    pictures: list[tuple[str, Markup, str]]
+    caption: str
 
 
 @dataclass(frozen=True)

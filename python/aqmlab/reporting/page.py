@@ -16,7 +16,15 @@ from markupsafe import Markup
 
 from aqmlab.errors import shell_word
 from aqmlab.reporting import charts, flowchart, payload, plots, rendering, topology
-from aqmlab.reporting.fragments import ClaimLine, HeatTable, PaperCard, chart_numbers, table_cells
+from aqmlab.reporting.fragments import (
+    ClaimLine,
+    HeatTable,
+    KeyFigure,
+    MatrixClaim,
+    PaperCard,
+    chart_numbers,
+    table_cells,
+)
 from aqmlab.reporting.layout import arrange
 from aqmlab.reporting.rendering import block
 from aqmlab.results.folders import guarded, write_file
@@ -44,6 +52,7 @@ class _Section:
     key: str
     title: str
     folded: bool = False
+    holds: str = ""
     blocks: list[Markup] = field(default_factory=list)
 
 
@@ -95,20 +104,20 @@ class Page:
             return shell_word(place.name)
         return shell_word(os.path.relpath(place, self.folder))
 
-    def section(self, title: str, *, folded: bool = False) -> None:
-        """Begin a section; a folded one shows only its title until it is opened."""
+    def section(self, title: str, *, folded: bool = False, holds: str = "") -> None:
+        """Begin a section; a folded one shows only its title, and in words what it holds, until it is opened."""
         key = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-")
-        self._sections.append(_Section(f"{key}-{len(self._sections)}", title, folded))
+        self._sections.append(_Section(f"{key}-{len(self._sections)}", title, folded, holds))
 
     @contextmanager
-    def folded(self, title: str) -> Iterator[None]:
-        """Fold the content that is added within the context under a title."""
+    def folded(self, title: str, *, anchor: str = "") -> Iterator[None]:
+        """Fold the content that is added within the context under a title; links to the anchor open it."""
         if not self._sections:
             self.section("Summary")
         blocks = self._sections[-1].blocks
         start = len(blocks)
         yield
-        blocks[start:] = [block("fold", title=title, inner=Markup("").join(blocks[start:]))]
+        blocks[start:] = [block("fold", title=title, inner=Markup("").join(blocks[start:]), anchor=anchor)]
 
     def heading(self, text: str, *, listed: bool = False, anchor: str = "") -> None:
         """Add a heading inside a section; `listed` puts it into the contents, for one of a paper's tables."""
@@ -126,6 +135,14 @@ class Page:
         """Add papers, each as a card: idea, finding, verdicts by form, and claims that fail or were not engaged."""
         self._add(block("cards", cards=cards))
 
+    def trial(self, card: PaperCard, figure: KeyFigure | None) -> None:
+        """Add a paper's idea with its picture, the finding, the verdicts by form, and its key figure."""
+        self._add(block("trial", card=card, figure=figure))
+
+    def matrix(self, groups: Sequence[tuple[str, Sequence[MatrixClaim]]], forms: Sequence[str]) -> None:
+        """Add claims under headings as a table: a row for each verdict, a column for each form."""
+        self._add(block("matrix", groups=groups, forms=forms))
+
     def text(self, text: str, *, note: bool = False) -> None:
         """Add a paragraph. Words between backquotes become code."""
         self._add(block("text", text=text, note=note))
@@ -135,10 +152,6 @@ class Page:
         if len(text) > LONGEST_TEXT:
             text = f"{text[:LONGEST_TEXT]}\n... and {len(text) - LONGEST_TEXT:,} characters more, in the file beside."
         self._add(block("code", text=text, fold=fold))
-
-    def verdicts(self, entries: Sequence[tuple[Sequence[tuple[str, str]], str, str]]) -> None:
-        """Add a list of claims: verdicts, each with the form that it is about ("" for none); claim; finding."""
-        self._add(block("verdicts", entries=entries))
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
         """Add a table, or the first rows of a long one. Verdicts are shown as badges."""

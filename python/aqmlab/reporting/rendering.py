@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +84,16 @@ def lines_of_pieces(text: str) -> list[list[tuple[str, bool]]]:
     return found
 
 
+def whole_pieces(value: str) -> Markup:
+    """Return a number and its interval as two pieces: a narrow column breaks between them alone.
+
+    >>> whole_pieces("4.33 ± 0.16"), whole_pieces("4.33")
+    (Markup('4.33 <span class=whole>± 0.16</span>'), Markup('4.33'))
+    """
+    head, space, tail = value.partition(" ")
+    return Markup("{} <span class=whole>{}</span>").format(head, tail) if space else escape(head)
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -95,6 +105,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters["lines_of_pieces"] = lines_of_pieces
+    environment.filters["whole_pieces"] = whole_pieces
     environment.globals["marks"] = MARKS
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "separators": (",", ":")}
     return environment

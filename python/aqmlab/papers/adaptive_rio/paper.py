@@ -13,7 +13,7 @@ from aqmlab.papers.adaptive_rio.claims import ACTIVE, CLAIMS, IDLE, active, assu
 from aqmlab.papers.adaptive_rio.measure import CIR_MBPS, FIRST, LINK, PERIODS, read_run
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_MAX_U, CASES, FILES, RIO, Effort, delays, setups
 from aqmlab.papers.adaptive_rio.rows import rows
-from aqmlab.papers.common import READINGS, SEEDS, Content, Figure, Line, Paper, Section, Study, Table, parameters, pick
+from aqmlab.papers.common import READINGS, SEEDS, Content, Figure, Key, Line, Paper, Section, Study, Table, parameters, pick
 from aqmlab.papers.common.figures import Look
 from aqmlab.papers.common.paper import LEAD
 
@@ -310,6 +310,7 @@ PAPER = Paper(
     page=page,
     rows=rows,
     others=delays,
+    key=Key("figure-6", paper=""),
     lead=f"{LEAD} The paper prints no measured number: its results are Figures 2 and 4 to 7, and their sentences.",
     quick_note="This is the quick version, with few seeds, shorter runs of the second experiment and a part of the "
     "readings. `aqmlab reproduce adaptive-rio` runs 20 seeds, 1000 s each, and all readings.",

@@ -23,6 +23,7 @@ from aqmlab.papers.common.expressions import Numbers, Runs, literal, strict
 from aqmlab.papers.common.figures import Line
 from aqmlab.papers.common.files import Cell, PaperFiles, Reading
 from aqmlab.papers.common.gaps import gaps
+from aqmlab.papers.common.key_figure import Key
 from aqmlab.papers.common.paper import Paper, Study
 from aqmlab.papers.common.quantities import Kind, measured, quantity_interval
 from aqmlab.papers.common.runs import (
@@ -58,6 +59,7 @@ __all__ = [
     "Figure",
     "Finding",
     "Fit",
+    "Key",
     "Kind",
     "Line",
     "Network",

@@ -11,7 +11,7 @@ import pandas as pd
 from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, findings_table, places
 from aqmlab.papers.common.engine import PaperFinding
 from aqmlab.papers.common.ideas import picture
-from aqmlab.papers.common.runs import Effort, Setup
+from aqmlab.papers.common.runs import Effort, Setup, seeds_words
 from aqmlab.reporting.fragments import ClaimMention, PaperCard, Tally, claim_anchor
 from aqmlab.statistics import Verdict
 
@@ -106,14 +106,22 @@ def effort_words(effort: Effort, plans: Iterable[Setup], *, seeds: str = "") -> 
     return f"{kind}: {words}; {runs:,} simulations, {hours:,.1f} h of simulated time."
 
 
-def preliminary(key: str, effort: Effort) -> str:
-    """Say that verdicts are preliminary, and the command for the full run; "" for a full run."""
+def preliminary(key: str, effort: Effort, seeds: tuple[int, int]) -> str:
+    """Say that verdicts are preliminary, and the command for the full run; "" for a full run.
+
+    Parameters
+    ----------
+    key, effort
+        The paper, and how much was run.
+    seeds
+        The fewest and the most seeds of a point.
+    """
     if not effort.quick and _is_full(effort):
         return ""
     full = type(effort).of(quick=False).seeds
     kind = "quick run, a demonstration" if effort.quick else f"run with fewer than the full {full} seeds"
     return (
-        f"This is a {kind}: {effort.seeds} seeds a point. Its verdicts are preliminary. "
+        f"This is a {kind}: {seeds_words(seeds)} seeds a point. Its verdicts are preliminary. "
         f"Full run: `aqmlab reproduce {key}`"
     )
 

@@ -60,6 +60,8 @@ class Part:
         Between which the difference is claimed to lie.
     reading
         The reading whose runs were judged; "" if only one is.
+    printed
+        The printed difference; None without any.
     """
 
     claim: str
@@ -73,6 +75,12 @@ class Part:
     form: str = STRICT
     bounds: tuple[float, float] = (-math.inf, math.inf)
     reading: str = ""
+    printed: float | None = None
+
+    @property
+    def place(self) -> tuple[str, str, str, tuple[tuple[str, str | float], ...]]:
+        """Which comparison it is, on paper as in the runs."""
+        return self.what, self.case, self.aspect, tuple(self.at.items())
 
 
 @dataclass(frozen=True)

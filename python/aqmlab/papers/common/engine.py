@@ -166,6 +166,7 @@ def _form(
         lines.append(seeds_words(needed, way))
         seeds = seeds_cell(needed, way)
     on_paper = [part for test in tests for part in _parts(words, claim.id, _on_paper(test), tables.printed, paper=True)]
+    known = {part.place: part.difference.mean for part in on_paper}
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
         lines.append(f"The printed numbers contradict it{_where(contradicted, on_paper)}.")
@@ -183,7 +184,7 @@ def _form(
         printed="" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide",
         decided_by=decisive_words(decisive(parts, verdict)),
         seeds_needed=seeds,
-    ), parts
+    ), [replace(part, printed=known.get(part.place)) for part in parts]
 
 
 def _on_paper(test: Test) -> Test:

@@ -13,25 +13,27 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.papers.common.cards import preliminary
-from aqmlab.papers.common.claims import FORMS, Finding, by_claim, findings_table, found_text, tally
+from aqmlab.papers.common.claims import FORMS, Finding, Part, by_claim, found_text, parts_table
 from aqmlab.papers.common.contents import PROVENANCE, READINGS, Block, Code, Figure, Network, Section, Table, Text
 from aqmlab.papers.common.files import PaperFiles
 from aqmlab.papers.common.gaps import IN_REACH, gaps_words, used_words
+from aqmlab.papers.common.matrix import COLUMNS, about, matrix
 from aqmlab.papers.common.runs import Effort, Setup
 from aqmlab.reporting.flowchart import FlowChart
-from aqmlab.reporting.fragments import PaperCard, claim_anchor
+from aqmlab.reporting.fragments import KeyFigure, PaperCard, claim_anchor
 from aqmlab.reporting.page import Page
 
 
 @dataclass(frozen=True)
 class Built:
-    """Results of a reproduction, and its report; `paper` is its card."""
+    """Results of a reproduction, and its report; `paper` is its card, `seeds` the fewest and the most of a point."""
 
     page: Page
     tables: dict[str, pd.DataFrame]
     claims: pd.DataFrame
     readings: pd.DataFrame
     paper: PaperCard
+    seeds: tuple[int, int]
 
 
 def command(files: PaperFiles, effort: Effort) -> str:
@@ -46,10 +48,13 @@ def fill(
     *,
     card: PaperCard,
     findings: Sequence[Finding],
-    parts: pd.DataFrame,
+    parts: Sequence[Part],
+    figure: KeyFigure | None,
+    lead: str,
     sections: Sequence[Section],
     gaps: pd.DataFrame | None,
     effort: Effort,
+    seeds: tuple[int, int],
     setups: Sequence[Setup],
     quick_note: str,
     example: str,
@@ -63,20 +68,25 @@ def fill(
         The page with its title, and the paper.
     card, findings, parts
         The paper's card, its verdicts and their evidence.
+    figure, lead
+        The paper's key figure, and the sentence on its seeds and intervals.
     sections
         The paper's own sections; that of the title `READINGS` follows the list of readings.
     gaps
         The gaps to printed numbers; None without any.
-    effort, setups
-        How much was run, and all scenarios.
+    effort, seeds, setups
+        How much was run, the fewest and the most seeds of a point, and all scenarios.
     quick_note, example, scenarios
         The sentence on the quick version, a command for one point, and the names of the paper's scenario files.
     """
-    page.notice = preliminary(files.key, effort)
+    page.notice = preliminary(files.key, effort, seeds)
     values = {
         "card": card,
-        "tally": tally(findings_table(findings)),
-        "summary": [_summary(own) for own in by_claim(findings)],
+        "figure": figure,
+        "groups": matrix(findings, parts),
+        "forms": list(COLUMNS.values()),
+        "contents": contents_words,
+        "lead": lead,
         "effort": effort,
         "quick_note": quick_note,
         "sections": [section for section in sections if section.title not in (READINGS, PROVENANCE)],
@@ -84,7 +94,6 @@ def fill(
         "gaps_words": "" if gaps is None else gaps_words(gaps),
         "in_reach": IN_REACH.capitalize(),
         "used": used_words(files.toml("readings.toml")),
-        "claims": [_claim(name, findings, parts) for name in dict.fromkeys(finding.claim for finding in findings)],
         "choices": pd.DataFrame(files.choices()),
         **{
             title.lower(): [block for section in sections if section.title == title for block in section.blocks]
@@ -98,13 +107,13 @@ def fill(
     }
     text = resources.files("aqmlab.papers.common").joinpath("page.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
-    functions = _functions(page, command(files, effort))
+    functions = _functions(page, command(files, effort), partial(_details, page, findings, parts_table(parts)))
     environment.globals |= functions
     environment.filters |= {name: functions[name] for name in ("text", "note")}
     environment.from_string(text).render(values)
 
 
-def _functions(page: Page, again: str) -> dict[str, Callable[..., str]]:
+def _functions(page: Page, again: str, details: Callable[[], None]) -> dict[str, Callable[..., str]]:
     """Return the functions of the template: each adds to the page, and to its own text nothing."""
 
     def adding(add: Callable[..., None]) -> Callable[..., str]:
@@ -127,8 +136,9 @@ def _functions(page: Page, again: str) -> dict[str, Callable[..., str]]:
     found: dict[str, Callable[..., None]] = {
         "section": page.section,
         "heading": page.heading,
-        "cards": page.cards,
-        "verdicts": page.verdicts,
+        "trial": page.trial,
+        "matrix": page.matrix,
+        "details": details,
         "code": page.code,
         "text": paragraph,
         "note": partial(paragraph, note=True),
@@ -158,38 +168,40 @@ def _show(page: Page, block: Block, again: str) -> None:
             page.chart(chart, command=block.command or again)
 
 
-def _summary(own: Sequence[Finding]) -> tuple[list[tuple[str, str]], str, str]:
-    """Return an entry of the list of verdicts: form and verdict, the claim, the result."""
-    verdicts = [(str(finding.verdict), finding.form) for finding in own]
-    return verdicts, f"{own[0].claim}  {own[0].title}{_about(own[0])}", found_text(own)
+def contents_words(section: Section) -> str:
+    """Say how many figures and tables a section has."""
+    tables = sum(isinstance(block, Table) and block.for_reading is not None for block in section.blocks)
+    figures = sum(isinstance(block, Figure | Network) for block in section.blocks)
+    counts = ((figures, "figure"), (tables, "table"))
+    return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for count, word in counts if count)
 
 
-def _claim(name: str, findings: Sequence[Finding], parts: pd.DataFrame) -> dict[str, Any]:
-    """Return a claim's statement, its tests by form, and its parts."""
-    own = [finding for finding in findings if finding.claim == name]
-    tests = {finding.form: finding.test for finding in own}
-    rows = parts[parts["claim"] == name].drop(columns="claim")
-    empty = [column for column in rows.columns if (rows[column] == "").all()]
-    return {
-        "id": name,
-        "title": own[0].title,
-        "says": own[0].says,
-        "own": own[0].own,
-        "anchor": claim_anchor(name),
-        "tests": [(form.capitalize(), tests[form]) for form in FORMS if form in tests],
-        "parts": rows.drop(columns=empty),
-    }
+def _details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame) -> None:
+    """Add the details of each claim, folded: its sentence and tests, results, objections with answers, and parts."""
+    for name in dict.fromkeys(finding.claim for finding in findings):
+        own = [finding for finding in findings if finding.claim == name]
+        with page.folded(f"{name}: {own[0].title}", anchor=claim_anchor(name)):
+            page.text(f"{'Our own question' if own[0].own else 'The paper says'}: {own[0].says}")
+            tests = {finding.form: finding.test for finding in own}
+            for form in FORMS:
+                if form in tests:
+                    page.text(f"{form.capitalize() if len(tests) > 1 else 'Tested'}: {tests[form]}", note=True)
+            for line, subjects in _results(own).items():
+                words = "; ".join(subjects)
+                page.text(f"{words[:1].upper()}{words[1:]}: {line}" if words else line)
+            rows = parts[parts["claim"] == name].drop(columns="claim")
+            empty = [column for column in rows.columns if (rows[column] == "").all()]
+            page.table(rows.drop(columns=empty), caption=f"Parts of {name}.", digits=3)
 
 
-def _about(finding: Finding) -> str:
-    words = []
-    if finding.against:
-        words.append(f"against {'classic RED' if finding.against == 'RED' else finding.against}")
-    if finding.reading:
-        words.append(finding.reading)
-    if finding.own:
-        words.append("our own question")
-    return f" ({', '.join(words)})" if words else ""
+def _results(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Return each line on the results of a claim once, with its subjects; none if it is about all of them."""
+    found: dict[str, list[str]] = {}
+    groups = by_claim(findings)
+    for own in groups:
+        for line in found_text(own).splitlines():
+            found.setdefault(line, []).append(about(own[0]))
+    return {line: [] if len(subjects) == len(groups) else subjects for line, subjects in found.items()}
 
 
 def _words(setup: Setup) -> str:

@@ -23,10 +23,11 @@ from aqmlab.papers.common.engine import execute_claims, find
 from aqmlab.papers.common.expressions import Numbers, Runs, Tables, one_of
 from aqmlab.papers.common.files import PaperFiles, Reading
 from aqmlab.papers.common.gaps import GAPS, gaps
+from aqmlab.papers.common.key_figure import Key, key_figure
 from aqmlab.papers.common.page import Built
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
-from aqmlab.papers.common.runs import BASE, Effort, Point, Reader, Setup, batches, chosen, pick
+from aqmlab.papers.common.runs import BASE, Effort, Point, Reader, Setup, batches, chosen, pick, seeds_run
 from aqmlab.papers.common.vocabulary import SEED, Choice, Value, Where
 from aqmlab.reporting.intervals import intervals_table
 from aqmlab.reporting.page import Page
@@ -371,8 +372,10 @@ class Paper:
         Makes of the numbers the table of runs that claims, tables and figures are about, if that is another.
     others
         Further runs, not those of scenarios.
+    key
+        Its key figure; None for all printed numbers against the measured ones.
     lead, quick_note, seeds, example
-        Sentence below the title, on the quick version, on the seeds ("" for the same at all points), and the command
+        Sentence on the statistics, on the quick version, on the seeds ("" for the same at all points), and the command
         for one point; ``{name}`` is a number of the effort.
     scenarios
         The names of its scenario files.
@@ -397,6 +400,7 @@ class Paper:
     page: Callable[[Study], Iterable[Section]]
     rows: Callable[[Study], pd.DataFrame] = _same
     others: Callable[[Any], Sequence[Point]] = field(default=lambda _: [])
+    key: Key | None = None
     lead: str = LEAD
     quick_note: str = ""
     seeds: str = ""
@@ -470,6 +474,7 @@ class Paper:
 
         heads = list(self.headlines.values()) or [BASE]
         finding = find(self.claims, study.frame[study.frame["reading"].isin(heads)], cells=self.files.cells())
+        seeds = seeds_run([*study.setups, *self.others(effort)], heads)
         run = effort_words(effort, study.setups, seeds=filled(self.seeds))
         own = card(self.name, findings, parts, finding, run=run)
         sections = list(self.page(study))
@@ -478,16 +483,19 @@ class Paper:
         found[PARTS] = parts_table(parts)
         gap = gaps(self.claims.words, self.files, study.base)
         found |= {GAPS: gap} if len(gap) else {}
-        view = Page(f"{self.name} reproduced: published beside measured", f"{self.citation}. {filled(self.lead)}")
+        view = Page(f"{self.name} reproduced: published beside measured", f"{self.citation}.")
         page.fill(
             view,
             self.files,
             card=own,
             findings=findings,
-            parts=found[PARTS],
+            parts=parts,
+            figure=key_figure(self.key, sections, found.get(GAPS)),
+            lead=filled(self.lead),
             sections=sections,
             gaps=found.get(GAPS),
             effort=effort,
+            seeds=seeds,
             setups=study.setups,
             quick_note=filled(self.quick_note),
             example=filled(self.example),
@@ -496,4 +504,4 @@ class Paper:
         if VERDICTS not in found:
             found[VERDICTS] = study.verdicts(study.readings)
         readings = found.pop(READINGS_TABLE) if READINGS_TABLE in found else found[VERDICTS]
-        return Built(view, found, findings_table(findings), readings, own)
+        return Built(view, found, findings_table(findings), readings, own, seeds)

@@ -297,6 +297,28 @@ def chosen(runs: pd.DataFrame, *, reading: str = BASE) -> pd.DataFrame:
     return runs[runs["reading"] == reading]
 
 
+def seeds_run(points: Iterable[Point], readings: Iterable[str] = (BASE,)) -> tuple[int, int]:
+    """Return the fewest and the most seeds that points of these readings have, exact computations left out.
+
+    >>> from types import SimpleNamespace as Made
+    >>> seeds_run([Made(reading=BASE, seeds=11), Made(reading=BASE, seeds=4), Made(reading="other", seeds=2)])
+    (4, 11)
+    """
+    names = {*readings}
+    found = [point.seeds for point in points if point.reading in names and getattr(point, "by_chance", True)] or [0]
+    return min(found), max(found)
+
+
+def seeds_words(seeds: tuple[int, int]) -> str:
+    """Write the fewest and the most seeds of a point.
+
+    >>> seeds_words((4, 11)), seeds_words((8, 8))
+    ('4 to 11', '8')
+    """
+    fewest, most = seeds
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
+
+
 def values(runs: pd.DataFrame, quantity: str, **where: str | float) -> np.ndarray:
     """Return one quantity of one point, by seed.
 

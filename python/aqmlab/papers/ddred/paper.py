@@ -16,6 +16,7 @@ from aqmlab.papers.common import (
     Content,
     Figure,
     Fit,
+    Key,
     Line,
     Network,
     P,
@@ -342,6 +343,7 @@ PAPER = Paper(
     page=page,
     rows=rows,
     others=sweep.points,
+    key=Key("figure-13"),
     lead=f"{POINTS}; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every "
     "comparison paired by seed: RED and DDRED have the same transfers.",
     quick_note="This is the quick version, with few seeds, a part of the readings and a part of the search for Table "

@@ -48,7 +48,7 @@ class Effort(common.Effort):
     QUICK: ClassVar = {
         "seeds": PAPER_RUNS,
         "reading_seeds": 2,
-        "flower_seeds": 2,
+        "flower_seeds": 4,
         "flower_reading_seeds": 0,
         "sweep_seeds": 3,
     }

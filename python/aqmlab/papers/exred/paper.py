@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aqmlab.papers.common import PROVENANCE, READINGS, Code, Content, Figure, Paper, Section, Study, Table, Text
+from aqmlab.papers.common import PROVENANCE, READINGS, Code, Content, Figure, Key, Paper, Section, Study, Table, Text
 from aqmlab.papers.exred import best_page, figures, tables
 from aqmlab.papers.exred.algorithm import FIGURE_1
 from aqmlab.papers.exred.best_curve_charts import COLORS
@@ -118,6 +118,7 @@ PAPER = Paper(
     page=page,
     rows=rows,
     others=others,
+    key=Key("figure-7", paper="chain w = 1", beside="By the paper's equations"),
     lead=f"{POINTS}; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every "
     "comparison paired by seed.",
     quick_note="This is the quick version, with few and short runs and a part of the readings. `aqmlab reproduce "

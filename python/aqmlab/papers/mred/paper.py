@@ -14,6 +14,7 @@ from aqmlab.papers.common import (
     Content,
     Figure,
     Fit,
+    Key,
     Line,
     Network,
     P,
@@ -320,6 +321,7 @@ PAPER = Paper(
     measure=measure_run,
     page=page,
     others=solutions,
+    key=Key("figure-3"),
     quick_note="This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs 50 "
     "seeds and all readings.",
     example="aqmlab run paper:mred/sole.toml --set flow.tcp.count=20 --set queue.bottleneck.aqm=mred --seeds {seeds}",

@@ -1,0 +1,103 @@
+"""The key figure of a paper, for the first screen of its page: as printed, and beside it as measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from aqmlab.figures.chart import Chart, Series
+from aqmlab.papers.common.contents import Figure, Section
+from aqmlab.reporting import plots
+from aqmlab.reporting.fragments import KeyFigure
+
+SIZE_IN = (4.7, 2.7)
+"""Size of each of the two pictures."""
+FREE = 0.06
+"""Free share of the vertical scale above and below."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which figure is the key figure.
+
+    Attributes
+    ----------
+    name
+        The name of a chart of the page.
+    paper
+        The words in the names of its series that are the paper's own; "" if it prints none.
+    beside
+        What those series are.
+    """
+
+    name: str
+    paper: str = ", printed"
+    beside: str = "As printed"
+
+
+def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame | None) -> KeyFigure | None:
+    """Return the key figure; without one all printed numbers against the measured ones, None if there are none.
+
+    Parameters
+    ----------
+    key, sections
+        Which chart, and the sections that have it.
+    gaps
+        The gaps to printed numbers; None without any.
+    """
+    if key is None:
+        return None if gaps is None or gaps.empty else _printed_and_measured(gaps)
+    chart = next(
+        block.chart
+        for section in sections
+        for block in section.blocks
+        if isinstance(block, Figure) and isinstance(block.chart, Chart) and block.chart.key == key.name
+    )
+    chart = replace(chart, y_range=chart.y_range or _range(chart.series))
+    on_paper = [one for one in chart.series if key.paper and key.paper in one.name]
+    ours = [one for one in chart.series if one not in on_paper and one.mode not in ("dashed", "dotted")]
+    sides = [("As measured here", ours)]
+    if on_paper:
+        plain = [replace(one, name=one.name.replace(key.paper, "").strip(", "), mode="line") for one in on_paper]
+        sides = [(key.beside, plain), *sides]
+    pictures = [(words, _picture(chart, series), f"{words}: {chart.title}.") for words, series in sides]
+    return KeyFigure(chart.title, pictures, "")
+
+
+def _picture(chart: Chart, series: Sequence[Series]):  # noqa: ANN202
+    own = replace(chart, series=list(series), title="", caption="")
+    return plots.inline_svg(partial(plots.SCREEN.paint, chart=own), SIZE_IN)
+
+
+def _range(series: Sequence[Series]) -> tuple[float, float]:
+    """Return the vertical scale that all series need."""
+    values = [np.asarray(part, dtype=float) for one in series for part in (one.y, one.low, one.high) if part is not None]
+    every = np.concatenate(values)
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    free = FREE * ((high - low) or 1.0)
+    return low - free, high + free
+
+
+def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure:
+    """Draw all printed numbers against the measured ones."""
+    pairs = [(float(row.printed), float(str(row.measured).split()[0])) for row in gaps.itertuples()]
+    printed, measured = np.array([pair for pair in pairs if min(pair) > 0 and math.isfinite(sum(pair))]).T
+    ends = np.array([min(printed.min(), measured.min()), max(printed.max(), measured.max())])
+    chart = Chart(
+        "key-figure",
+        "",
+        f"{len(printed)} printed numbers against the measured ones, most near the line of equal numbers.",
+        "printed",
+        "measured",
+        [Series("equal", ends, ends, mode="dashed", color=7), Series("a number of the paper", printed, measured, mode="points")],
+        x_log=True,
+        y_log=True,
+    )  # fmt: skip
+    return KeyFigure(
+        "All printed numbers against the measured ones", [("", _picture(chart, chart.series), chart.alt)], ""
+    )
