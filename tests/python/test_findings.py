@@ -109,10 +109,11 @@ def test_a_claim_that_was_never_engaged_is_named_without_cells():
 
 def test_quick_runs_and_few_seeds_are_preliminary():
     quick, full = plan.Effort.of(quick=True), plan.Effort.of(quick=False)
-    assert "quick run, a demonstration: 8 seeds a point" in preliminary("mred", quick)
-    assert "`aqmlab reproduce mred`" in preliminary("mred", quick)
-    assert preliminary("mred", full) == ""
-    assert "fewer than the full 50 seeds" in preliminary("mred", plan.Effort.of(quick=False, seeds=5))
+    assert "quick run, a demonstration: 8 seeds a point" in preliminary("mred", quick, (8, 8))
+    assert "`aqmlab reproduce mred`" in preliminary("mred", quick, (8, 8))
+    assert preliminary("mred", full, (50, 50)) == ""
+    assert "fewer than the full 50 seeds" in preliminary("mred", plan.Effort.of(quick=False, seeds=5), (5, 5))
+    assert "demonstration: 4 to 11 seeds a point" in preliminary("ddred", quick, (4, 11))
 
 
 def test_the_effort_in_words_counts_each_run_once():

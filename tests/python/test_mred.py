@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 
 import aqmlab
 from aqmlab.papers.common import BASE
+from aqmlab.papers.common.matrix import HEADINGS, PARTLY
 from aqmlab.papers.mred import PAPER, chain, plan
 from aqmlab.reporting.intervals import intervals_text
 from test_report import browse
@@ -263,11 +266,40 @@ def test_the_page_in_a_browser(reproduction, tmp_path):
     document, console = browse(reproduction.report, tmp_path)
     assert console == []
     assert 'data-charts="drawn"' in document
-    assert document.count('class="main-svg"') >= 6
+    assert document.count('class="differences"') == 2 * len(reproduction.claims)
     for number in range(1, 5):
         assert f"Table {number}:" in document
     for number in range(1, 8):
         assert f"Figure {number}:" in document
+
+
+def test_the_page_has_the_finding_then_each_claim_once_then_all_else_folded(reproduction):
+    text = html.unescape(reproduction.report.read_text())
+    assert len(text) < 1.5e6
+    own = reproduction.card
+    places = [text.index(words) for words in (own.idea, own.finding, "As printed", "As measured here", "class=matrix")]
+    assert places == sorted(places)
+    matrix = text[places[-1] : text.index("</table>", places[-1])]
+    for claim in dict.fromkeys(reproduction.claims["claim"]):
+        assert matrix.count(f'<a href="#claim-{claim}">') == 1
+        assert text.count(f'<details class=fold id="claim-{claim}">') == 1
+    headings = re.findall(r"<tr class=group><th[^>]*>([^<]*)<", matrix)
+    order = ["Hold as the authors state them", PARTLY, *HEADINGS.values()]
+    assert headings == [heading for heading in dict.fromkeys(order) if heading in headings]
+    titles = re.findall(r"<section[^>]*>\s*(<details class=chapter>)?(?:<summary>)?<h2[^>]*>([^<]*)<", text)
+    assert [title for chapter, title in titles if not chapter] == ["At a glance", "Claims"]
+    assert len(titles) == 8
+
+
+def test_no_sentence_of_the_page_is_there_twice(reproduction):
+    text = re.sub(r"<(script|style|svg|code|pre).*?</\1>", "", reproduction.report.read_text(), flags=re.DOTALL)
+    blocks = re.split(r"</?(?:p|li|td|th|h\d|caption|figcaption|summary|div|br)\b[^>]*>", text)
+    words = [" ".join(re.sub(r"<[^>]*>", "", block).split()) for block in blocks]
+    words = [block for block in words if not re.search(r"\b(Literal|Strict): ", block)]  # tests and results
+    sentences = [one for block in words for one in re.split(r"(?<=\.)\s+(?=[A-Z])", block) if one.endswith(".")]
+    sentences = [one for one in sentences if len(one) > 40]
+    assert len(sentences) > 40
+    assert [one for one, count in Counter(sentences).items() if count > 1] == []
 
 
 def test_commands_in_the_page_are_commands(reproduction):

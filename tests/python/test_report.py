@@ -11,6 +11,7 @@ from importlib import resources
 
 import pandas as pd
 import pytest
+from markupsafe import Markup
 
 import aqmlab
 from aqmlab.figures.chart import Chart, Series
@@ -18,7 +19,7 @@ from aqmlab.figures.marks import PALETTE
 from aqmlab.reporting import Page, build, figure
 from aqmlab.reporting import run as run_report
 from aqmlab.reporting.build import charts_of
-from aqmlab.reporting.fragments import ClaimLine
+from aqmlab.reporting.fragments import ClaimCell, ClaimLine, KeyFigure, MatrixClaim, PaperCard
 from aqmlab.reporting.reports import page_for
 from browser import browse
 from conftest import Shell
@@ -124,7 +125,10 @@ def test_every_block_is_escaped():
     page.claims([ClaimLine(words, words, words, words, words, words)])
     page.text(words, note=True)
     page.code(words, fold=words)
-    page.verdicts([([(words, words)], words, words)])
+    page.trial(
+        PaperCard(words, "", words, words, words, [], [], words), KeyFigure(words, [(words, Markup(), words)], words)
+    )
+    page.matrix([(words, [MatrixClaim(words, words, words, [(words, [ClaimCell(words, Markup(), words)])])])], [words])
     page.table(pd.DataFrame({words: [words]}), caption=words)
     page.chart(Chart("c", words, words, words, words, [Series(words, [0], [1])], caption=words), command=words)
     text = page.html()

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from markupsafe import Markup
 
 from aqmlab.figures.chart import Chart, Heat, Series
 from aqmlab.reporting import Page
-from aqmlab.reporting.fragments import ClaimLine, HeatTable
+from aqmlab.reporting.differences import Measured, plot
+from aqmlab.reporting.fragments import ClaimCell, ClaimLine, HeatTable, KeyFigure, MatrixClaim, PaperCard, Tally
 from browser import answer_of
 
 pytestmark = pytest.mark.slow
@@ -26,7 +28,16 @@ def page():
     found.section("Claims")
     verdicts = ("holds", "fails", "undecided", "not engaged")
     found.claims([ClaimLine(verdict, "", "MRED", verdict, "It is so", "#x") for verdict in verdicts])
-    found.verdicts([([(verdict, "strict")], "A claim", "What was found") for verdict in verdicts])
+    differences = [
+        Measured(mean, mean - 1, mean + 1, word, 0.5) for mean, word in zip((2, -2, 0, 1), verdicts, strict=True)
+    ]
+    cell = ClaimCell("holds", plot(differences, "Differences"), "The difference that decides")
+    found.matrix(
+        [("Hold", [MatrixClaim("X-a", "A claim", "#x", [("against RED", [cell, None])])])], ["literal", "strict"]
+    )
+    tally = Tally("literal", [(verdict, 1, verdict) for verdict in verdicts])
+    card = PaperCard("MRED", "", "The idea", "The finding", "Its numbers", [tally], [], "Quick run")
+    found.trial(card, KeyFigure("Key", [("Printed", Markup("<svg></svg>"), "A figure")], "A caption"))
     found.section("Figures")
     found.text("A text.")
     found.text("A note.", note=True)

@@ -36,7 +36,7 @@ class Reproduction(OneLine):
     seeds
         Seeds that were asked for: those of most points.
     seeds_run
-        The fewest and the most seeds of a point.
+        The fewest and the most seeds that a comparison of the claims rests on.
     card
         The paper in ten seconds: idea, finding, verdicts by form, what fails and what was not engaged.
     notice

@@ -13,7 +13,20 @@ from aqmlab.papers.adaptive_rio.claims import ACTIVE, CLAIMS, IDLE, active, assu
 from aqmlab.papers.adaptive_rio.measure import CIR_MBPS, FIRST, LINK, PERIODS, read_run
 from aqmlab.papers.adaptive_rio.plan import ADAPTIVE, AT_MAX_U, CASES, FILES, RIO, Effort, delays, setups
 from aqmlab.papers.adaptive_rio.rows import rows
-from aqmlab.papers.common import READINGS, SEEDS, Content, Figure, Key, Line, Paper, Section, Study, Table, parameters, pick
+from aqmlab.papers.common import (
+    READINGS,
+    SEEDS,
+    Content,
+    Figure,
+    Key,
+    Line,
+    Paper,
+    Section,
+    Study,
+    Table,
+    parameters,
+    pick,
+)
 from aqmlab.papers.common.figures import Look
 from aqmlab.papers.common.paper import LEAD
 

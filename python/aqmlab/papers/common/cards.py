@@ -114,7 +114,7 @@ def preliminary(key: str, effort: Effort, seeds: tuple[int, int]) -> str:
     key, effort
         The paper, and how much was run.
     seeds
-        The fewest and the most seeds of a point.
+        The fewest and the most seeds that a comparison of the claims rests on.
     """
     if not effort.quick and _is_full(effort):
         return ""

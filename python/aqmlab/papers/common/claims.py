@@ -119,6 +119,13 @@ class Finding:
     seeds_needed: str = ""
 
 
+def seeds_run(parts: Iterable[Part]) -> tuple[int, int]:
+    """Return the fewest and the most seeds that an engaged comparison by chance rests on; 0 and 0 without any."""
+    engaged = [part.difference.interval.n for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
+    found = [count for count in engaged if count > 1] or [0]
+    return min(found), max(found)
+
+
 def describe(parts: Sequence[Part]) -> str:
     """Say where a claim holds, fails and is undecided, a line per case and question."""
     if len(parts) > 1 and len({part.verdict for part in parts}) == 1:

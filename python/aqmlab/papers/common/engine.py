@@ -43,6 +43,9 @@ from aqmlab.statistics import (
 )
 from aqmlab.statistics.intervals import Bounds
 
+ANSWER = " Answer: "
+"""Between an objection and its answer."""
+
 
 @dataclass(frozen=True)
 class PaperFinding:
@@ -362,4 +365,4 @@ def _line(note: Note[...], baseline: str, context: Runs) -> list[str]:
         named = "; ".join(readings) or joined([numbers.quantity for numbers in used])
         without = f"Objection: {note.objection} Not answered in these runs, which leave out: {named}."
         return [without] if note.objection else []
-    return [f"Objection: {note.objection} Answer: {text}" if note.objection else text]
+    return [f"Objection: {note.objection}{ANSWER}{text}" if note.objection else text]

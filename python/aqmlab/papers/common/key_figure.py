@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.papers.common.contents import Figure, Section
@@ -69,14 +70,16 @@ def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame 
     return KeyFigure(chart.title, pictures, "")
 
 
-def _picture(chart: Chart, series: Sequence[Series]):  # noqa: ANN202
+def _picture(chart: Chart, series: Sequence[Series]) -> Markup:
     own = replace(chart, series=list(series), title="", caption="")
     return plots.inline_svg(partial(plots.SCREEN.paint, chart=own), SIZE_IN)
 
 
 def _range(series: Sequence[Series]) -> tuple[float, float]:
     """Return the vertical scale that all series need."""
-    values = [np.asarray(part, dtype=float) for one in series for part in (one.y, one.low, one.high) if part is not None]
+    values = [
+        np.asarray(part, dtype=float) for one in series for part in (one.y, one.low, one.high) if part is not None
+    ]
     every = np.concatenate(values)
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     free = FREE * ((high - low) or 1.0)
@@ -85,7 +88,7 @@ def _range(series: Sequence[Series]) -> tuple[float, float]:
 
 def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure:
     """Draw all printed numbers against the measured ones."""
-    pairs = [(float(row.printed), float(str(row.measured).split()[0])) for row in gaps.itertuples()]
+    pairs = [(float(str(row.printed)), float(str(row.measured).split()[0])) for row in gaps.itertuples()]
     printed, measured = np.array([pair for pair in pairs if min(pair) > 0 and math.isfinite(sum(pair))]).T
     ends = np.array([min(printed.min(), measured.min()), max(printed.max(), measured.max())])
     chart = Chart(
@@ -94,7 +97,10 @@ def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure:
         f"{len(printed)} printed numbers against the measured ones, most near the line of equal numbers.",
         "printed",
         "measured",
-        [Series("equal", ends, ends, mode="dashed", color=7), Series("a number of the paper", printed, measured, mode="points")],
+        [
+            Series("equal", ends, ends, mode="dashed", color=7),
+            Series("a number of the paper", printed, measured, mode="points"),
+        ],
         x_log=True,
         y_log=True,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from typing import Any
@@ -13,20 +13,21 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.papers.common.cards import preliminary
-from aqmlab.papers.common.claims import FORMS, Finding, Part, by_claim, found_text, parts_table
+from aqmlab.papers.common.claims import Finding, Part, parts_table
 from aqmlab.papers.common.contents import PROVENANCE, READINGS, Block, Code, Figure, Network, Section, Table, Text
+from aqmlab.papers.common.details import Once, add_details
 from aqmlab.papers.common.files import PaperFiles
 from aqmlab.papers.common.gaps import IN_REACH, gaps_words, used_words
-from aqmlab.papers.common.matrix import COLUMNS, about, matrix
+from aqmlab.papers.common.matrix import COLUMNS, matrix
 from aqmlab.papers.common.runs import Effort, Setup
 from aqmlab.reporting.flowchart import FlowChart
-from aqmlab.reporting.fragments import KeyFigure, PaperCard, claim_anchor
+from aqmlab.reporting.fragments import KeyFigure, PaperCard
 from aqmlab.reporting.page import Page
 
 
 @dataclass(frozen=True)
 class Built:
-    """Results of a reproduction, and its report; `paper` is its card, `seeds` the fewest and the most of a point."""
+    """Results of a reproduction, and its report; `paper` is its card, `seeds` the fewest and the most."""
 
     page: Page
     tables: dict[str, pd.DataFrame]
@@ -75,7 +76,7 @@ def fill(
     gaps
         The gaps to printed numbers; None without any.
     effort, seeds, setups
-        How much was run, the fewest and the most seeds of a point, and all scenarios.
+        How much was run, the fewest and the most seeds of a comparison, and all scenarios.
     quick_note, example, scenarios
         The sentence on the quick version, a command for one point, and the names of the paper's scenario files.
     """
@@ -107,13 +108,15 @@ def fill(
     }
     text = resources.files("aqmlab.papers.common").joinpath("page.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
-    functions = _functions(page, command(files, effort), partial(_details, page, findings, parts_table(parts)))
+    once = Once()
+    details = partial(add_details, page, findings, parts_table(parts), once)
+    functions = _functions(page, command(files, effort), details, once)
     environment.globals |= functions
     environment.filters |= {name: functions[name] for name in ("text", "note")}
     environment.from_string(text).render(values)
 
 
-def _functions(page: Page, again: str, details: Callable[[], None]) -> dict[str, Callable[..., str]]:
+def _functions(page: Page, again: str, details: Callable[[], None], once: Once) -> dict[str, Callable[..., str]]:
     """Return the functions of the template: each adds to the page, and to its own text nothing."""
 
     def adding(add: Callable[..., None]) -> Callable[..., str]:
@@ -131,7 +134,7 @@ def _functions(page: Page, again: str, details: Callable[[], None]) -> dict[str,
 
     def show(blocks: Iterable[Block]) -> None:
         for block in blocks:
-            _show(page, block, again)
+            _show(page, block, again, once)
 
     found: dict[str, Callable[..., None]] = {
         "section": page.section,
@@ -148,24 +151,24 @@ def _functions(page: Page, again: str, details: Callable[[], None]) -> dict[str,
     return {name: adding(function) for name, function in found.items()}
 
 
-def _show(page: Page, block: Block, again: str) -> None:
+def _show(page: Page, block: Block, again: str, once: Once) -> None:
     """Add one of the paper's own blocks; a chart has the command `again` unless it states another."""
     if isinstance(block, Text | Table) and block.heading and not (isinstance(block, Table) and block.kept_only):
         page.heading(block.heading, listed=isinstance(block, Table) and block.listed)
     if isinstance(block, Text) and block.says:
-        page.text(block.says, note=block.note)
+        page.text(once(block.says), note=block.note)
     elif isinstance(block, Table) and (shown := block.for_reading) is not None:
-        page.table(shown, caption=block.caption, digits=block.digits)
+        page.table(shown, caption=once(block.caption, otherwise="As above."), digits=block.digits)
     elif isinstance(block, Network):
-        page.topology(block.plan, key=block.name, title=block.title, caption=block.caption)
+        page.topology(block.plan, key=block.name, title=block.title, caption=once(block.caption))
     elif isinstance(block, Code):
         page.code(block.text, fold=block.fold)
     elif isinstance(block, Figure):
         chart = block.chart
         if isinstance(chart, FlowChart):
-            page.flowchart(chart, caption=block.caption)
+            page.flowchart(chart, caption=once(block.caption))
         else:
-            page.chart(chart, command=block.command or again)
+            page.chart(replace(chart, caption=once(chart.caption)), command=block.command or again)
 
 
 def contents_words(section: Section) -> str:
@@ -174,34 +177,6 @@ def contents_words(section: Section) -> str:
     figures = sum(isinstance(block, Figure | Network) for block in section.blocks)
     counts = ((figures, "figure"), (tables, "table"))
     return ", ".join(f"{count} {word}{'s' if count > 1 else ''}" for count, word in counts if count)
-
-
-def _details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame) -> None:
-    """Add the details of each claim, folded: its sentence and tests, results, objections with answers, and parts."""
-    for name in dict.fromkeys(finding.claim for finding in findings):
-        own = [finding for finding in findings if finding.claim == name]
-        with page.folded(f"{name}: {own[0].title}", anchor=claim_anchor(name)):
-            page.text(f"{'Our own question' if own[0].own else 'The paper says'}: {own[0].says}")
-            tests = {finding.form: finding.test for finding in own}
-            for form in FORMS:
-                if form in tests:
-                    page.text(f"{form.capitalize() if len(tests) > 1 else 'Tested'}: {tests[form]}", note=True)
-            for line, subjects in _results(own).items():
-                words = "; ".join(subjects)
-                page.text(f"{words[:1].upper()}{words[1:]}: {line}" if words else line)
-            rows = parts[parts["claim"] == name].drop(columns="claim")
-            empty = [column for column in rows.columns if (rows[column] == "").all()]
-            page.table(rows.drop(columns=empty), caption=f"Parts of {name}.", digits=3)
-
-
-def _results(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Return each line on the results of a claim once, with its subjects; none if it is about all of them."""
-    found: dict[str, list[str]] = {}
-    groups = by_claim(findings)
-    for own in groups:
-        for line in found_text(own).splitlines():
-            found.setdefault(line, []).append(about(own[0]))
-    return {line: [] if len(subjects) == len(groups) else subjects for line, subjects in found.items()}
 
 
 def _words(setup: Setup) -> str:

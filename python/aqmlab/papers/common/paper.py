@@ -17,7 +17,7 @@ from aqmlab.papers.common import figures, page, tables
 from aqmlab.papers.common.cards import card, effort_words
 from aqmlab.papers.common.cells import Cells, Content, Printed, numbers_of, select
 from aqmlab.papers.common.claim_functions import Claims
-from aqmlab.papers.common.claims import Finding, Part, findings_table, parts_table, verdicts_by_reading
+from aqmlab.papers.common.claims import Finding, Part, findings_table, parts_table, seeds_run, verdicts_by_reading
 from aqmlab.papers.common.contents import Figure, Network, Section, Table
 from aqmlab.papers.common.engine import execute_claims, find
 from aqmlab.papers.common.expressions import Numbers, Runs, Tables, one_of
@@ -27,7 +27,7 @@ from aqmlab.papers.common.key_figure import Key, key_figure
 from aqmlab.papers.common.page import Built
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
-from aqmlab.papers.common.runs import BASE, Effort, Point, Reader, Setup, batches, chosen, pick, seeds_run
+from aqmlab.papers.common.runs import BASE, Effort, Point, Reader, Setup, batches, chosen, pick
 from aqmlab.papers.common.vocabulary import SEED, Choice, Value, Where
 from aqmlab.reporting.intervals import intervals_table
 from aqmlab.reporting.page import Page
@@ -474,7 +474,7 @@ class Paper:
 
         heads = list(self.headlines.values()) or [BASE]
         finding = find(self.claims, study.frame[study.frame["reading"].isin(heads)], cells=self.files.cells())
-        seeds = seeds_run([*study.setups, *self.others(effort)], heads)
+        seeds = seeds_run(parts)
         run = effort_words(effort, study.setups, seeds=filled(self.seeds))
         own = card(self.name, findings, parts, finding, run=run)
         sections = list(self.page(study))

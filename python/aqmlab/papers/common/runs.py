@@ -297,18 +297,6 @@ def chosen(runs: pd.DataFrame, *, reading: str = BASE) -> pd.DataFrame:
     return runs[runs["reading"] == reading]
 
 
-def seeds_run(points: Iterable[Point], readings: Iterable[str] = (BASE,)) -> tuple[int, int]:
-    """Return the fewest and the most seeds that points of these readings have, exact computations left out.
-
-    >>> from types import SimpleNamespace as Made
-    >>> seeds_run([Made(reading=BASE, seeds=11), Made(reading=BASE, seeds=4), Made(reading="other", seeds=2)])
-    (4, 11)
-    """
-    names = {*readings}
-    found = [point.seeds for point in points if point.reading in names and getattr(point, "by_chance", True)] or [0]
-    return min(found), max(found)
-
-
 def seeds_words(seeds: tuple[int, int]) -> str:
     """Write the fewest and the most seeds of a point.
 
