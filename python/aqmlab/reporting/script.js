@@ -84,7 +84,7 @@
     });
     window.Plotly.restyle(plot, { visible: listed[place].visible === "legendonly" ? true : "legendonly" }, group);
   }
-  // A chart in a closed part has no size: it is drawn when the part is opened, one by one, those in sight first.
+  // A chart in a closed part is drawn when the part is opened. All are drawn one by one, those in sight first.
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const drawn = {};
   let waits = false;
@@ -92,7 +92,9 @@
   function waiting() {
     const found = [];
     for (const id of Object.keys(charts)) {
-      const box = drawn[id] === look() ? null : document.getElementById(id).getClientRects()[0];
+      const plot = document.getElementById(id);
+      if (drawn[id] === look() || plot.closest("details:not([open])")) { continue; }
+      const box = plot.getClientRects()[0];
       if (box) { found.push([Math.max(0, box.top - window.innerHeight, -box.bottom), id]); }
     }
     return found.sort(function (a, b) { return a[0] - b[0]; });

@@ -16,8 +16,8 @@ from aqmlab.papers.common.contents import Figure, Section
 from aqmlab.reporting import plots
 from aqmlab.reporting.fragments import KeyFigure
 
-SIZE_IN = (4.7, 2.7)
-"""Size of each of the two pictures."""
+SIZE_IN = {1: (9.2, 2.6), 2: (4.7, 2.7)}
+"""Size of a picture, by their number."""
 FREE = 0.06
 """Free share of the vertical scale above and below."""
 
@@ -61,18 +61,20 @@ def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame 
     )
     chart = replace(chart, y_range=chart.y_range or _range(chart.series))
     on_paper = [one for one in chart.series if key.paper and key.paper in one.name]
-    ours = [one for one in chart.series if one not in on_paper and one.mode not in ("dashed", "dotted")]
+    named = {id(one) for one in on_paper}
+    ours = [one for one in chart.series if id(one) not in named and (one.mode == "line" or not on_paper)]
     sides = [("As measured here", ours)]
     if on_paper:
         plain = [replace(one, name=one.name.replace(key.paper, "").strip(", "), mode="line") for one in on_paper]
         sides = [(key.beside, plain), *sides]
-    pictures = [(words, _picture(chart, series), f"{words}: {chart.title}.") for words, series in sides]
+    size = SIZE_IN[len(sides)]
+    pictures = [(words, _picture(chart, series, size), f"{words}: {chart.title}.") for words, series in sides]
     return KeyFigure(chart.title, pictures, "")
 
 
-def _picture(chart: Chart, series: Sequence[Series]) -> Markup:
+def _picture(chart: Chart, series: Sequence[Series], size_in: tuple[float, float]) -> Markup:
     own = replace(chart, series=list(series), title="", caption="")
-    return plots.inline_svg(partial(plots.SCREEN.paint, chart=own), SIZE_IN)
+    return plots.inline_svg(partial(plots.SCREEN.paint, chart=own), size_in)
 
 
 def _range(series: Sequence[Series]) -> tuple[float, float]:
@@ -86,10 +88,13 @@ def _range(series: Sequence[Series]) -> tuple[float, float]:
     return low - free, high + free
 
 
-def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure:
-    """Draw all printed numbers against the measured ones."""
+def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure | None:
+    """Draw all printed numbers above 0 against the measured ones; None if there are fewer than two."""
     pairs = [(float(str(row.printed)), float(str(row.measured).split()[0])) for row in gaps.itertuples()]
-    printed, measured = np.array([pair for pair in pairs if min(pair) > 0 and math.isfinite(sum(pair))]).T
+    positive = [pair for pair in pairs if min(pair) > 0 and math.isfinite(sum(pair))]
+    if len(positive) < 2:
+        return None
+    printed, measured = np.array(positive).T
     ends = np.array([min(printed.min(), measured.min()), max(printed.max(), measured.max())])
     chart = Chart(
         "key-figure",
@@ -105,5 +110,7 @@ def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure:
         y_log=True,
     )  # fmt: skip
     return KeyFigure(
-        "All printed numbers against the measured ones", [("", _picture(chart, chart.series), chart.alt)], ""
+        "All printed numbers against the measured ones",
+        [("", _picture(chart, chart.series, SIZE_IN[1]), chart.alt)],
+        "",
     )
