@@ -10,7 +10,9 @@ Every function takes an axis, so it can draw into your own figures:
 
 from __future__ import annotations
 
+import hashlib
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -297,7 +299,19 @@ def inline_svg(paint: Callable[[Axes], None], size_in: tuple[float, float]) -> M
         figure = Figure(figsize=size_in, layout="constrained")
         paint(figure.add_subplot())
         text = svg_text(figure)
-    return Markup(text[text.index("<svg") :])
+    return Markup(_own_ids(text[text.index("<svg") :]))
+
+
+def _own_ids(svg: str) -> str:
+    """Return an SVG whose ids no other SVG of a page has; those that it does not use itself are left out.
+
+    >>> _own_ids('<svg><g id="figure_1"/><path id="m"/><use xlink:href="#m"/></svg>')
+    '<svg><g/><path id="id0ea98-m"/><use xlink:href="#id0ea98-m"/></svg>'
+    """
+    own = f"i{hashlib.sha256(svg.encode()).hexdigest()[:6]}-"
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{own}{found[1]}"' if found[1] in used else "", svg)
+    return re.sub(r'(href="|url\()#', rf"\1#{own}", svg)
 
 
 def _heat(ax: Axes, chart: Chart, heat: Heat) -> None:
