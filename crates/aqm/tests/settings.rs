@@ -235,6 +235,14 @@ fn settings_without_effect_are_warned_of() {
         ),
     ];
     compare_warnings(cases.as_slice());
+    for (name, set, warning) in cases {
+        let Some((key, _)) = warning.split_once(" has no effect") else { continue };
+        for set in [set.clone(), set.into_iter().filter(|(own, _)| *own != key).collect::<Vec<_>>()] {
+            let preset = PRESETS.iter().find(|preset| preset.name == name).expect("a preset");
+            let found = resolve(preset, &set).expect("valid").without_effect;
+            assert!(found.contains(&key), "{name}: {key} is not among {found:?}");
+        }
+    }
 }
 
 #[test]

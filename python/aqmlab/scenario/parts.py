@@ -31,6 +31,8 @@ class Link:
         The discipline.
     parameters
         Effective values of every parameter and switch of the discipline.
+    without_effect
+        Keys of the parameters that have no effect with the others as they are: ``mark_up_to`` without ``ecn``.
     channel
         Impairments of packets on the way: settings by key (``loss``, ``jitter``, ``reorder``,
         ``duplicate``), shares from 0 to 1, times in s; empty if nothing does.
@@ -65,6 +67,7 @@ class Link:
     in_service: str = "remaining-bits"
     trace: dict[str, Any] | None = None
     varies_by: tuple[str, ...] = ()
+    without_effect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

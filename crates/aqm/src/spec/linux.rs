@@ -13,7 +13,8 @@ const MICROSECOND: u64 = 1_000_000;
 
 impl ParameterReader<'_> {
     /// Record the value that the dialect of Linux has for a parameter, and warn if the file sets another.
-    pub fn fixed_in_linux(&mut self, key: &str, value: Value) {
+    pub fn fixed_in_linux(&mut self, key: &'static str, value: Value) {
+        self.without_effect.push(key);
         if self.set_value(key).is_some_and(|set| *set != value) {
             self.warn(format!("{key} has no effect in the dialect of Linux, which has {value}"));
         }

@@ -13,13 +13,21 @@ pub(crate) struct ParameterReader<'a> {
     pub link: LinkContext,
     pub(super) effective: Vec<(String, Value)>,
     pub(super) warnings: Vec<String>,
+    pub(super) without_effect: Vec<&'static str>,
     pub(super) errors: Vec<ParameterError>,
 }
 
 impl<'a> ParameterReader<'a> {
     /// Create a reader of a specification.
     pub fn new(spec: &'a Spec, link: LinkContext) -> Self {
-        Self { spec, link, effective: Vec::new(), warnings: Vec::new(), errors: Vec::new() }
+        Self {
+            spec,
+            link,
+            effective: Vec::new(),
+            warnings: Vec::new(),
+            without_effect: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     /// Return the name of the discipline in the scenario file.
@@ -51,11 +59,6 @@ impl<'a> ParameterReader<'a> {
     /// Return the dialect that the file names.
     pub fn dialect_name(&self) -> Option<DialectName> {
         self.value("dialect", &DialectName::ALL)
-    }
-
-    /// Return the keys that the file sets.
-    pub fn keys(&self) -> impl Iterator<Item = &'static str> + use<'a> {
-        self.spec.set.keys().copied()
     }
 
     /// Return whether the file sets this key.
@@ -279,9 +282,10 @@ impl<'a> ParameterReader<'a> {
         self.warnings.push(text);
     }
 
-    /// Add a warning if the file sets one of these parameters, which have no effect for the reason given. A flag that is
-    /// off is no mistake.
-    pub fn warn_without_effect(&mut self, keys: &[&str], reason: &str) {
+    /// Record parameters that have no effect for the reason given, and add a warning for each one that the file sets. A flag
+    /// that is off is no mistake.
+    pub fn warn_without_effect(&mut self, keys: &[&'static str], reason: &str) {
+        self.without_effect.extend(keys);
         let is_off = |key: &str| matches!(self.spec.set.get(key), Some(Value::Flag(false)));
         let set = keys.iter().filter(|key| self.is_set(key) && !is_off(key));
         let found = set.map(|key| format!("{key} has no effect {reason}")).collect::<Vec<_>>();

@@ -107,6 +107,9 @@ struct Link<'a> {
     queue: &'a str,
     aqm: &'static str,
     parameters: Map<String, Json>,
+    /// Keys of the parameters that have no effect with the others as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "tuple")]
+    without_effect: Vec<&'static str>,
     #[serde(serialize_with = "tuple")]
     classes: Vec<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,6 +190,7 @@ impl<'a> Link<'a> {
             queue,
             aqm: link.aqm(),
             parameters: parameters_of(link),
+            without_effect: link.queue.without_effect.clone(),
             classes: classes_json(&link.queue),
             token_bucket: link.line.server.as_token_bucket().map(|(burst, peak)| {
                 let (peakrate_bps, mtu) = peak.unzip();

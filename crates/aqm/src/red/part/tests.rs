@@ -199,6 +199,7 @@ fn a_parameter_of_another_part_has_no_effect() {
                         format!("{} has no effect with {} = \"{}\"", parameter.key, kind.key, other.name);
                     assert_eq!(with.warnings, [without.warnings.clone(), vec![warning]].concat());
                     assert_eq!(with.effective, without.effective);
+                    assert!(without.without_effect.contains(&parameter.key), "{} is not set", parameter.key);
                 }
             }
         }

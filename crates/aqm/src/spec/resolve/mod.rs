@@ -43,6 +43,8 @@ pub struct Resolved {
     pub effective: Vec<(String, Value)>,
     /// Warnings about valid but probably mistaken settings.
     pub warnings: Vec<String>,
+    /// Keys of the parameters that have no effect with the others as they are, set or not.
+    pub without_effect: Vec<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -226,9 +228,9 @@ impl Spec {
             Make::NonRed(kind) => ResolvedKind::NonRed((kind.read)(&mut reader)?),
             Make::Plugin { definition, .. } => ResolvedKind::NonRed(plugin::parts(definition, &mut reader)?),
         };
-        let ParameterReader { effective, warnings, errors, .. } = reader;
+        let ParameterReader { effective, warnings, without_effect, errors, .. } = reader;
         if errors.is_empty() {
-            Ok(Resolved { preset: self.preset.name, kind, effective, warnings })
+            Ok(Resolved { preset: self.preset.name, kind, effective, warnings, without_effect })
         } else {
             Err(errors)
         }

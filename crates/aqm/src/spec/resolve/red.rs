@@ -55,8 +55,9 @@ impl ParameterReader<'_> {
         let class_states = self.class_states(&parts, &classes, arithmetic, &spacing)?;
         let victim = self.victim(&parts)?;
         let adaptation = self.adaptation(&parts, &classes, numbers.mean_packet)?;
-        self.warnings.extend(self.without_effect(&parts));
+        self.warn_of_absent_parts(&parts);
         self.warnings.extend(self.overruled(&classes));
+        self.without_effect.extend(&classes.all_own);
         if !ecn {
             self.warn_without_effect(
                 &["mark_up_to", "mark_at_bound", "mark_forced", "nodrop"],
@@ -163,12 +164,11 @@ impl ParameterReader<'_> {
             .then(|| format!("{} has no effect, since every class has its own", keys.join(", ")))
     }
 
-    /// Return warnings about settings of parts that this queue does not have.
-    fn without_effect(&self, parts: &ChosenParts) -> Vec<String> {
+    /// Record the parameters of parts that this queue does not have, and warn of those that the file sets.
+    fn warn_of_absent_parts(&mut self, parts: &ChosenParts) {
         let chosen = parts.names();
         let has = |part: &PartInfo, key: &str| part.parameters.iter().any(|p| p.key == key);
-        let mut warnings = Vec::new();
-        for key in self.keys() {
+        for key in self.preset().parameters().iter().map(|parameter| parameter.key) {
             let kinds = PART_KINDS.iter().filter(|kind| kind.parts.iter().any(|part| has(part, key)));
             let kinds: Vec<_> = kinds.collect();
             let part =
@@ -177,14 +177,17 @@ impl ParameterReader<'_> {
                 part(kind).and_then(|name| kind.part(name)).is_some_and(|part| has(part, key))
             };
             if !kinds.is_empty() && !kinds.iter().any(has_effect) {
+                self.without_effect.push(key);
+                if !self.is_set(key) {
+                    continue;
+                }
                 let with: Vec<_> = kinds
                     .iter()
                     .map(|kind| format!("{} = \"{}\"", kind.key, part(kind).unwrap_or(self.name())))
                     .collect();
-                warnings.push(format!("{key} has no effect with {}", with.join(", ")));
+                self.warn(format!("{key} has no effect with {}", with.join(", ")));
             }
         }
-        warnings
     }
 
     fn numbers(&self, preset: &RedPreset) -> Numbers {
