@@ -25,6 +25,7 @@ from builder import (
     table_reference,
     words_reference,
 )
+from builder.access import accessible
 from builder.code_blocks import with_languages
 from builder.page import Page
 from builder.policy import with_policy
@@ -105,13 +106,13 @@ def weight(uri: str) -> float:
 
 
 def on_post_page(output: str, **_: Any) -> str:  # noqa: ANN401
-    """Give the page a content security policy."""
-    return with_policy(output)
+    """Correct the theme's page, and give it a content security policy."""
+    return with_policy(accessible(output))
 
 
 def on_post_template(output: str, *, template_name: str, **_: Any) -> str:  # noqa: ANN401
     """Give the page for missing pages a content security policy."""
-    return with_policy(output) if template_name.endswith(".html") else output
+    return with_policy(accessible(output)) if template_name.endswith(".html") else output
 
 
 def filled(navigation: list[Any]) -> list[Any]:

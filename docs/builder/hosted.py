@@ -1,5 +1,7 @@
 """Opens a built site below a path of a server, as static hosting serves it, and as files, as an offline copy is read.
 
+Looks for violations by axe-core on some pages, where that is installed.
+
 ``python docs/builder/hosted.py site``. Without Chromium it does nothing.
 """
 
@@ -12,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
@@ -36,6 +39,10 @@ SOUGHT = {
     "cite": "questions.html",
 }
 """For the words of each search, a page that is among the first three."""
+READ = ("index.html", "start.html", "lab.html", "lesson/delay.html", "disciplines/red.html", "questions.html")
+"""Pages on which axe-core looks for violations, at each of `WIDTHS`, light and dark."""
+WIDTHS = (390, 1440)
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 SEARCH = "search_index.js"
 """The index of the search, which a site without a server lacks."""
 NOT_FOUND = "Failed to load resource: net::ERR_FILE_NOT_FOUND"
@@ -113,6 +120,30 @@ def found_by(browser: Browser, address: str, words: str) -> list[str]:
     return pages
 
 
+def violations(browser: Browser, address: str, axe: str) -> list[str]:
+    """Return the rules that a page breaks, each with its first element. Frames are pages of their own."""
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("h1", state="attached")
+    page.evaluate(axe)
+    found: dict[str, None] = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            run = "(rules) => axe.run({ exclude: [['iframe']] }, { runOnly: rules, iframes: false })"
+            for one in page.evaluate(run, list(RULES))["violations"]:
+                found[f"{one['id']} at {width} px, {scheme}: {one['nodes'][0]['html'][:160]}"] = None
+    page.close()
+    return list(found)
+
+
+def axe_script() -> str | None:
+    """Return axe-core's script; None without it."""
+    spec = find_spec("axe_core_python")
+    return None if spec is None or spec.origin is None else Path(spec.origin).with_name("axe.min.js").read_text("utf-8")
+
+
 def main(arguments: list[str]) -> int:
     """Open the pages in both ways, print their errors, and return the exit code."""
     root = Path(arguments[0]).resolve()
@@ -131,8 +162,11 @@ def main(arguments: list[str]) -> int:
         for words, page in SOUGHT.items():
             if page not in (pages := found_by(browser, address, words)[:3]):
                 found.append(f"the search for {words!r} finds {', '.join(pages)} before {page}")
+        if axe := axe_script():
+            found += [f"{page}: {rule}" for page in READ for rule in violations(browser, address + page, axe)]
         browser.close()
     opened = f"{len(READY)} pages open without errors below a path and as files, {len(SOUGHT)} searches find theirs"
+    opened += f", {len(READ)} have no violation of axe-core's rules" if axe_script() else ""
     print("\n".join(found) or opened)
     return 1 if found else 0
 
