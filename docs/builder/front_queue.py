@@ -29,7 +29,7 @@ def script() -> str:
     """Return the script: recording, colours, and the code of the laboratory that draws a queue."""
     own = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
     known = f"const RECORDED = {json.dumps(recorded())}, PALETTE = {json.dumps(PALETTE)};"
-    return f'(() => {{\n"use strict";\n{known}\n{bundle(("recording", "queue_view"))}\n{own}}})();\n'
+    return f'(() => {{\n"use strict";\n{known}\n{bundle(("recording", "curve_view", "queue_view"))}\n{own}}})();\n'
 
 
 def recorded() -> dict[str, object]:

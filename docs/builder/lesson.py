@@ -20,14 +20,14 @@ from builder.page import Page
 
 FOLDER = "lesson"
 SOURCE = Path(__file__).with_suffix(".toml")
-HEIGHTS = {"packets": 400, "numbers": 220}
-"""Pixels that parts of a figure take in the column of a page."""
-CHART, KNOB, REST = 345, 66, 190
+HEIGHTS = {"packets": 340, "queue": 380, "probability": 420}
+"""Pixels that a chart takes in the column of a page."""
+CHART, REST = 355, 200
 INTRODUCTION = """\
 # A lesson in seven pages
 
-Each page has a figure that runs in your browser, and a question. Turn the knobs until you know the answer; then
-compare. Nothing has to be installed, and nothing is sent anywhere. The
+Each page has a question, and below it a figure that runs in your browser. Turn the knobs in its sentence until you
+know the answer; then compare. Nothing has to be installed, and nothing is sent anywhere. The
 numbers of the answers are those of seed 1, measured when these pages were built."""
 
 
@@ -41,17 +41,16 @@ def pages() -> list[Page]:
 
 def _page(number: int, one: Mapping[str, Any]) -> Page:
     parts = [f"# {number}. {one['title']}", one["text"].strip()]
+    about = one["figures"][one.get("about", 0)]
+    answer = re.sub(r"\{([^{}]+)\}", lambda found: _number(found[1], about), one["answer"].strip())
     for figure in one["figures"]:
         if "heading" in figure:
             parts += [f"## {figure['heading']}", figure["text"]]
+        if figure is about:
+            parts.append(f"**{one['question']}**")
         parts.append(_frame(figure, one["title"]))
-    about = one["figures"][one.get("about", 0)]
-    answer = re.sub(r"\{([^{}]+)\}", lambda found: _number(found[1], about), one["answer"].strip())
-    parts += [
-        "## A question",
-        one["question"],
-        f'<details markdown="1"><summary>Answer</summary>\n\n{answer}\n\n</details>',
-    ]
+        if figure is about:
+            parts.append(f'<details markdown="1"><summary>Answer</summary>\n\n{answer}\n\n</details>')
     return Page(f"{FOLDER}/{one['name']}.md", one["title"], "\n\n".join(parts))
 
 
@@ -63,7 +62,7 @@ def laboratory(settings: Mapping[str, object], **parts: str) -> str:
     settings
         Key and value of controls.
     parts
-        Further parts of the address: ``knobs``, ``show``, ``preset``.
+        Further parts of the address: ``ask``, ``numbers``, ``show``, ``preset``.
 
     >>> laboratory({"aqm": "codel"}, show="queue")
     '../try.html#set=%7B%22aqm%22%3A+%22codel%22%7D&show=queue'
@@ -73,11 +72,12 @@ def laboratory(settings: Mapping[str, object], **parts: str) -> str:
 
 
 def _frame(figure: Mapping[str, Any], title: str) -> str:
-    """Return a figure: the laboratory with some of its controls and charts."""
+    """Return a figure: the laboratory with controls in a sentence, two numbers and one chart."""
     preset = {"preset": figure["preset"]} if "preset" in figure else {}
-    show, knobs = figure["show"], figure["knobs"]
-    address = laboratory(figure.get("set", {}), show=",".join(show), knobs=",".join(knobs), **preset)
-    height = REST + KNOB * len(knobs) + sum(HEIGHTS.get(part, CHART) for part in show)
+    show = figure["show"]
+    parts = {"show": ",".join(show), "ask": figure["ask"], "numbers": ",".join(figure["numbers"])}
+    address = laboratory(figure.get("set", {}), **parts, **preset)
+    height = REST + sum(HEIGHTS.get(part, CHART) for part in show)
     name = escape(figure.get("heading", title), quote=True)
     whole = laboratory(figure.get("set", {}), **preset)
     return (

@@ -8,7 +8,7 @@ The core imports no add-on; it loads the entry points of a group by name. Other 
 | ``aqmlab.scenarios`` | ``paper`` for files named ``paper:FILE`` | function from FILE to the text of the scenario |
 | ``aqmlab.reports`` | record in a folder of results | module with ``page_of`` and ``overview_of`` |
 | ``aqmlab.dialects`` | add-on | function from a scenario and a link's name to a list of `Dialect` |
-| ``aqmlab.routers`` | operating system | module with ``recommend`` and ``LAYERS`` |
+| ``aqmlab.routers`` | operating system | module with ``recommend``, ``LAYERS`` and ``uplink_page`` |
 """
 
 from __future__ import annotations

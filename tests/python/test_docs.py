@@ -178,9 +178,13 @@ def test_every_figure_of_the_lesson_names_what_the_laboratory_has(tmp_path):
         for figure in page["figures"]:
             file = PRESETS[figure["preset"]] if "preset" in figure else BUILT_IN
             [answer] = page_answers(file, [{**figure.get("set", {}), "seconds": 2}])
-            assert set(figure["knobs"]) <= {control["key"] for control in answer["panel"]}, page["name"]
-            parts = {"packets", "numbers", "tried", *(chart["key"] for chart in answer["charts"])}
-            assert set(figure["show"]) <= parts, page["name"]
+            asked = set(re.findall(r"\{(.*?)\}", figure["ask"]))
+            assert asked, page["name"]
+            assert asked <= {control["key"] for control in answer["panel"]}, page["name"]
+            assert len(figure["numbers"]) == 2, page["name"]
+            assert set(figure["numbers"]) <= {row["key"] for row in answer["numbers"]}, page["name"]
+            assert len(figure["show"]) == 1, page["name"]
+            assert set(figure["show"]) <= {"packets", *(chart["key"] for chart in answer["charts"])}, page["name"]
 
 
 def test_the_queue_of_the_first_page_is_of_runs_and_small():

@@ -50,6 +50,53 @@ def test_the_scenario_text_is_the_setting(tmp_path):
     assert shown == pytest.approx({key: copied[key] for key in shown}, rel=1e-12)
 
 
+def test_controls_without_effect_are_those_that_the_core_names():
+    plain, marking = page_answers(BUILT_IN, [{"seconds": 2}, {"seconds": 2, f"{RED}.ecn": True}])
+    assert f"{RED}.mark_up_to" in plain["hidden"]
+    assert f"{RED}.mark_up_to" not in marking["hidden"]
+    plan = aqmlab.Scenario.load(BUILT_IN)
+    assert plain["hidden"] == [f"{RED}.{key}" for key in plan.link("bottleneck").without_effect]
+
+
+def test_the_compared_discipline_has_values_of_its_own():
+    settings = {
+        "seconds": 2,
+        "beside": "red",
+        f"{RED}.max_th": 40,
+        f"beside.{RED}.max_th": 60,
+        f"beside.{RED}.max_p": 0.5,
+    }
+    [answer] = page_answers(BUILT_IN, [settings])
+    assert answer["names"] == ["red", "red, B"]
+    check_numbers(answer)
+    first, second = answer["command"].splitlines()
+    assert "max_th=40p" in first
+    assert "max_p" not in first
+    assert "max_th=60p" in second
+    assert "max_p=0.5" in second
+
+
+def test_the_recording_of_an_answer_has_the_curve_and_drop_tail_is_its_ghost():
+    script = """
+    const session = await Session.open(core, asked.text, asked.file);
+    const answer = await session.answer({}, { from_s: null });
+    const codel = await session.watch({ aqm: "codel" }, 12);
+    answers.push(answer.view, codel, answer.ghost, await session.ghost({ seconds: 5 }));
+    """
+    text = aqmlab.Scenario.load(BUILT_IN).text
+    view, codel, key, ghost = answers_of(script, {"text": text, "file": BUILT_IN})
+    [lane] = view["lanes"]
+    assert view["from_s"] == 10
+    assert lane["curve"]["values"] == {"min_th": 10, "max_th": 30, "max_p": 0.1}
+    assert lane["curve"]["keys"]["max_p"] == f"{RED}.max_p"
+    assert max(p for x, p in zip(lane["curve"]["x"], lane["curve"]["p"], strict=True) if x < 30) < 0.1
+    assert codel["from_s"] == 12
+    assert codel["lanes"][0]["curve"] is None
+    assert key is not None
+    assert ghost["name"] == "drop-tail"
+    assert 90 <= max(ghost["packets"]) <= 100, "drop-tail fills its buffer"
+
+
 @pytest.mark.slow
 def test_every_discipline_runs_with_its_own_controls(tmp_path):
     [known] = answers_of(NAMES, None)

@@ -56,9 +56,9 @@ def browsed(lab):
 @pytest.fixture
 def page(browsed, lab):
     """The page as it is when it is opened."""
+    browsed.goto("about:blank")
     browsed.console.clear()
     browsed.asked.clear()
-    browsed.goto("about:blank")
     browsed.goto(lab.url)
     browsed.wait_for_selector("html[data-drawn]", state="attached")
     yield browsed
@@ -111,9 +111,10 @@ def test_what_applications_see_is_among_the_numbers(browsed):
 
 
 def test_the_queue_of_the_native_core_can_be_watched(page):
-    page.click("#watching summary")
-    page.wait_for_selector("#watching[data-shown]", state="attached")
-    assert re.fullmatch(r"red: \d+ packets wait; 10\.0000 s\.", page.text_content("#queue-words"))
+    page.wait_for_selector("#stage[data-shown]", state="attached")
+    assert page.text_content("#play") == "Pause"
+    page.click("#play")
+    assert re.match(r"red: \d+ packets wait.*; 10\.\d{4} s", page.text_content("#queue-words"))
 
 
 def test_a_slider_shows_in_command_scenario_and_numbers(page):
@@ -231,23 +232,21 @@ def test_every_control_has_a_name_and_every_chart_words(page):
     assert charts.count() == 5
     for index in range(5):
         assert len(charts.nth(index).get_attribute("aria-label")) > 40
-    assert page.locator("[role=status]").count() == 1
+    assert page.locator(".layout [role=status]").count() == 1
     assert page.locator("[role=alert]").count() == 1
     assert page.get_attribute("html", "lang") == "en"
 
 
 def test_the_keyboard_reaches_everything(page):
     """By Tab alone: every control, and a chart whose values the arrow keys read out."""
-    wanted = int(page.evaluate("[...document.querySelectorAll('#panel input, #panel select')].filter((e) => "
-                               "e.checkVisibility()).length"))  # fmt: skip
+    wanted = int(page.evaluate("[...document.querySelectorAll('.layout :is(#ask, #panel, #stage) :is(input, select)')]"
+                               ".filter((e) => e.checkVisibility()).length"))  # fmt: skip
     page.evaluate("document.activeElement.blur()")
-    seen = set()
-    for _ in range(wanted + 12):
+    for _ in range(wanted + 16):
         page.keyboard.press("Tab")
-        seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 300)"))
-        if page.evaluate("document.activeElement.className") == "plot":
+        if page.evaluate("(document.activeElement.dataset.seen = 'yes', document.activeElement.className)") == "plot":
             break
-    assert len([one for one in seen if one.startswith(("<input", "<select"))]) == wanted
+    assert page.locator(":is(input, select)[data-seen]").count() == wanted
     page.keyboard.press("ArrowRight")
     read = page.text_content("#chart-queue .readout")
     assert re.fullmatch(r"time 15\.\d, queue [\d.]+, average [\d.]+", read)
@@ -338,3 +337,186 @@ def test_the_page_reports_that_the_laboratory_was_closed(browsed):
     other.wait_for_selector("#error:visible")
     assert other.text_content("#error") == "The laboratory does not answer. Was it closed?"
     other.close()
+
+
+MIN_TH, MAX_P = "queue.bottleneck.min_th", "queue.bottleneck.max_p"
+
+
+def exact(page, key):
+    return page.input_value(f'[data-key="{key}"] input[type=number]')
+
+
+def fill(page, key, value):
+    field = f'[data-key="{key}"] input[type=number]'
+    page.fill(field, str(value))
+    page.press(field, "Enter")
+
+
+def test_it_opens_on_moving_packets_with_a_question(page):
+    page.wait_for_selector("#stage[data-shown]", state="attached")
+    assert page.text_content("#ask").startswith("What happens to the queue when max_th")
+    assert page.locator("#ask input[type=range]").count() == 1
+    page.press("#ask input[type=range]", "ArrowRight")
+    settled(page, 2)
+    assert exact(page, MAX_TH) == "31"
+    drawn = "document.getElementById('queue-view').toDataURL()"
+    before = page.evaluate(drawn)
+    page.wait_for_function("(before) => document.getElementById('queue-view').toDataURL() !== before", arg=before)
+    assert page.text_content("#play") == "Pause"
+
+
+def test_a_held_curve_stays_behind_the_new_one(page):
+    page.click("#hold")
+    assert page.get_attribute("#hold", "aria-pressed") == "true"
+    press(page, MAX_TH)
+    assert listed(page) == ["before: queue", "before: average", "queue", "average"]
+    page.click("#hold")
+    assert listed(page) == ["queue", "average"]
+
+
+def test_changes_are_undone_and_redone(page):
+    assert page.is_disabled("#undo")
+    page.eval_on_selector(
+        slider(MAX_TH),
+        """(one) => [40, 50].forEach((place) => {
+          one.valueAsNumber = place;
+          one.dispatchEvent(new Event("input", { bubbles: true }));
+        })""",
+    )
+    settled(page, 2)
+    moved = exact(page, MAX_TH)
+    assert moved != "30"
+    page.click("#undo")
+    settled(page, 3)
+    assert exact(page, MAX_TH) == "30"
+    assert page.is_disabled("#undo")
+    page.keyboard.press("Control+Shift+Z")
+    settled(page, 4)
+    assert exact(page, MAX_TH) == moved
+    assert page.is_disabled("#redo")
+
+
+def test_what_is_compared_has_its_own_controls(page):
+    page.select_option('[data-key="beside"] select', "red")
+    settled(page, 2)
+    assert page.text_content("#numbers").count("red, B") == 1
+    press(page, MAX_TH)
+    assert exact(page, f"beside.{MAX_TH}") == "31"
+    fill(page, f"beside.{MAX_TH}", 60)
+    settled(page, 4)
+    first, second = page.text_content("#command").splitlines()
+    assert first.endswith(f"--set {MAX_TH}=31p")
+    assert second.endswith(f"--set {MAX_TH}=60p")
+    page.select_option('[data-key="beside"] select', "codel")
+    settled(page, 5)
+    assert page.locator('[data-key="beside.queue.bottleneck.target"]').is_visible()
+    assert 'aqm = "codel"' in page.text_content("#command").splitlines()[1]
+
+
+def test_controls_without_effect_are_hidden(page):
+    page.click("#panel details summary")
+    marks = page.locator('[data-key="queue.bottleneck.mark_up_to"]')
+    assert marks.is_hidden()
+    page.check('[data-key="queue.bottleneck.ecn"] input')
+    settled(page, 2)
+    assert marks.is_visible()
+    page.uncheck('[data-key="queue.bottleneck.ecn"] input')
+    settled(page, 3)
+    assert marks.is_hidden()
+
+
+def test_the_curve_is_dragged_on_the_queue(page):
+    """Both handles: min_th sideways, max_th and max_p together; one step back undoes a whole movement."""
+    page.wait_for_selector('.grip[data-name="red max_th"]')
+    corner = page.locator('.grip[data-name="red max_th"]').bounding_box()
+    x, y = corner["x"] + 20, corner["y"] + 20
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y - 15, steps=5)
+    page.mouse.up()
+    page.wait_for_function("() => document.querySelector('#command').textContent.includes('max_p=')")
+    assert 11 < float(exact(page, MAX_TH)) < 30
+    assert float(exact(page, MAX_P)) > 0.1
+    page.click("#undo")
+    page.wait_for_function("() => !document.querySelector('#command').textContent.includes('--set')")
+    page.locator('.grip[data-name="red min_th"]').scroll_into_view_if_needed()
+    lower = page.locator('.grip[data-name="red min_th"]').bounding_box()
+    page.mouse.move(lower["x"] + 20, lower["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(lower["x"] - 200, lower["y"] + 20, steps=5)
+    page.mouse.up()
+    page.wait_for_function("() => document.querySelector('#command').textContent.includes('min_th=')")
+    assert exact(page, MIN_TH) == "29", "not above max_th"
+    assert exact(page, MAX_P) == "0.1"
+
+
+def test_your_uplink_compares_disciplines_and_gives_a_command(page):
+    page.click("#to-uplink")
+    page.wait_for_selector("html[data-uplink='1']", state="attached")
+    delays = {
+        name: float(page.text_content(f'[data-uplink="{name}"]')) for name in ("drop-tail", "fq-codel", "cake", "pie")
+    }
+    assert max(delays, key=delays.get) == "drop-tail"
+    assert delays["fq-codel"] < delays["drop-tail"] / 2
+    page.check('#uplink-choice input[value="cake"]')
+    assert page.text_content("#uplink-command") == (
+        "tc qdisc replace dev DEV root cake bandwidth 19000kbit dual-srchost nat ethernet"
+    )
+    page.fill("#uplink-rate", "5")
+    page.press("#uplink-rate", "Enter")
+    page.wait_for_selector("html[data-uplink='2']", state="attached")
+    assert "bandwidth 4750kbit" in page.text_content("#uplink-command")
+    assert page.evaluate("location.hash") == "#uplink=5,40"
+    page.click("#to-lab")
+    page.wait_for_selector('#title:has-text("Laboratory: dumbbell")')
+    assert page.is_visible("#charts")
+
+
+@pytest.fixture(scope="module")
+def phone(browsed, lab):
+    """The page on a phone: 390 px wide, touched with fingers."""
+    context = browsed.context.browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, device_scale_factor=2
+    )
+    page = context.new_page()
+    page.console = []
+    page.on("console", lambda line: page.console.append(line.text))
+    page.goto(lab.url)
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    yield page
+    assert page.console == []
+    context.close()
+
+
+def test_on_a_phone_a_chart_stays_in_view_above_three_controls(phone):
+    box = phone.locator("#chart-queue").bounding_box()
+    assert box["y"] + box["height"] <= 844, "the first chart is on the first screen"
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+    assert phone.locator("#controls .control:visible").count() == 3
+    assert phone.is_hidden("#keys")
+    tall = "(all) => all.filter((one) => one.checkVisibility()).map((one) => one.clientHeight)"
+    assert set(phone.eval_on_selector_all("input[type=range]", tall)) == {40}
+    phone.click("#drawer")
+    assert phone.locator("#controls .control:visible").count() > 10
+    phone.locator("#drawer").scroll_into_view_if_needed()
+    assert phone.locator("#chart-queue").bounding_box()["y"] == pytest.approx(0, abs=1)
+    phone.click("#drawer")
+    phone.evaluate("scrollTo(0, 0)")
+
+
+def test_on_a_phone_the_curve_is_dragged_with_a_finger(phone):
+    finger = phone.context.new_cdp_session(phone)
+    grip = phone.locator('.grip[data-name="red max_th"]').bounding_box()
+    assert (grip["width"], grip["height"]) == (40, 40)
+
+    def touch(kind, *points):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    x, y = grip["x"] + 20, grip["y"] + 20
+    touch("touchStart", (x, y))
+    for step in range(1, 6):
+        touch("touchMove", (x + 6 * step, y))
+    touch("touchEnd")
+    phone.wait_for_function("() => document.querySelector('#command').textContent.includes('max_th=')")
+    assert float(exact(phone, MAX_TH)) < 30
+    assert phone.evaluate("scrollY") == 0

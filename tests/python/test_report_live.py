@@ -48,7 +48,7 @@ def test_curves_of_the_report_stay_behind_those_of_a_change(compared):
         names = inside.locator("#numbers tr th[scope=row]").all_text_contents()
         assert names == ["red", "mred"]
         assert "before:" not in inside.locator("#chart-probability .legend").text_content()
-        field = inside.locator('[data-key$=".max_p"] input[type=number]')
+        field = inside.locator('[data-key^="queue."][data-key$=".max_p"] input[type=number]')
         field.fill("0.37")
         field.press("Enter")
         inside.locator("html[data-drawn='2']").wait_for(state="attached")

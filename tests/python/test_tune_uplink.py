@@ -14,8 +14,9 @@ import pytest
 
 import aqmlab
 from aqmlab.cli import main
-from aqmlab.interop.tc.recommendation import recommend
+from aqmlab.interop.tc.recommendation import recommend, uplink_page
 from aqmlab.runs.bounds import bounds_of
+from aqmlab.scenario.file import Scenario
 from aqmlab.tuning.decision import best_of, reason, until_decided
 from aqmlab.tuning.goals import goal_of
 from aqmlab.tuning.ranges import Point
@@ -409,3 +410,15 @@ def test_another_discipline_has_the_same_layers() -> None:
     plan = uplink("20Mbps", "20ms:100ms").scenario.with_overrides({"queue.bottleneck.aqm": "codel"})
     made = recommend(SimpleNamespace(tuned=plan, link="bottleneck", aqm="codel"), dev="eth0", layer="pppoa-vcmux")
     assert "stab overhead -4 linklayer atm tbf rate 19000kbit burst 2000" in made.lines[0]
+
+
+def test_the_page_of_an_uplink_has_the_commands_of_recommendations() -> None:
+    page = uplink_page()
+    text = uplink("20Mbps", RTT, "calls and downloads").scenario.text
+    for aqm, lines in page["commands"].items():
+        plan = Scenario.from_text(text, overrides={"queue.bottleneck": f'{{ aqm = "{aqm}" }}'})
+        made = recommend(SimpleNamespace(tuned=plan, link="bottleneck", aqm=aqm))
+        assert [line.replace("{kbit}kbit", "19000kbit") for line in lines] == [
+            line.replace("19mbit", "19000kbit") for line in made.lines
+        ]
+    assert page["rules"]["packet_budget"] == PACKET_BUDGET

@@ -130,8 +130,16 @@ def test_a_damaged_link_is_one_line(page):
         ("preset=nope", 'preset: "nope" cannot be used (allowed: '),
         ("knobs=nope", 'knobs: nothing is called "nope" (allowed: aqm, '),
         ("show=nope,queue", 'show: nothing is called "nope" (allowed: '),
+        ("numbers=nope", 'numbers: nothing is called "nope" (allowed: goodput_mbps, '),
+        (
+            "uplink=fast",
+            'uplink: "fast" cannot be used (allowed: a rate in Mbit/s and a round trip in ms, such as 20,40)',
+        ),
         ("keep=maybe", 'keep: "maybe" cannot be used (allowed: yes)'),
-        ("sett=5", 'unknown parameter "sett" (allowed: set, preset, scenario, knobs, show, keep)'),
+        (
+            "sett=5",
+            'unknown parameter "sett" (allowed: set, preset, scenario, knobs, show, keep, ask, numbers, uplink)',
+        ),
         ("set={}&set=5", "set: is given twice; the first counts"),
         ("%E0%A4%A=%", 'unknown parameter "'),
         ("nowhere", 'unknown parameter "nowhere"'),
@@ -242,9 +250,15 @@ def test_axe_finds_nothing_and_nothing_sticks_out(page, theme, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     page.evaluate((Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("(rules) => axe.run(document, { runOnly: rules })", RULES)
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # Its settings are open, then the other page of the laboratory is shown.
+    page.evaluate("document.getElementById('panel').classList.add('open')")
+    for link in (None, "#to-uplink"):
+        if link:
+            page.click(link)
+            page.wait_for_selector("html[data-uplink]", state="attached")
+        found = page.evaluate("(rules) => axe.run(document, { runOnly: rules })", RULES)
+        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1400, "height": 1000})
 
 
@@ -262,14 +276,15 @@ def test_the_keyboard_reaches_the_scenario_and_the_buttons(page):
 
 
 def shown_queue(page):
-    page.wait_for_selector("#watching[data-shown]", state="attached")
+    page.wait_for_selector("#stage[data-shown]", state="attached")
+    page.click("#play")
+    assert page.text_content("#play") == "Play"
     return page.text_content("#queue-words")
 
 
 def test_the_queue_can_be_watched_packet_by_packet(page):
-    page.click("#watching summary")
     before = shown_queue(page)
-    assert re.fullmatch(r"red: \d+ packets wait; 10\.0000 s\.", before)
+    assert re.match(r"red: \d+ packets wait.*; 10\.\d{4} s", before)
     page.focus("#step")
     page.keyboard.press("Enter")
     assert re.search(r"10\.\d{4} s: a packet of tcp\.\d (arrives|leaves|is dropped)", page.text_content("#queue-words"))
@@ -283,6 +298,26 @@ def test_the_queue_can_be_watched_packet_by_packet(page):
     assert page.evaluate(drawn) != still
     page.click("#play")
     assert page.text_content("#play") == "Play"
+
+
+def test_a_link_shows_a_sentence_with_a_control_two_numbers_and_one_chart(page):
+    page.goto("about:blank")
+    sentence = quote(f"RED begins to drop everything at {{{MAX_TH}}}.")
+    page.set_viewport_size({"width": 350, "height": 700})
+    page.goto(f"{page.home}#show=delay&ask={sentence}&numbers=mean_delay_ms,goodput_mbps")
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    before = page.text_content("#few")
+    assert [one.split(",")[0] for one in page.locator("#few dt").all_text_contents()] == [
+        "Mean queueing delay",
+        "TCP goodput",
+    ]
+    assert page.locator("figure:visible").evaluate_all("(all) => all.map((one) => one.id)") == ["chart-delay"]
+    assert page.locator("#numbers:visible, #panel:visible, #stage:visible").count() == 0
+    page.press("#ask input[type=range]", "End")
+    settled(page, 2)
+    assert page.text_content("#few") != before
+    assert page.evaluate("document.documentElement.scrollWidth") <= 350
+    page.set_viewport_size({"width": 1400, "height": 1000})
 
 
 def test_a_link_shows_only_what_it_names(page):

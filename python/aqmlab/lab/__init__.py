@@ -4,10 +4,12 @@ There is one page. Its scripts make controls, charts and numbers of the simulato
 native core behind the server of ``aqmlab lab``, or WebAssembly in a page that is one file (``aqmlab lab --out``).
 
 * `page`: the page as HTML, served or standalone
-* `page.html`, `lab.css`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `chart.js`, `shapes.js`, `watching.js`,
-  `queue_view.js`: its visible part
-* `worker.js`, `local.js`, `controls.js`, `results.js`, `marks.js`, `recording.js`, `core.js`: its worker, which asks
-  the simulator
+* `page.html`, `lab.css`, `lab.js`, `address.js`, `backend.js`, `panel.js`, `history.js`, `numbers.js`, `chart.js`,
+  `shapes.js`: its visible part
+* `watching.js`, `queue_view.js`, `curve_view.js`, `grips.js`: the queue packet by packet, with a curve that is dragged
+* `uplink.js`: the page "Your uplink", whose scenario and commands of tc an add-on makes (group ``aqmlab.routers``)
+* `worker.js`, `local.js`, `controls.js`, `results.js`, `lanes.js`, `marks.js`, `recording.js`, `core.js`: its worker,
+  which asks the simulator
 * `server`, `laboratory`: the HTTP server, and the whole
 * `message`, `request_validation`, `request_error`: which requests are accepted
 * `sessions`: their answers, from the native core

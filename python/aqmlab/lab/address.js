@@ -8,12 +8,15 @@ const KEYS = {
   knobs: "keys of controls, with commas",
   show: "names of charts and parts of the page, with commas",
   keep: "yes",
+  ask: "a sentence with the keys of controls in braces",
+  numbers: "keys of numbers, with commas",
+  uplink: "a rate in Mbit/s and a round trip in ms, such as 20,40",
 };
 const LONGEST = 60;
 
 const quoted = (text) => `"${text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text}"`;
 
-// Returns { settings, preset, scenario, parts, complaints }; what the address does not say is null, parts are lists of words.
+// Returns { settings, preset, scenario, parts, uplink, complaints }; what the address does not say is null, parts are lists of words.
 export function readAddress(hash, presets) {
   const given = new URLSearchParams(hash.replace(/^#/, "")), complaints = [];
   const wrong = (key, value, allowed) => { complaints.push(`${key}: ${quoted(value)} cannot be used (allowed: ${allowed})`); return null; };
@@ -27,7 +30,11 @@ export function readAddress(hash, presets) {
     settings: read("set", asSettings) ?? {},
     preset: given.has("preset") && !presets.includes(given.get("preset")) ? wrong("preset", given.get("preset"), presets.join(", ")) : given.get("preset"),
     scenario: given.get("scenario"),
-    parts: { knobs: read("knobs", words), show: read("show", words), keep: read("keep", (text) => (text === "yes" ? ["yes"] : null)) },
+    parts: {
+      knobs: read("knobs", words), show: read("show", words), keep: read("keep", (text) => (text === "yes" ? ["yes"] : null)),
+      ask: read("ask", (text) => (text ? [text] : null)), numbers: read("numbers", words),
+    },
+    uplink: read("uplink", asUplink),
     complaints,
   };
 }
@@ -40,6 +47,12 @@ function asSettings(text) {
   } catch (error) {
     return null;
   }
+}
+
+// Returns the rate and the round trip of a text; null if it is anything else.
+function asUplink(text) {
+  const [, rate, rtt] = /^(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  return Number(rate) > 0 && Number(rtt) > 0 ? { rate: Number(rate), rtt: Number(rtt) } : null;
 }
 
 // Returns a complaint about words of a part of the address that name nothing; "" if all do.

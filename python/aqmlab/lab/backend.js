@@ -22,8 +22,8 @@ export class Backend {
     Object.assign(this, { text, file, link: null, overrides: [] });
   }
 
-  // `from_s`: a recording from that time on is asked for, not a run.
-  async ask({ number, settings, from_s }) {
+  // Returns the answer to a question of worker.js.
+  async ask({ number, call, settings, from_s, aqms }) {
     const core = await this.core;
     if (!this.worker) {
       this.worker = new Worker(this.code);
@@ -34,7 +34,7 @@ export class Backend {
     }
     return new Promise((done) => {
       this.waiting.set(number, done);
-      this.worker.postMessage({ number, settings, from_s });
+      this.worker.postMessage({ number, call, settings, from_s, aqms });
     });
   }
 

@@ -2,7 +2,8 @@
 // a chain, link by link), so a key decides the rate or the delay of a link if a change of it changes the checked scenario as it should.
 
 export const NO_OTHER = "nothing";  // compare with nothing
-const FIRST = ["min_th", "max_th", "max_p", "w_q", "rate", "rtt", "limit"];  // the others of a discipline are folded
+export const OTHER = "beside.";  // begins the keys of the discipline that is compared
+const FIRST = ["min_th", "max_th", "max_p", "w_q", "target", "interval", "rate", "rtt", "limit"];  // the others of a discipline are folded
 const FIRST_WORDS = ["diffserv", "isolation"];
 const FORMS = ["dumbbell", "chain", "bus", "flower", "torus", "diffserv"];
 const MOST_GROUPS = 4, MOST_FLOWS = 2000, HIGHEST_MBPS = 10_000, TRIAL_S = 0.01, LEAST_DELAY_S = 1e-4;
@@ -96,13 +97,6 @@ export function discipline(core, name) {
   return core.registry.disciplines.find((entry) => entry.name === name);
 }
 
-// Returns the parameters without those of victims and adaptations that the discipline does not have.
-function ownParameters(core, entry) {
-  const kinds = ["victim", "adaptation"], others = new Set(kinds.flatMap((kind) => core.registry.parts[kind].map((part) => part.name)));
-  for (const p of entry.parameters) { if (kinds.includes(p.key)) { others.delete(p.default); } }
-  return entry.parameters.filter((p) => !p.parts?.length || p.parts.some((part) => !others.has(part)));
-}
-
 // Returns the overrides that put another discipline into a queue.
 export function exchanged(scenario, queue, aqm) {
   const table = scenario.normalized.queue?.[queue] ?? {};
@@ -124,7 +118,7 @@ export function disciplineControls(core, aqm) {
 
 export function queueControls(scenario, linkName) {
   const { core } = scenario, found = scenario.link(linkName), known = discipline(core, found.aqm), { parameters } = found;
-  const own = new Map(ownParameters(core, known).map((p) => [p.key, p])), prefix = `queue.${found.queue}`, controls = [];
+  const own = new Map(known.parameters.map((p) => [p.key, p])), prefix = `queue.${found.queue}`, controls = [];
   if (parameters.curve !== undefined && parameters.curve !== null) {
     const choices = own.get("curve").choices.filter((word) => word !== "points" || parameters.curve === word);
     controls.push(control(`${prefix}.curve`, "Curve", "Queue", "choice", parameters.curve, { targets: [`${prefix}.curve`], choices }));
@@ -139,6 +133,17 @@ export function queueControls(scenario, linkName) {
   const others = [...own.keys()].filter((key) => !FIRST.includes(key));
   const folded = words.filter(([key]) => !FIRST_WORDS.includes(key)).map(([, make]) => make(more));
   return [...controls, ...numbers(prefix, parameters, own, more, others), ...folded];
+}
+
+// Returns a control of a queue as one of the discipline that is compared, which has its own value.
+export function ofOther(one, aqm) {
+  const group = one.group === "Queue" ? `B: ${aqm}` : one.group.startsWith("More of ") ? `${one.group} (B)` : `B: ${one.group}`;
+  return { ...one, key: OTHER + one.key, group, below: one.below && OTHER + one.below };
+}
+
+// Returns the keys of the controls of a link's queue that have no effect, as the core names them.
+export function withoutEffect({ queue, without_effect: keys = [] }, before = "") {
+  return keys.map((key) => `${before}queue.${queue}.${key}`);
 }
 
 // Returns the parameters that are words or switches, each with a function that makes its control in a group.

@@ -4,34 +4,71 @@
 import { readAddress, unknownWords } from "./address.js";
 import { Backend } from "./backend.js";
 import { Chart, short } from "./chart.js";
+import { SettingsHistory } from "./history.js";
+import { showFew, showNumbers, showTins } from "./numbers.js";
 import { Panel } from "./panel.js";
+import { UplinkPage } from "./uplink.js";
 import { Watching } from "./watching.js";
 
 const GRACE_MS = 120;
 const KEPT = 40;
 const PATIENCE_MS = 400;  // a run that takes longer shows its progress
+const ASKED = ["max_th", "target", "limit"];  // the first of these that a queue has is in the question at the top
+const FIRST_CHART = "queue";  // stays in view on a narrow page
 const root = document.documentElement;
 const at = (id) => document.getElementById(id);
 const setup = JSON.parse(at("setup").textContent), backend = new Backend(setup, showProgress);
 
 let settings = {};
-let shownAqm = null;
+let shownQueues = null;
 let number = 0, watched = 0, drawn = 0, changedAt = 0, wanted = false, underWay = null, timer = 0;
 const charts = new Map(), tried = [];
-const panel = new Panel(at("controls"), change);
-const watching = new Watching(watch);
-let kept = null;  // charts of the first answer, if the address says to keep them behind those of later ones
+const past = new SettingsHistory(), panel = new Panel(at("controls"), change), asked = new Panel(at("ask"), (key, value) => panel.user(key, value));
+const uplinkPage = new UplinkPage(setup, ({ rate, rtt }) => history.replaceState(null, "", `#uplink=${rate},${rtt}`));
+const watching = new Watching(record, (key, value, movement) => panel.user(key, value, movement));
+let kept = null;  // charts that are held behind those of later answers
+let last = null;  // the newest answer
 let shownParts = {};  // of a page that is part of another one: what the address wants to be seen
 let notices = [], isFromAddress = false;  // what is wrong with the address; whether no answer was drawn since it was read
 
-function change(key, value) {
+function change(key, value, movement) {
+  past.note(settings, movement);
   settings[key] = value;
   notices = [];
-  if (key === "aqm") {
-    // A discipline has a curve of its own.
-    for (const other of Object.keys(settings)) { if (other.endsWith(".curve")) { delete settings[other]; } }
-  }
+  asked.set(key, value);
+  if (!(`beside.${key}` in settings)) { panel.set(`beside.${key}`, value); }
+  // A discipline has a curve of its own, and what is compared has its own values.
+  const isOld = (other) => (key === "aqm" && other.endsWith(".curve")) || (key === "beside" && other.startsWith("beside."));
+  for (const other of Object.keys(settings)) { if (isOld(other)) { delete settings[other]; } }
+  showHistory();
   ask();
+}
+
+// Goes back to settings of before, or forth again.
+function travel(found) {
+  if (!found) { return; }
+  settings = found;
+  notices = [];
+  shownQueues = null;
+  showHistory();
+  ask();
+}
+
+function showHistory() {
+  at("undo").disabled = !past.past.length;
+  at("redo").disabled = !past.future.length;
+}
+
+// Holds the lines of the charts behind those of later settings, or lets them go.
+function hold() {
+  kept = kept || !last ? null : new Map(last.charts.map((spec) => [spec.key, spec]));
+  showHeld();
+  if (last) { drawCharts(last); }
+}
+
+function showHeld() {
+  at("hold").textContent = kept ? "Let go of the held curve" : "Hold this curve";
+  at("hold").setAttribute("aria-pressed", String(Boolean(kept)));
 }
 
 function ask() {
@@ -46,13 +83,14 @@ function go() {
   if (age < GRACE_MS) { clearTimeout(timer); timer = setTimeout(go, GRACE_MS - age); return; }
   wanted = false;
   number += 1;
-  send({ number, began: performance.now(), changedAt, settings: { ...settings } });
+  send({ number, began: performance.now(), changedAt, settings: { ...settings }, from_s: watching.from_s });
 }
 
 async function send(question) {
   underWay = question;
+  watching.wait(true);
   const { answer, line, problems = [] } = await backend.ask(question);
-  if (underWay === question) { underWay = null; at("cancel").hidden = true; }
+  if (underWay === question) { underWay = null; at("cancel").hidden = true; watching.wait(false); }
   if (question.number > drawn && (answer || line)) {
     drawn = question.number;
     if (answer) { show(answer, question); } else if (isFromAddress && Object.keys(settings).length && !problems.length) { useOwnSettings(line); } else { refuse(line, question.number, problems); }
@@ -86,37 +124,61 @@ function show(answer, question) {
   at("title").textContent = `Laboratory: ${answer.name}`;
   document.title = `${answer.name}, aqmlab laboratory`;
   at("lead").textContent = `${answer.description} Link ${answer.link}.`;
-  if (shownAqm !== answer.aqm) {
-    shownAqm = answer.aqm;
-    panel.show(answer.panel.filter(({ key }) => !shownParts.knobs || shownParts.knobs.includes(key)), settings, Boolean(shownParts.knobs));
+  const queues = JSON.stringify([answer.aqm, answer.beside]);
+  if (shownQueues !== queues) {
+    shownQueues = queues;
+    showControls(answer);
   }
-  kept ??= shownParts.keep ? new Map(answer.charts.map((spec) => [spec.key, spec])) : null;
-  for (const spec of [...answer.charts.map(withKept), triedChart(answer)]) {
-    if (!charts.has(spec.key)) { charts.set(spec.key, new Chart(at("charts"))); }
-    charts.get(spec.key).draw(spec);
-    charts.get(spec.key).figure.hidden = Boolean(shownParts.show && !shownParts.show.includes(spec.key));
-  }
-  showNumbers(answer);
-  showTins(answer);
+  panel.hide(new Set(answer.hidden));
+  if (shownParts.keep && !last) { kept = new Map(answer.charts.map((spec) => [spec.key, spec])); showHeld(); }
+  last = answer;
+  drawCharts(answer, true);
+  showNumbers(at("numbers"), answer);
+  showFew(at("few"), answer, shownParts.numbers ?? []);
+  showTins(at("tins"), at("tins-title"), answer);
   at("command").textContent = answer.command;
   at("text").textContent = answer.text;
   at("warnings").textContent = answer.warnings.join(" ");
   showLink();
   showProblems([]);
-  watching.use(answer.simulated_s);
   afterPaint(() => {
     const ms = Math.round(performance.now() - question.changedAt);
     at("status").textContent = `${short(answer.simulated_s)} s simulated; seed ${answer.seed}; drawn after ${ms} ms.`;
     root.dataset.response = ms;
     root.dataset.simulated = answer.simulated_s;
     root.dataset.drawn = answer.number;
+    watching.use(answer);  // after the charts, which are waited for
   });
+}
+
+// Shows the controls, and the sentence with one of them above the queue.
+function showControls({ panel: controls, hidden }) {
+  const wanted = shownParts.knobs ?? (shownParts.ask ? [] : null), given = { ...settings };
+  for (const { key } of controls) { given[key] ??= settings[key.replace(/^beside\./, "")]; }
+  const isNumber = ({ key, kind, group }) => kind === "number" && group === "Queue" && !hidden.includes(key);
+  const knob = ASKED.map((word) => controls.find((one) => isNumber(one) && one.key.endsWith(`.${word}`))).find(Boolean) ?? controls.find(isNumber);
+  const sentence = shownParts.ask?.[0] ?? (knob ? `What happens to the queue when ${knob.label === "Buffer" ? "the buffer" : knob.label} is {${knob.key}}?` : "");
+  asked.sentence(sentence, controls, given);
+  panel.asked = knob?.key;
+  panel.show(controls.filter(({ key }) => !wanted || wanted.includes(key)).filter(({ key }) => !shownParts.ask || !asked.rows.has(key)), given, Boolean(wanted));
+  at("panel").hidden = Boolean(shownParts.ask) && !panel.rows.size;
+}
+
+// Draws the charts of an answer; a new one is also noted among the settings that were tried.
+function drawCharts(answer, isNew = false) {
+  for (const spec of [...answer.charts.map(withKept), ...(isNew ? [triedChart(answer)] : [])]) {
+    if (!charts.has(spec.key)) { charts.set(spec.key, new Chart(at(spec.key === FIRST_CHART ? "first" : "charts"))); }
+    charts.get(spec.key).draw(spec);
+    charts.get(spec.key).figure.hidden = Boolean(shownParts.show && !shownParts.show.includes(spec.key));
+  }
+  at("first").hidden = charts.get(FIRST_CHART).figure.hidden;
 }
 
 // Sees that the address names charts, parts and controls that there are, which the first answer shows.
 function checkParts(answer) {
   const sections = [...document.querySelectorAll("[data-part]")].map((one) => one.dataset.part);
-  const known = { show: [...answer.charts.map(({ key }) => key), "tried", ...sections], knobs: answer.panel.map(({ key }) => key) };
+  const knobs = answer.panel.map(({ key }) => key);
+  const known = { show: [...answer.charts.map(({ key }) => key), "tried", ...sections], knobs, numbers: answer.numbers.map(({ key }) => key) };
   for (const key of Object.keys(known)) {
     const complaint = unknownWords(key, shownParts[key], known[key]);
     if (!complaint) { continue; }
@@ -126,7 +188,7 @@ function checkParts(answer) {
   }
 }
 
-// Returns a chart with the lines of the first answer behind its own.
+// Returns a chart with the held lines behind its own.
 function withKept(spec) {
   const before = kept?.get(spec.key);
   if (!before || before === spec) { return spec; }
@@ -161,41 +223,6 @@ function triedChart(answer) {
   };
 }
 
-function cell(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) { made.setAttribute(key, value); }
-  return made;
-}
-
-function row(...cells) {
-  const made = document.createElement("tr");
-  made.append(...cells);
-  return made;
-}
-
-// Shows the tins of CAKE as tc -s prints them, after the warm-up.
-function showTins({ tins }) {
-  const tables = tins.map(({ name, titles, rows }) => {
-    const table = document.createElement("table"), scroll = cell("div", "", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Tins of ${name}` });
-    table.append(
-      row(cell("th", name, { scope: "col", class: "text" }), ...titles.map((title) => cell("th", title, { scope: "col" }))),
-      ...rows.map(([word, ...values]) => row(cell("th", word, { scope: "row", class: "text" }), ...values.map((value) => cell("td", value)))));
-    scroll.append(table);
-    return scroll;
-  });
-  at("tins").replaceChildren(at("tins-title"), ...tables);
-  at("tins").hidden = !tables.length;
-}
-
-function showNumbers(answer) {
-  const head = row(cell("th", "discipline", { scope: "col", class: "text" }), ...answer.numbers.map((what) =>
-    cell("th", what.unit ? `${what.title}, ${what.unit}` : what.title, { scope: "col", title: what.doc })));
-  const body = answer.names.map((name, i) => row(cell("th", name, { scope: "row", class: "text" }), ...answer.numbers.map((what) =>
-    cell("td", what.values[i] === null ? "–" : what.values[i].toFixed(what.digits), { "data-key": what.key }))));
-  at("numbers").replaceChildren(head, ...body);
-}
-
 async function copy(button) {
   const source = at(button.dataset.of), words = button.textContent;
   try {
@@ -211,6 +238,7 @@ async function copy(button) {
 
 function repaint() {
   for (const chart of charts.values()) { chart.repaint(); }
+  uplinkPage.repaint();
 }
 
 function theme() {
@@ -235,17 +263,18 @@ function showProgress(number, share) {
   at("cancel").hidden = false;
 }
 
-// Returns a recording of the queue from a time on; null if a run is under way, since that comes first.
-async function watch(from_s) {
+// Returns a recording of the queue, or its ghost; null if a run is under way, since that comes first.
+async function record(call, from_s) {
   if (underWay) { return null; }
   watched -= 1;  // below zero, apart from the numbers of questions
-  const { answer, line } = await backend.ask({ number: watched, settings: { ...settings }, from_s });
+  const { answer, line } = await backend.ask({ number: watched, call, settings: { ...settings }, from_s });
   if (line) { refuse(line, watched, []); }
   return answer ?? null;
 }
 
 // The whole setting is in the address, so that it opens the same run elsewhere.
 function showLink() {
+  if (!at("uplink").hidden) { return; }
   const parts = new URLSearchParams();
   if (Object.keys(settings).length) { parts.set("set", JSON.stringify(settings)); }
   const known = offered().findIndex((one) => one.text === backend.text);
@@ -253,6 +282,7 @@ function showLink() {
   if (known < 0) { parts.set("scenario", backend.text); }
   for (const [key, words] of Object.entries(shownParts)) { if (words) { parts.set(key, words.join(",")); } }
   history.replaceState(null, "", `#${parts}`);
+  at("to-lab").href = `#${parts}`;
   at("link").textContent = location.href;
 }
 
@@ -260,19 +290,21 @@ function showLink() {
 function readLink() {
   const isPlace = Boolean(location.hash && at(location.hash.slice(1)));
   if (isPlace && backend.text) { return; }
-  const { settings: given, preset, scenario, parts, complaints } = readAddress(isPlace ? "" : location.hash, offered().map(({ name }) => name));
+  const { settings: given, preset, scenario, parts, uplink, complaints } = readAddress(isPlace ? "" : location.hash, offered().map(({ name }) => name));
   const text = scenario ?? offered().find(({ name }) => name === preset)?.text ?? setup.text;
+  uplinkPage.show(uplink);
+  if (uplink && setup.uplink) { return; }
   notices = complaints;
   settings = given;
   isFromAddress = true;
   showParts(parts);
-  at("watching").open ||= Boolean(shownParts.show?.includes("packets"));
   useScenario(text);
 }
 
 function showParts(parts) {
   shownParts = parts;
   root.classList.toggle("part", Boolean(shownParts.show));
+  root.classList.toggle("asking", Boolean(shownParts.show && shownParts.ask));
   for (const one of document.querySelectorAll("[data-part]")) { one.classList.toggle("shown", Boolean(shownParts.show?.includes(one.dataset.part))); }
 }
 
@@ -288,14 +320,20 @@ function showMenu() {
 }
 
 function useScenario(text) {
-  if (text !== backend.text) { kept = null; }
+  if (text !== backend.text) {
+    kept = null;
+    last = null;
+    past.clear();
+    showHeld();
+    showHistory();
+  }
   const known = offered().findIndex((one) => one.text === text);
   backend.use(text, offered()[known]?.file ?? "scenario.toml");
   at("preset").value = known;
   if (text === setup.text) { Object.assign(backend, { link: setup.link, overrides: setup.overrides }); }
   at("source").value = text;
   tried.length = 0;
-  shownAqm = null;
+  shownQueues = null;
   ask();
 }
 
@@ -317,8 +355,20 @@ function showProblems(found) {
 }
 
 if (!setup.served) { at("made").textContent = "Made by aqmlab. This page simulates by itself and sends nothing anywhere."; }
+function undoByKey(event) {
+  const isText = ["TEXTAREA", "INPUT"].includes(event.target.tagName) && event.target.type !== "range", key = event.key.toLowerCase();
+  if (isText || event.altKey || !(event.ctrlKey || event.metaKey) || !["z", "y"].includes(key)) { return; }
+  event.preventDefault();
+  travel(key === "y" || event.shiftKey ? past.redo(settings) : past.undo(settings));
+}
+
+at("undo").addEventListener("click", () => travel(past.undo(settings)));
+at("redo").addEventListener("click", () => travel(past.redo(settings)));
+at("hold").addEventListener("click", hold);
+at("drawer").addEventListener("click", () => at("drawer").setAttribute("aria-expanded", String(at("panel").classList.toggle("open"))));
+addEventListener("keydown", undoByKey);
 at("panel").addEventListener("submit", (event) => event.preventDefault());
-at("reset").addEventListener("click", () => { settings = {}; useScenario(setup.text); });
+at("reset").addEventListener("click", () => { past.note(settings, "reset"); showHistory(); settings = {}; useScenario(setup.text); });
 at("cancel").addEventListener("click", () => backend.stop("Cancelled. Any change of a setting runs again."));
 at("use").addEventListener("click", () => { settings = {}; useScenario(at("source").value); });
 for (const button of document.querySelectorAll("button.copy")) { button.addEventListener("click", () => copy(button)); }

@@ -1,17 +1,18 @@
 // A scenario with its controls: settings in, contents of the page out.
 
 import {
-  NO_OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, overridesOf, queueControls, runControls,
-  shownControl,
+  NO_OTHER, OTHER, Scenario, SettingError, checkedValue, disciplineControls, exchanged, general, inline, networkControls, ofOther, overridesOf,
+  queueControls, runControls, shownControl, withoutEffect,
 } from "./controls.js";
-import { recording } from "./recording.js";
+import { ghostOf, lanesOf } from "./lanes.js";
 import { PALETTE } from "./marks.js";
-import { charts, longestDelay, numberRows, thresholds, tinTables } from "./results.js";
+import { callDelays, charts, longestDelay, numberRows, tinTables } from "./results.js";
 
 export const MOST_HOPS = 50e6;  // packets times links of a run that a page takes on: about ten seconds
 const MOST_FLOWS = 5000;  // and links
 const LONGEST_S = 600, SAMPLES = 500, FLOW_ROWS = 6000, FIRST_S = 5;
-const WATCHED = 1500;  // packets of a recording, about
+const WATCHED = 600;  // packets of a recording, about
+const GHOST = "drop-tail", GHOST_SAMPLES = 15_000;  // drawn behind the queue of another discipline
 
 export class Session {
   // Returns a session of a scenario's text; `link` is the link whose queue the controls set, or null.
@@ -28,7 +29,7 @@ export class Session {
   }
 
   constructor(core, scenario) {
-    Object.assign(this, { core, scenario, panels: new Map(), exchanges: new Map() });
+    Object.assign(this, { core, scenario, queues: new Map(), longest_s: 1 });
   }
 
   async defaultLink() {
@@ -43,29 +44,41 @@ export class Session {
     return names.reduce((best, name) => (used(name) > used(best) ? name : best));
   }
 
-  panel(aqm) {
-    if (!this.panels.has(aqm)) {
-      const pairs = exchanged(this.scenario, this.queue, aqm);
-      const scenario = pairs.length ? this.scenario.with(pairs) : this.scenario;
-      this.exchanges.set(aqm, pairs);
-      this.panels.set(aqm, [
-        ...disciplineControls(this.core, aqm), ...queueControls(scenario, this.link), ...this.network, ...runControls(this.scenario)]);
+  // Returns the overrides that put a discipline into the queue, and its controls.
+  queueOf(aqm) {
+    if (!this.queues.has(aqm)) {
+      const pairs = exchanged(this.scenario, this.queue, aqm), scenario = pairs.length ? this.scenario.with(pairs) : this.scenario;
+      this.queues.set(aqm, { pairs, controls: queueControls(scenario, this.link) });
     }
-    return this.panels.get(aqm);
+    return this.queues.get(aqm);
   }
 
-  // Runs a setting and returns the contents of the page. `step(share)` is awaited now and then; an error in it ends the run.
-  async answer(settings, step = async () => {}) {
-    const { aqm, names, seconds, seed } = this.wanted(settings), { plan } = this.scenario;
-    const runs = await this.runs(settings, (plan) => samples(plan, seconds), step);
+  // Returns the controls: those of the queue, then those of the discipline that is compared, then all others.
+  panel(aqm, beside = NO_OTHER) {
+    const own = this.queueOf(aqm).controls, others = beside === NO_OTHER ? [] : this.queueOf(beside).controls.map((one) => ofOther(one, beside));
+    return [...disciplineControls(this.core, aqm), ...own, ...others, ...this.network, ...runControls(this.scenario)];
+  }
+
+  // Runs a setting and returns the contents of the page: with a recording of the queue from a time on if `from_s` is given (null: a
+  // third of the run), of these disciplines with settings of their own if `aqms` is given. `step(share)` is awaited now and then; an error in it ends the run.
+  async answer(settings, { from_s, aqms } = {}, step = async () => {}) {
+    const { aqm, beside, seconds, seed, queues } = this.wanted(settings, aqms), { plan } = this.scenario, before_s = this.before_s;
+    const from = from_s === null ? seconds / 3 : from_s, isRecorded = from < seconds;
+    const probe = (plan, link) => ({ ...samples(plan, seconds), ...(isRecorded ? this.events(plan, link, from, seconds) : {}) });
+    const runs = await this.runs(settings, probe, step, queues);
     this.longest_s = longestDelay(runs);
     const commands = runs.map((run) => command(this.scenario.file, [...this.scenario.overrides, ...run.overrides], seed));
     return {
-      name: plan.name, description: plan.description ?? "", file: this.scenario.file, link: this.link, aqm, names,
-      panel: this.panel(aqm).map(shownControl),
+      name: plan.name, description: plan.description ?? "", file: this.scenario.file, link: this.link, aqm, beside, names: runs.map(({ name }) => name),
+      panel: this.panel(aqm, beside).map(shownControl),
+      hidden: runs.flatMap((run) => withoutEffect(run.link, run.isOther ? OTHER : "")),
       charts: charts(runs, this.core),
       numbers: numberRows(runs, this.core),
       tins: tinTables(runs),
+      calls: callDelays(runs),
+      // A recording that began within the longest delay lacks packets.
+      view: isRecorded && this.before_s <= before_s ? this.view(runs, from, seconds) : null,
+      ghost: runs.length > 1 || aqm === GHOST ? null : JSON.stringify([seconds, seed, this.pairs(GHOST, settings)]),
       simulated_s: runs[0].plan.duration_s, warmup_s: runs[0].plan.warmup_s, seed,
       packet_hops: runs.reduce((total, run) => total + run.summary.packet_hops, 0),
       warnings: [...new Set(runs.flatMap((run) => run.plan.warnings.map(problemLine)))],
@@ -74,34 +87,53 @@ export class Session {
     };
   }
 
-  // Returns what happened at the queue from a time on, packet by packet: the view of queue_view.js, with the flows' colours.
+  // Returns the events at the queue from a time on, packet by packet: the view of queue_view.js, with the flows' colours.
   async watch(settings, from_s, step = async () => {}) {
-    const { seconds } = this.wanted(settings);
-    const until = (plan, link) => Math.min(seconds, from_s + (WATCHED * 8 * packetBytes(plan)) / link.rate_bps), before = 1.5 * (this.longest_s ?? 1) + 0.1;
-    const nanoseconds = (s) => `${Math.max(0, Math.round(1e9 * s))}ns`;
-    const runs = await this.runs(settings, (plan, link) => ({
-      events: true, events_from: nanoseconds(from_s - before), events_until: nanoseconds(until(plan, link)), delay_histogram: false,
-    }), step);
+    const { seconds, queues } = this.wanted(settings);
+    const runs = await this.runs(settings, (plan, link) => ({ ...this.events(plan, link, from_s, seconds), delay_histogram: false }), step, queues);
+    return this.view(runs, from_s, seconds);
+  }
+
+  // Returns the length of the queue of drop-tail over time, with the same traffic and seed.
+  async ghost(settings, step = async () => {}) {
+    const { seconds } = this.wanted(settings), every = (plan, link) => Math.max(2 * packetTime(plan, link), seconds / GHOST_SAMPLES);
+    const probe = (plan, link) => ({ queue_interval: nanoseconds(every(plan, link)), delay_histogram: false });
+    const [run] = await this.runs(settings, probe, step, [{ aqm: GHOST, name: GHOST, isOther: false }]);
+    return ghostOf(run);
+  }
+
+  // Time in s before a recording begins in which packets came that wait at its start.
+  get before_s() { return 1.5 * this.longest_s + 0.1; }
+
+  until(plan, link, from_s, seconds) { return Math.min(seconds, from_s + WATCHED * packetTime(plan, link)); }
+
+  events(plan, link, from_s, seconds) {
+    return { events: true, events_from: nanoseconds(from_s - this.before_s), events_until: nanoseconds(this.until(plan, link, from_s, seconds)) };
+  }
+
+  view(runs, from_s, seconds) {
     const [{ plan, link }] = runs;
     return {
-      from_s, until_s: until(plan, link), packet_s: (8 * packetBytes(plan)) / link.rate_bps, flows: plan.flows.map((flow) => flow.name), palette: PALETTE,
-      lanes: runs.map((run) => ({ name: run.name, levels: thresholds(run.link.parameters), ...recording(run.tables.events, from_s) })),
+      from_s, until_s: this.until(plan, link, from_s, seconds), packet_s: packetTime(plan, link), flows: plan.flows.map((flow) => flow.name), palette: PALETTE,
+      lanes: lanesOf(runs, from_s, this.core),
     };
   }
 
-  // Returns what a setting asks for.
-  wanted(settings) {
+  // Returns the values of a setting: the queues to run, with their names in charts and tables.
+  wanted(settings, aqms) {
     const known = this.checked(settings), { plan } = this.scenario;
     const aqm = known.aqm ?? this.scenario.link(this.link).aqm, beside = known.beside ?? NO_OTHER;
-    const names = beside === NO_OTHER || beside === aqm ? [aqm] : [aqm, beside];
-    return { known, aqm, names, seconds: known.seconds ?? Math.min(plan.duration_s, LONGEST_S), seed: known.seed ?? plan.seeds[0] };
+    const compared = beside === NO_OTHER ? [] : [{ aqm: beside, name: beside === aqm ? `${aqm}, B` : beside, isOther: true }];
+    const queues = aqms?.map(([name, own]) => ({ aqm: name, name, own })) ?? [{ aqm, name: aqm, isOther: false }, ...compared];
+    return { known, aqm, beside, queues, seconds: known.seconds ?? Math.min(plan.duration_s, LONGEST_S), seed: known.seed ?? plan.seeds[0] };
   }
 
-  // Runs every discipline of a setting; `probe(plan, link)` says what is recorded at the link.
-  async runs(settings, probe, step) {
-    const { known, names, seconds, seed } = this.wanted(settings), runs = [];
-    for (const name of names) {
-      runs.push(await this.run(name, this.pairs(name, known), seconds, seed, probe, (share) => step((runs.length + share) / names.length)));
+  // Runs every queue of a setting; `probe(plan, link)` returns the recordings at the link.
+  async runs(settings, probe, step, queues) {
+    const { known, seconds, seed } = this.wanted(settings), runs = [];
+    for (const { aqm, name, isOther, own } of queues) {
+      const pairs = this.pairs(aqm, { ...known, ...own }, isOther), found = await this.run(name, pairs, seconds, seed, probe, (share) => step((runs.length + share) / queues.length));
+      runs.push({ ...found, isOther });
     }
     return runs;
   }
@@ -127,21 +159,30 @@ export class Session {
   // Returns the settings if each is one of a control that the page has been given.
   checked(settings) {
     const own = this.scenario.link(this.link).aqm, aqm = settings.aqm ?? own;
-    checkedValue(disciplineControls(this.core, own)[0], aqm);
-    const first = this.panel(aqm), panel = new Map([...[...this.panels.values()].flat(), ...first].map((one) => [one.key, one]));
+    this.queueOf(own);
+    const [first, second] = disciplineControls(this.core, own);
+    checkedValue(first, aqm);
+    const beside = checkedValue(second, settings.beside ?? NO_OTHER), known = [...this.queues.values()].flatMap(({ controls }) => controls);
+    const panel = new Map([...known, ...known.map((one) => ofOther(one, "")), ...this.panel(aqm, beside)].map((one) => [one.key, one]));
     return Object.fromEntries(Object.entries(settings).map(([key, value]) => {
       if (!panel.has(key)) { throw new SettingError(`"${key.slice(0, 60)}" is not among the controls of ${aqm}`); }
       return [key, checkedValue(panel.get(key), value)];
     }));
   }
 
-  // Returns the overrides for a discipline and all settings that it has a control for.
-  pairs(aqm, settings) {
-    const other = aqm !== (settings.aqm ?? this.scenario.link(this.link).aqm), panel = this.panel(aqm);
-    const used = panel.filter((one) => one.key in settings && !(other && one.kind === "choice" && one.group === "Queue"));
-    return [...this.exchanges.get(aqm), ...used.flatMap((one) => overridesOf(one, settings[one.key]))];
+  // Returns the overrides for a discipline and all settings that it has a control for. One that is compared has its own values, and
+  // those of the first where it has none.
+  pairs(aqm, settings, isOther = false) {
+    const isAnother = aqm !== (settings.aqm ?? this.scenario.link(this.link).aqm), { pairs, controls } = this.queueOf(aqm);
+    const shared = (one) => (isAnother && one.kind === "choice" && one.group === "Queue" ? undefined : settings[one.key]);
+    const value = (one) => (isOther ? settings[OTHER + one.key] : undefined) ?? shared(one);
+    const used = [...controls, ...this.network, ...runControls(this.scenario)].filter((one) => value(one) !== undefined);
+    return [...pairs, ...used.flatMap((one) => overridesOf(one, value(one)))];
   }
 }
+
+const nanoseconds = (s) => `${Math.max(0, Math.round(1e9 * s))}ns`;
+const packetTime = (plan, link) => (8 * packetBytes(plan)) / link.rate_bps;
 
 // Returns what the charts need of a run.
 function samples(plan, seconds) {

@@ -15,7 +15,9 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from aqmlab import extensions
 from aqmlab.errors import Error, InputError
 from aqmlab.figures.marks import COLORS, DASHES, DISCIPLINES, GREY, PALETTE, SHAPES
 from aqmlab.figures.scale import CLIP, HEADROOM
@@ -25,10 +27,14 @@ from aqmlab.scenario.registry import discipline
 
 BUILT_IN = "lab:dumbbell.toml"
 CORE = "lab/aqmlab.wasm"
+ROUTER = ("aqmlab.routers", "linux")
 STYLES = ("reporting/style.css", "lab/vendor/uplot/uPlot.min.css", "lab/lab.css")
 CHARTS = "lab/vendor/uplot/uPlot.iife.min.js"
-PAGE = ("address", "backend", "shapes", "chart", "panel", "queue_view", "watching", "lab")
-WORKER = ("core", "controls", "facts", "marks", "results", "recording", "local", "worker")
+PAGE = (
+    *("address", "backend", "shapes", "chart", "history", "numbers", "panel", "curve_view", "queue_view", "grips"),
+    *("watching", "uplink", "lab"),
+)
+WORKER = ("core", "controls", "facts", "marks", "results", "recording", "lanes", "local", "worker")
 """Modules of the page and of its worker, each after those that it imports. There is no file of `facts`."""
 
 PRESETS = {
@@ -90,9 +96,16 @@ def _setup(plan: Scenario, link: str | None, *, served: bool) -> str:
         "file": plan.filename,
         "link": plan.link(link).name if link is not None else None,
         "overrides": plan.overrides,
+        "uplink": _uplink(),
         "presets": [{"name": name, "file": file, "text": read_text(Path(file))} for name, file in PRESETS.items()],
     }
     return _inert("setup", "application/json", _json(setup))
+
+
+def _uplink() -> Any:  # noqa: ANN401 - as the add-on describes it
+    """Return the model of the page "Your uplink"; None where no add-on writes commands for routers."""
+    group, name = ROUTER
+    return extensions.load(group, name).uplink_page() if name in extensions.names(group) else None
 
 
 def _core() -> str:

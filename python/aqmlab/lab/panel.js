@@ -1,6 +1,6 @@
 // The controls: one slider with a field for the exact value, list or switch for each.
 
-const POSITIONS = 200;
+const POSITIONS = 200, FIRST = 3;
 
 function significant(value, digits) {
   return Number(value.toPrecision(digits));
@@ -33,7 +33,7 @@ function element(name, attributes = {}, ...children) {
 }
 
 export class Panel {
-  // `changed(key, value)` is called when the user changes something.
+  // `changed(key, value, movement)` is called when the user changes something; `movement` is the key of the control that was moved.
   constructor(home, changed) {
     this.home = home;
     this.changed = changed;
@@ -54,6 +54,7 @@ export class Panel {
       groups.get(control.group).append(row.element);
       this.set(control.key, values[control.key] ?? control.value);
     });
+    this.pickFirst();
     if (focused) { document.getElementById(focused)?.focus(); }
   }
 
@@ -99,26 +100,58 @@ export class Panel {
     row.element.append(element("span", { class: "exact" }, row.exact, control.unit ? ` ${control.unit}` : ""), row.input);
   }
 
-  user(key, value) {
+  user(key, value, movement = key) {
     this.set(key, value);
-    this.changed(key, value);
-    this.keepOrder(key, value);
+    this.changed(key, value, movement);
+    this.keepOrder(key, value, movement);
   }
 
   // A lower threshold pushes the upper one before it, and the other way round.
-  keepOrder(key, value) {
+  keepOrder(key, value, movement) {
     for (const { control } of this.rows.values()) {
       const other = this.rows.get(control.below);
       if (!other) { continue; }
       const prefix = control.key, upper = control.below;
-      if (key === prefix && value >= this.value(upper)) { this.push(upper, value + 1); }
-      if (key === upper && value <= this.value(prefix)) { this.push(prefix, Math.max(value - 1, value / 2)); }
+      if (key === prefix && value >= this.value(upper)) { this.push(upper, value + 1, movement); }
+      if (key === upper && value <= this.value(prefix)) { this.push(prefix, Math.max(value - 1, value / 2), movement); }
     }
   }
 
-  push(key, value) {
+  push(key, value, movement) {
     this.set(key, value);
-    this.changed(key, value);
+    this.changed(key, value, movement);
+  }
+
+  // Hides the controls of these keys, which have no effect, and groups of which none is left.
+  hide(keys) {
+    for (const [key, row] of this.rows) { row.element.hidden = keys.has(key); }
+    for (const group of this.home.children) { group.hidden = !group.querySelector(".control:not([hidden])"); }
+    this.pickFirst();
+  }
+
+  // Marks the three controls that stay in view on a narrow page: the first sliders but the one of the question.
+  pickFirst() {
+    const shown = [...this.rows.values()].filter((row) => !row.element.hidden);
+    const sliders = shown.filter((row) => row.stops && row.control.key !== this.asked).slice(0, FIRST);
+    for (const row of shown) { row.element.classList.toggle("first", sliders.includes(row)); }
+  }
+
+  // Shows a sentence with controls in it: {KEY} in its text stands for one.
+  sentence(text, controls, values) {
+    this.home.replaceChildren();
+    this.rows.clear();
+    text.split(/\{([^{}]+)\}/).forEach((part, index) => {
+      const control = index % 2 ? controls.find(({ key }) => key === part) : null;
+      if (!control) { this.home.append(part); return; }
+      const row = this.row(control, `asked-${index}`);
+      row.element.className = "asked";
+      delete row.element.dataset.key;
+      row.element.dataset.asked = control.key;
+      row.element.firstChild.className = "unseen";
+      this.rows.set(control.key, row);
+      this.home.append(row.element);
+      this.set(control.key, values[control.key] ?? control.value);
+    });
   }
 
   value(key) {

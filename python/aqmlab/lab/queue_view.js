@@ -1,16 +1,21 @@
 // Shows a queue packet by packet: packets come from the left, wait, and leave over the link at the right. Dropped packets
-// fall; marked ones have a ring. A view is plain data: { from_s, until_s, flows, palette, lanes: [{ name, levels, start, steps }] }.
+// fall; marked ones have a ring. A view is plain data: { from_s, until_s, flows, palette, lanes: [{ name, levels, curve, start, steps }] }.
+// A lane with a curve has it above the queue, on the same scale; the queue of another discipline can stand behind as a ghost.
 
-const LANE = 128, TOP = 46, CELL = 22, WIDEST = 16, LINK = 92, LEFT = 64, FALL_MS = 700, LEAVE_MS = 350;
-const EASE = 0.3;  // of the way to its place that a packet goes in one frame
+import { CURVE, drawCurve, fromPlace, toPlace } from "./curve_view.js";
+
+const LANE = 128, TOP = 46, CELL = 22, WIDEST = 16, LINK = 92, LEFT = 64, NARROW = 480, FALL_MS = 700, LEAVE_MS = 350, FRAME_MS = 30;
+const EASE = 0.5;  // of the way to its place that a packet goes in one frame
 
 // One lane: the queue at a time, and the packets that are on their way out of the picture.
 class Lane {
-  constructor({ name, levels, start, steps }) {
-    Object.assign(this, { name, levels, start, steps });
-    this.most = Math.max(12, ...levels.map(([height]) => 1.1 * height), this.longest());
+  constructor({ name, levels, curve = null, start, steps }) {
+    Object.assign(this, { name, levels, curve, start, steps });
+    this.most = Math.max(12, ...levels.map(([height]) => 1.1 * height), curve?.most ?? 0, this.longest());
     this.rewind();
   }
+
+  get height() { return LANE + (this.curve ? CURVE : 0); }
 
   longest() {
     let now = this.start.length, most = now;
@@ -46,16 +51,64 @@ class Lane {
 export class QueueView {
   // `ended()` is called when the last event was shown.
   constructor(canvas, said, ended = () => {}) {
-    Object.assign(this, { canvas, said, ended, lanes: [], time: 0, isPlaying: false, rate: 1, calm: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    Object.assign(this, { canvas, said, ended, lanes: [], ghost: null, time: 0, isPlaying: false, isFrozen: false, standsUntil: 0, rate: 1, calm, placed() {} });
     new ResizeObserver(() => this.draw(performance.now())).observe(canvas);
   }
 
   // Shows another recording, from its start.
   show(view) {
+    const before = this.lanes;
     Object.assign(this, { view, time: view.from_s, lanes: view.lanes.map((lane) => new Lane(lane)) });
-    this.canvas.style.height = `${LANE * this.lanes.length}px`;
+    if (this.isFrozen) { this.lanes.forEach((lane, i) => { lane.most = before[i]?.most ?? lane.most; if (lane.curve && before[i]?.curve) { lane.curve.top = before[i].curve.top; } }); }
+    this.canvas.style.height = `${this.lanes.reduce((sum, lane) => sum + lane.height, 0)}px`;
     this.say();
     this.draw(performance.now());
+  }
+
+  // Keeps the scales while a handle is dragged.
+  freeze(isFrozen) {
+    this.isFrozen = isFrozen;
+  }
+
+  // Shows the length of another queue behind those that have a curve or thresholds; null: of none.
+  haunt(ghost) {
+    this.ghost = ghost;
+    this.draw(performance.now());
+  }
+
+  // Returns the handles of the curves: each with its name and its place in pixels.
+  handles() {
+    return this.boxes().flatMap(({ lane, box }) => (lane.curve ? [
+      { name: `${lane.name} min_th`, at: toPlace(box, lane.curve, lane.curve.values.min_th, 0) },
+      { name: `${lane.name} max_th`, at: toPlace(box, lane.curve, lane.curve.values.max_th, lane.curve.values.max_p) },
+    ] : []));
+  }
+
+  // Moves a handle to a place; returns the new values by the keys of their settings.
+  drag(name, x, y) {
+    const found = this.boxes().find(({ lane }) => lane.curve && [`${lane.name} min_th`, `${lane.name} max_th`].includes(name));
+    if (!found) { return null; }
+    const { lane, box } = found, { curve } = lane, { keys, values } = curve, [packets, p] = fromPlace(box, curve, x, y), before = { ...values };
+    if (name.endsWith("min_th")) {
+      values.min_th = Math.max(1, Math.min(packets, values.max_th - 1));
+    } else {
+      Object.assign(values, { max_th: Math.max(values.min_th + 1, Math.min(packets, Math.floor(lane.most))), max_p: p });
+    }
+    lane.levels = lane.levels.map(([height, key]) => [values[key] ?? height, key]);
+    this.draw(performance.now());
+    return Object.fromEntries(Object.keys(keys).filter((key) => values[key] !== before[key]).map((key) => [keys[key], values[key]]));
+  }
+
+  // Returns the lanes with their boxes: `head` is the right end of the queue, `cell` the width of a packet, `y` the top of the queue.
+  boxes() {
+    const width = this.canvas.clientWidth, isNarrow = width < NARROW, head = width - (isNarrow ? LINK / 2 : LINK), left = isNarrow ? 8 : LEFT;
+    let top = 0;
+    return this.lanes.map((lane) => {
+      const box = { top, head, left, cell: Math.min(WIDEST, (head - left) / lane.most), y: top + TOP + (lane.curve ? CURVE : 0) };
+      top += lane.height;
+      return { lane, box };
+    });
   }
 
   rewind() {
@@ -71,6 +124,7 @@ export class QueueView {
     let before = performance.now();
     const frame = (now) => {
       if (!this.isPlaying) { return; }
+      if (now - before < FRAME_MS || now < this.standsUntil) { requestAnimationFrame(frame); return; }
       this.advance(this.time + (this.rate * Math.min(now - before, 100)) / 1e3, now);
       before = now;
       this.draw(now);
@@ -130,24 +184,26 @@ export class QueueView {
     g.clearRect(0, 0, width, height);
     g.font = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
     const style = getComputedStyle(canvas), colors = Object.fromEntries(["ink", "soft", "bad", "accent"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-    this.lanes.forEach((lane, i) => this.lane(g, lane, i * LANE, width, now, still, colors));
+    for (const { lane, box } of this.boxes()) { this.lane(g, lane, box, width, now, still, colors); }
+    this.placed();
   }
 
-  lane(g, lane, top, width, now, still, colors) {
-    const head = width - LINK, cell = Math.min(WIDEST, (head - LEFT) / lane.most), y = top + TOP;
-    const left = (place) => head - (place + 1) * cell;
+  lane(g, lane, box, width, now, still, colors) {
+    const { top, head, cell, y } = box, left = (place) => head - (place + 1) * cell;
     g.fillStyle = colors.ink;
     g.fillText(`${lane.name}, ${this.time.toFixed(3)} s`, 4, top + 16);
     g.fillStyle = colors.soft;
     const counts = `${lane.packets.length} wait, ${lane.drops} dropped${lane.marks ? `, ${lane.marks} marked` : ""}`;
     g.fillText(counts, Math.max(4, width - g.measureText(counts).width - 4), top + 16);
+    if (this.ghost && lane.levels.length) { this.drawGhost(g, box, colors); }
+    if (lane.curve) { drawCurve(g, box, lane, colors); }
     g.strokeStyle = colors.soft;
     g.strokeRect(left(lane.most - 1) - 1, y - 3, lane.most * cell + 2, CELL + 6);
     g.beginPath();
     g.moveTo(head + 4, y + CELL / 2);
     g.lineTo(width - 6, y + CELL / 2);
     g.stroke();
-    for (const [place, name] of lane.levels) { this.level(g, head - place * cell, y, name, colors.soft); }
+    for (const [place, name] of lane.levels) { this.level(g, head - place * cell, y, name, colors.soft, lane.curve ? CURVE : 0); }
     if (lane.average !== null && lane.levels.length) { this.average(g, head - lane.average * cell, y, colors.accent); }
     lane.packets.forEach((packet, place) => {
       const goal = left(place);
@@ -156,11 +212,11 @@ export class QueueView {
     });
     lane.gone = lane.gone.filter(({ at, falls }) => now - at < (falls ? FALL_MS : LEAVE_MS));
     for (const packet of lane.gone) {
-      const share = (now - packet.at) / (packet.falls ? FALL_MS : LEAVE_MS), from = Math.max(packet.x ?? head, LEFT - cell);
+      const share = (now - packet.at) / (packet.falls ? FALL_MS : LEAVE_MS), from = Math.max(packet.x ?? head, box.left - cell);
       if (packet.falls) {
         this.packet(g, packet, from, y + 8 + share * 44, cell, 1 - share, colors);
       } else {
-        this.packet(g, packet, head + 4 + share * (LINK - 16 - cell), y, cell, 1, colors);
+        this.packet(g, packet, head + 4 + share * (width - head - 16 - cell), y, cell, 1, colors);
       }
     }
   }
@@ -185,16 +241,28 @@ export class QueueView {
     g.globalAlpha = 1;
   }
 
-  level(g, x, y, name, paint) {
+  // Draws a threshold; with a curve above it its name stands below the queue.
+  level(g, x, y, name, paint, above) {
     g.strokeStyle = paint;
     g.setLineDash([3, 3]);
     g.beginPath();
-    g.moveTo(x, y - 12);
+    g.moveTo(x, y - 12 - Math.max(above - 12, 0));
     g.lineTo(x, y + CELL + 5);
     g.stroke();
     g.setLineDash([]);
     g.fillStyle = paint;
-    g.fillText(name, x - g.measureText(name).width / 2, y - 15);
+    g.fillText(name, x - g.measureText(name).width / 2, above ? y + CELL + 30 : y - 15);
+  }
+
+  // Draws the queue of the ghost behind the packets: as long as it is now, up to the end of the picture.
+  drawGhost(g, { head, cell, left, y }, colors) {
+    const { name, from_s, every_s, packets } = this.ghost, length = packets[Math.min(Math.max(Math.round((this.time - from_s) / every_s), 0), packets.length - 1)];
+    const end = Math.max(head - length * cell, left - 4), words = `${head - length * cell < end ? "← " : ""}${name}: ${length}`;
+    g.fillStyle = colors.soft;
+    g.globalAlpha = 0.18;
+    g.fillRect(end, y - 10, head - end, CELL + 20);
+    g.globalAlpha = 1;
+    g.fillText(words, end + 2, y + CELL + 44);
   }
 
   average(g, x, y, paint) {

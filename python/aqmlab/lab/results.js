@@ -6,7 +6,7 @@ import { painted } from "./marks.js";
 
 const { clip: CLIP, headroom: HEADROOM, grey: GREY, tins: TINS, tin_titles: TIN_TITLES } = FACTS;
 const CLASS_COLORS = [0, 1, 2, 6, 7];  // of the curves of a queue's classes
-const CURVE_POINTS = 241, DIGITS = 5;
+const CURVE_POINTS = 241, CALL_POINTS = 400, DIGITS = 5;
 
 const plain = (column) => Array.from(column, Number);
 const isNumber = (value) => typeof value === "number";
@@ -145,7 +145,7 @@ function about(runs) {
 }
 
 // Returns the name and the queue of every curve: one, or one for each class.
-function curvesOf({ link: { aqm, parameters, classes } }) {
+export function curvesOf({ link: { aqm, parameters, classes } }) {
   const picked = (from, keys) => Object.fromEntries(keys.filter((key) => (from[key] ?? null) !== null).map((key) => [key, from[key]]));
   if (!classes?.length) { return [["curve", { aqm, ...picked(parameters, ["curve", "min_th", "max_th", "max_p", "limit", "mean_packet", "points"]) }]]; }
   return classes.map((one) => [`curve of ${one.name}`, { aqm: "red", curve: parameters.curve, ...picked(one, ["min_th", "max_th", "max_p"]) }]);
@@ -180,6 +180,26 @@ function delayChart(runs, common) {
     key: "delay", title: "Queueing delay", alt: `Queueing delay at ${runs[0].link.name} against time; mean and 95 % quantile in ms: ${words}.`,
     ...common, y_label: "ms", ...steady(rows, levels.map(([height]) => height), runs[0].plan.warmup_s, "ms"), levels: levelsOf(levels), series: rows,
   };
+}
+
+// Returns the delays of the calls' packets on the loaded way, from their sender to their receiver: the 95 % quantile after the warm-up of
+// each run, and a chart; null without calls.
+export function callDelays(runs) {
+  const [first] = runs, rows = runs.flatMap(({ name, plan, link, tables: { call_packets: packets } }, i) => {
+    const found = packets ? packets.flow.flatMap((flow, row) => (flow.endsWith(".there") ? [row] : [])) : [];
+    if (!found.length) { return []; }
+    const t = found.map((row) => packets.sent_s[row]), ms = found.map((row) => 1e3 * packets.delay_s[row]), later = ms.filter((_, k) => t[k] >= plan.warmup_s).sort((a, b) => a - b);
+    const order = t.map((_, k) => k).sort((a, b) => t[a] - t[b]), every = Math.ceil(order.length / CALL_POINTS), kept = order.filter((_, k) => k % every === 0);
+    const line = series(name, kept.map((k) => t[k]), kept.map((k) => ms[k]), i, { discipline: link.aqm });
+    return [{ name, p95_ms: later[Math.max(Math.ceil(0.95 * later.length) - 1, 0)] ?? NaN, line }];
+  });
+  if (rows.length < runs.length) { return null; }
+  const lines = painted(rows.map(({ line }) => line)), warmup = first.plan.warmup_s, words = rows.map(({ name, p95_ms: ms }) => `${name} ${fixed(ms, 1)}`).join(", ");
+  const chart = {
+    key: "calls", title: "Delay of the packets of two calls", alt: `Delay of calls' packets against time; 95 % quantile in ms: ${words}.`, caption: "",
+    x_label: "time, s", x_range: [0, first.plan.duration_s], shades: warmup > 0 ? [[0, warmup, "warm-up"]] : [], y_label: "ms", ...steady(lines, [], warmup, "ms"), levels: [], series: lines,
+  };
+  return { rows: rows.map(({ name, p95_ms }, i) => ({ name, p95_ms, paint: lines[i].paint })), chart };
 }
 
 // Returns the longest queueing delay of runs in the samples, in seconds.

@@ -1,7 +1,7 @@
 // Runs a scenario beside the page, so that the page never waits. Messages from the page:
-//   { core, text, file, link, overrides }   simulator (see Core.load) and scenario, first of all and with another scenario
-//   { number, settings, from_s }            a question; an earlier one that is under way is dropped. With from_s it is for a
-//                                           recording of the queue from that time on
+//   { core, text, file, link, overrides }     simulator (see Core.load) and scenario, first of all and with another scenario
+//   { number, call, settings, from_s, aqms }  a question; an earlier one that is under way is dropped. `call` names a function
+//                                             of a session: answer, watch (a recording of the queue alone) or ghost
 // and to it: { number, answer }, { number, share }, { number } if it was dropped, and { number, line, problems, failed }:
 // failed if the worker cannot go on, as without memory, or if the scenario could not be opened.
 
@@ -19,7 +19,7 @@ function others() {
   });
 }
 
-async function answer({ number, settings, from_s }) {
+async function answer({ number, call = "answer", settings, from_s, aqms }) {
   newest = number;
   const step = async (share) => {
     postMessage({ number, share });
@@ -29,8 +29,10 @@ async function answer({ number, settings, from_s }) {
   try {
     await others();
     if (newest !== number) { throw null; }
-    const opened = await session, found = from_s === undefined ? opened.answer(settings, step) : opened.watch(settings, from_s, step);
-    postMessage({ number, answer: { ...await found, number } });
+    const opened = await session, calls = {
+      answer: () => opened.answer(settings, { from_s, aqms }, step), watch: () => opened.watch(settings, from_s, step), ghost: () => opened.ghost(settings, step),
+    };
+    postMessage({ number, answer: { ...await calls[call](), number } });
   } catch (error) {
     if (error === null) { postMessage({ number }); return; }
     const crashed = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;

@@ -89,6 +89,8 @@ one CUBIC flow over 100 ms then fills 87 % of 50 Mb/s in the 20 s after its slow
 ROUND_TRIPS, WARMUP_ROUND_TRIPS = 200, 40
 """Longest round trips that a run measures, and that it warms up before."""
 LEAST_S, LEAST_WARMUP_S = 15.0, 5.0
+LEAST_LIMIT, LIMIT_PRODUCTS = 100, 2
+"""Packets that drop-tail holds: at least, and in products of rate and longest round trip."""
 PACKET_BUDGET = 1_000_000
 """Full packets that the uplink may carry in a run; a run that would need more is shortened."""
 EXAMPLES = "for example 50Mbps, 20mbit or 100/20Mbps (down/up)"
@@ -243,7 +245,7 @@ def _length(rate: float, rtt: float) -> tuple[float, float, tuple[str, ...]]:
 
 
 def _limit(rate: float, rtt: float) -> int:
-    return max(100, math.ceil(2 * rate * rtt / (8 * PACKET)))
+    return max(LEAST_LIMIT, math.ceil(LIMIT_PRODUCTS * rate * rtt / (8 * PACKET)))
 
 
 def _unharmed(wanted: list[str]) -> tuple[str, ...]:

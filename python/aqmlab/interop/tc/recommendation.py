@@ -9,12 +9,14 @@ are redirected.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from aqmlab.errors import InputError
 from aqmlab.interop.tc.cake import ETHERNET_HEADER, FRAMINGS, SMALLEST, write
 from aqmlab.interop.tc.queues import qdisc_of, queue_differences
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
+from aqmlab.tuning import uplink
 from aqmlab.tuning.outcome import Tuned
 
 LAYERS = {
@@ -35,6 +37,13 @@ HOSTS = ("dual-srchost", "dual-dsthost", "triple-isolate")
 FRAMING = ("overhead", "mpu", "linklayer")
 """Parameters that the keyword of the layer replaces."""
 IN_PACKETS = ("limit", "min_th", "max_th")
+OFFERED = ("fq-codel", "cake", "pie")
+"""Disciplines that the laboratory's page "Your uplink" runs beside drop-tail, with their defaults."""
+USES_OF_PAGE = "calls and downloads"
+LEAST_RTT = "1ms:3ms"
+"""Round trips of the page's scenario: the page adds the rest as delay of the link."""
+SAMPLE_KBIT = 123_457
+"""Rate of the commands whose rate the page replaces: tc's writers give it as this number of kbit."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,42 @@ def recommend(
                 f"downstream has the settings tuned at {link.rate_bps / 1e6:g} Mb/s, scaled to the same times"
             )
     return Recommendation(found.aqm, tuple(lines), tuple(notes), tuple(differences))
+
+
+def uplink_page() -> dict[str, Any]:
+    """Return the model of the laboratory's page "Your uplink".
+
+    Returns
+    -------
+    dict
+        ``text``, ``file`` and ``overrides`` of the scenario; ``limit``, the key of drop-tail's buffer; ``rules``, by
+        which buffer and length follow from rate and round trip as in `aqmlab.tuning.uplink`; ``commands``: for each
+        discipline its lines for a shell, with ``{kbit}`` for the rate of the shaper.
+    """
+    scenario = uplink.uplink("10Mbps", LEAST_RTT, USES_OF_PAGE).scenario
+    table = "queue.bottleneck"
+    return {
+        "text": scenario.text,
+        "file": "uplink.toml",
+        "overrides": [(table, '{ aqm = "drop-tail" }')],
+        "limit": f"{table}.limit",
+        "rules": {
+            "packet": uplink.PACKET,
+            "least_limit": uplink.LEAST_LIMIT,
+            "limit_products": uplink.LIMIT_PRODUCTS,
+            "seconds": uplink.LEAST_S + uplink.LEAST_WARMUP_S,
+            "packet_budget": uplink.PACKET_BUDGET,
+            "shaped": SHAPED,
+        },
+        "commands": {aqm: _at_any_rate(scenario.text, table, aqm) for aqm in OFFERED},
+    }
+
+
+def _at_any_rate(text: str, table: str, aqm: str) -> list[str]:
+    """Return the commands of a discipline with its defaults; ``{kbit}`` stands for the rate of the shaper."""
+    plan = Scenario.from_text(text, overrides={table: f'{{ aqm = "{aqm}" }}'})
+    link = replace(plan.link("bottleneck"), rate_bps=1e3 * SAMPLE_KBIT / SHAPED)
+    return [line.replace(str(SAMPLE_KBIT), "{kbit}") for line in _lines(plan, link, "DEV", "ethernet")]
 
 
 def _lines(plan: Scenario, link: Link, dev: str, layer: str, *, is_down: bool = False) -> list[str]:
