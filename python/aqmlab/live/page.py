@@ -195,7 +195,7 @@ def _add_certificates(page: Page, runs: Runs) -> None:
         f"{len(runs.certificates) - invalid} of {len(runs.certificates)} runs are within the limits."
         + (" What the others show may be the machine's doing." if invalid else "")
     )
-    page.table(certificates_table(runs.certificates), caption="What the link measured of itself, a row a run.")
+    page.table(certificates_table(runs.certificates), caption="Measurements of the link itself, a row per run.")
     for trouble in runs.troubles:
         page.text(f"Before the first run: {trouble.text}.", note=True)
 

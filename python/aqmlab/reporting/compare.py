@@ -107,5 +107,5 @@ def _settings(page: Page, found: Comparison) -> None:
     """Add a description of each label: its settings, and the keys that were left out of the queue's table."""
     for label, table in found.settings.items():
         page.text(f"{label}: `{inline(table)}`, the rest as in the scenario.", note=True)
-    with page.folded("What differs in the settings"):
+    with page.folded("Differences in the settings"):
         page.text("\n".join(found.notes), note=True)

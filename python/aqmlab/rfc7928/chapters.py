@@ -64,7 +64,7 @@ def _scenario(page: Page, scenario: Scenario) -> None:
     )
     noticed = tables.transfers(scenario)
     if not noticed.empty:
-        page.table(noticed, caption=f"What users notice in {case.name}; 95 % is over all runs.", digits=4)
+        page.table(noticed, caption=f"Quality for users in {case.name}; 95 % is over all runs.", digits=4)
     for group in case.groups:
         flows = int(np.nanmax(next(iter(scenario.values())).values("groups", group.name, "flows")))
         for phase in phases[1:] or [None]:
@@ -167,10 +167,10 @@ def _scheduling(page: Page, collected: Collected) -> None:
     page.text(
         "Every discipline here has one interface, a packet offered and a packet wanted, so a scheduler can have one of "
         "them for each of its queues: it then sees the delay of that queue and the rate that the scheduler leaves it. "
-        "What follows the rate of the link by a setting (thresholds in packets) must then be set for that share; what "
-        "measures time in the queue need not."
+        "Settings that follow the link's rate (thresholds in packets) must then fit that share; limits on the time in "
+        "the queue stay as they are."
     )
-    page.table(discussion.scheduling(collected.disciplines), caption="When decisions are made, and what schedules.")
+    page.table(discussion.scheduling(collected.disciplines), caption="Times of decisions, and schedulers.")
 
 
 def _settings(page: Page, collected: Collected) -> None:
@@ -204,8 +204,8 @@ def _sensitivity(page: Page, collected: Collected) -> None:
     if not found.empty:
         page.table(
             found,
-            caption="What each parameter alone changes at medium congestion, against the setting of the suite. A line "
-            "is missing where the discipline does not allow the value.",
+            caption="Effect of each parameter alone at medium congestion, against the setting of the suite. A line is "
+            "missing where the discipline does not allow the value.",
         )
 
 

@@ -112,7 +112,7 @@ def _summary(
     for level in LEVELS:
         part = required[required["level"] == level]
         page.heading(f"Level: {level}", listed=True)
-        page.table(part.drop(columns="level"), caption=f"What the RFC's level “{level}” has.")
+        page.table(part.drop(columns="level"), caption=f"Requirements of the RFC's level “{level}”.")
 
 
 def _set_up(page: Page, collected: Collected, effort: Effort) -> None:

@@ -348,6 +348,6 @@ def _(runs: Runs) -> str:
     total = changed(runs, "pair", "total").mean_over("latency").percent()
     wasted, times = (changed(runs, "flower", quantity).percent() for quantity in ("S", "T"))
     return (
-        f"Sum of both throughputs {total} %, mean over the latencies. What DDRED changes on the flower: work wasted by "
-        f"losses {wasted} %, transfer times {times} % (printed: {wasted.on_paper} and {times.on_paper})."
+        f"Sum of both throughputs {total} %, mean over the latencies. Changes on the flower: work wasted by losses "
+        f"{wasted} %, transfer times {times} % (printed: {wasted.on_paper} and {times.on_paper})."
     )

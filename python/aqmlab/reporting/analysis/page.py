@@ -79,7 +79,7 @@ def page_of(found: Analysis) -> Page:
             if name in names:
                 page.text(words, note=True)
     elif found.measured:
-        page.table(readable_gaps(found), caption=f"What was measured{_interval(found)}.")
+        page.table(readable_gaps(found), caption=f"Measurements{_interval(found)}.")
     _shares(page, found)
     page.section("Why they differ" if found.theory.columns else "Why there is no model")
     _assumptions(page, found)
@@ -123,7 +123,7 @@ def _shares(page: Page, found: Analysis) -> None:
         page.section("Shares by class")
         page.table(readable_gaps(found, shares=True), caption=f"{shares.about}{_interval(found)}.")
     if found.theory.by_seed:
-        page.table(_named(found.tables["by_seed"]), caption="What theory says of each seed's transfers.")
+        page.table(_named(found.tables["by_seed"]), caption="Theory of each seed's transfers.")
 
 
 def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFrame:
@@ -175,7 +175,7 @@ def _assumptions(page: Page, found: Analysis) -> None:
                 "here": [one.how for one in found.assumptions],
             }
         ).sort_values("verdict", kind="stable"),
-        caption="What the model takes for granted, and whether this scenario and its simulation keep to it.",
+        caption="Assumptions of the model, and whether this scenario and its simulation keep to them.",
     )
 
 
