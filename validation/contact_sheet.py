@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +26,7 @@ from playwright.sync_api import sync_playwright
 import aqmlab
 from aqmlab.lab import open_lab
 from measure_lab import browser_path
+from screens import LIVE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -89,8 +93,25 @@ def pages(work: Path) -> Iterator[dict[str, str]]:
         "reproduce all": papers.report,
         f"paper: {PAPER}": papers.papers[0].report,
     }
+    tuned = ("tune", "--uplink", "20Mbps", "--for", "calls and downloads", "--aqm", "fq-codel,pie")
+    page = work / "tune.html"
+    files["tune"] = written(page, *tuned, "--out", work / "tune", "--report", page)
+    if os.geteuid() == 0:
+        scenario = work / "live.toml"
+        scenario.write_text(LIVE)
+        page = work / "live-report" / "report.html"
+        live = ("live", scenario, "--runs", "2", "--with-simulation", "--out", work / "live", "--report", page.parent)
+        files["live"] = written(page, *live)
     with open_lab() as lab:
-        yield {**{name: path.resolve().as_uri() for name, path in files.items()}, "lab": lab.url}
+        urls = {name: path.resolve().as_uri() for name, path in files.items()}
+        yield {**urls, "laboratory": lab.url, "your uplink": f"{lab.url}#uplink=20,40"}
+
+
+def written(page: Path, *words: str | Path) -> Path:
+    """Return the page that a command writes, which is run if there is no page yet."""
+    if not page.exists():
+        subprocess.run([sys.executable, "-m", "aqmlab", *map(str, words)], check=True)
+    return page
 
 
 def first_screen(browser: Browser, url: str, look: Look) -> Image.Image:
