@@ -315,7 +315,7 @@ def test_defaults_that_no_trial_beats_noticeably_end_the_search(tmp_path: Path) 
     found = aqmlab.tune(own.scenario, overrides=short, **asked, **few)
     assert found.body == {"aqm": "fq-codel", "limit": "100p", "target": "5ms", "interval": "100ms"}
     assert len(found.trials) == 8
-    assert "defaults win: none of 8 trials is better by a difference that users would notice" in found.notes
+    assert "defaults win: none of 8 trials is better by more than 0.05 on the 1 seed of the search" in found.notes
 
 
 def answer_of(aqm: str, mos: list[float], utilization: float, least: float = 0.75) -> SimpleNamespace:
@@ -324,7 +324,8 @@ def answer_of(aqm: str, mos: list[float], utilization: float, least: float = 0.7
     points = [Point("flows=1", (), corner=True)]
     found = {"mos_worse": np.array([mos]), "utilization": np.array([[utilization + 1e-3 * i for i in range(4)]])}
     settings = confirmed("tuned", {}, task, points, found)
-    return SimpleNamespace(aqm=aqm, task=task, confirmed=settings, holds=settings.verdict, against=[])
+    own = {"points": points, "fresh_points": [], "against": []}
+    return SimpleNamespace(aqm=aqm, task=task, confirmed=settings, holds=settings.verdict, **own)
 
 
 GOOD, BAD = [4.38, 4.39, 4.37, 4.38], [3.0, 3.1, 2.9, 3.05]
@@ -335,12 +336,22 @@ def test_a_discipline_that_fails_a_bound_is_not_recommended_while_another_holds_
     sparse, one = answer_of("fq-codel", GOOD, 0.8, least=0.9), answer_of("codel", BAD, 0.95, least=0.9)
     assert best_of([sparse, one]).aqm == "codel"
     assert "utilization>=0.9 holds (0.9515 at flows=1)" in reason([sparse, one], one)
-    assert reason([sparse, one], one).endswith(" Better, but without the bound: fq-codel (4.38).")
+    assert reason([sparse, one], one).endswith(" Better, but fails the bound: fq-codel (4.38).")
     both = [sparse, answer_of("codel", BAD, 0.7, least=0.9)]
     assert best_of(both).aqm == "fq-codel"
     assert reason(both, sparse).endswith(
         "utilization>=0.9 fails (0.8015 at flows=1). No other discipline keeps the bound."
     )
+
+
+def test_disciplines_without_a_command_and_undecided_bounds_are_named() -> None:
+    poor, good = answer_of("codel", BAD, 0.95), answer_of("mred", GOOD, 0.95)
+    assert reason([poor], poor, [good]).endswith(" Linux has no command for mred (4.38), bound holds.")
+    assert "Linux" not in reason([good], good, [poor])
+    open_bound = answer_of("pie", GOOD, 0.8985, least=0.9)
+    assert str(open_bound.holds) == "undecided"
+    sure = answer_of("codel", BAD, 0.95, least=0.9)
+    assert reason([sure, open_bound], sure).endswith(" Better, but its bound is undecided: pie (4.38).")
 
 
 def test_calls_decide_between_disciplines_that_hold_the_bound() -> None:

@@ -73,7 +73,7 @@ UplinkRate = Annotated[
     str | None,
     typer.Option("--uplink", help="No file: a rate such as 20mbit, 100/20Mbps (down/up).", metavar="RATE"),
 ]
-Rtt = Annotated[str, typer.Option("--rtt", help="Round trips of the uplink.", metavar="LOW:HIGH")]
+Rtt = Annotated[str, typer.Option("--rtt", help="Round trip of the uplink, or its range.", metavar="LOW[:HIGH]")]
 For = Annotated[
     str,
     typer.Option("--for", help="Uses of the uplink: downloads, calls, web.", metavar="USES"),
@@ -199,7 +199,11 @@ def tune(
     if own is not None:
         how |= {"unharmed": own.unharmed if own.felt(minimize, maximize) else (), "prefer_defaults": True}
         how |= {"best_anyway": True}
-    names = [name.strip() for name in aqm.split(",")] if aqm else [None]
+    given = [name.strip() for name in aqm.split(",")] if aqm else []
+    for name in given:
+        if given.count(name) > 1:
+            raise InputError(f"--aqm: {name} is given twice")
+    names: list[str | None] = [*given] or [None]
     _check_shaper(dev, layer)
     if report is not None:
         from aqmlab.reporting.reports import page_file
@@ -260,9 +264,9 @@ def _answers(
     return until_decided(found)
 
 
-def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, list[str]]:
-    """Return the discipline to use, its commands (None if Linux has none), and the disciplines without commands."""
-    from aqmlab.tuning.decision import best_of
+def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, list[str], str]:
+    """Return the discipline to use, its commands (None if Linux has none), notes on those without, and the reason."""
+    from aqmlab.tuning.decision import best_of, reason
 
     recommend, written, missing = extensions.load(*ROUTER).recommend, [], []
     for found in answers:
@@ -270,15 +274,18 @@ def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, 
             written.append((found, recommend(found, **last._asdict())))
         except InputError as error:
             missing.append(f"Linux has no command for {found.aqm}: {error}")
-    best = best_of([found for found, _ in written] or answers)
-    return best, next((made for found, made in written if found is best), None), missing
+    usable = [found for found, _ in written] or list(answers)
+    best = best_of(usable)
+    made = next((made for found, made in written if found is best), None)
+    why = reason(usable, best, [one for one in answers if one not in usable])
+    return best, made, missing, why
 
 
 def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, details: bool) -> None:
     """Print the discipline to use, its commands, the table of the disciplines, and with details everything else."""
-    from aqmlab.tuning.decision import reason, side_by_side, with_settings
+    from aqmlab.tuning.decision import side_by_side, with_settings
 
-    best, made, missing = _recommended(answers, last)
+    best, made, missing, why = _recommended(answers, last)
     several = len(answers) > 1
     if details:
         for found in answers:
@@ -298,7 +305,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, d
         )
     asked = " and ".join([best.task.goal.words, *(f"keep {bound.words}" for bound in best.task.bounds)])
     print_screen(
-        f"Use this: {best.aqm} {with_settings(best)}: {reason(answers, best)}",
+        f"Use this: {best.aqm} {with_settings(best)}: {why}",
         f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals",
         table_lines(list(table.columns), rows, width=WIDTH),
         "" if details else "--details prints all settings, notes, tests and texts for other systems.",
@@ -321,9 +328,9 @@ def _page(answers: Sequence[Tuned], last: LastStep, path: Path) -> Path:
     """Write the page of a tuning."""
     from aqmlab.tuning.page import write_page
 
-    best, made, _ = _recommended(answers, last)
+    best, made, _, why = _recommended(answers, last)
     command = _again(command_words.get(), path.parent)
-    return write_page(answers, best, () if made is None else made.lines, path, command=command)
+    return write_page(answers, best, () if made is None else made.lines, path, why=why, command=command)
 
 
 def _again(given: Sequence[str], folder: Path) -> str:

@@ -53,8 +53,11 @@ export class UplinkPage {
     }
     document.title = "Your uplink, aqmlab laboratory";
     at("title").textContent = "Your uplink";
-    at("lead").textContent = "How long do the packets of a call wait while four downloads fill the link?";
-    for (const key of Object.keys(FIELDS)) { this.fill(key, values[key]); }
+    at("lead").textContent = "How long do the packets of a call take while four downloads fill the link?";
+    for (const key of Object.keys(FIELDS)) {
+      at(`uplink-${key}`).value = values[key];
+      this.fill(key, this.values[key]);  // within the ends of the sliders
+    }
     if (!this.backend) {
       this.backend = new Backend(this.setup, () => {});
       this.backend.use(this.model.text, this.model.file);

@@ -21,6 +21,16 @@ DELAY_WITHIN = 0.15
 """And the mean queueing delay by so much."""
 
 
+def in_percent(share: float, sign: str = "") -> str:
+    """Write a share in per cent, with three digits at least.
+
+    >>> in_percent(0.154), in_percent(-1.2345, "+"), in_percent(0.03), in_percent(math.nan)
+    ('15.4', '-123', '3', 'undefined')
+    """
+    value = 100 * share
+    return format(value, f"{sign}.0f" if abs(value) >= 1000 else f"{sign}.3g") if math.isfinite(value) else "undefined"
+
+
 @dataclass(frozen=True)
 class Line:
     """One quantity in both worlds.
@@ -81,7 +91,7 @@ class Agreement:
     def answer(self) -> str:
         """Say whether simulation and real TCP agree, by the judged quantities."""
         parts = [
-            f"{line.what.replace('Mean q', 'mean q')} {100 * line.relative.mean:+.2g} %, {line.verdict}"
+            f"{line.what.replace('Mean q', 'mean q')} {in_percent(line.relative.mean, '+')} %, {line.verdict}"
             for line in self.judged
         ]
         return f"Simulation against real TCP: {'; '.join(parts)}." if parts else "No quantity is judged by a bound."
@@ -110,17 +120,16 @@ class Agreement:
             return ""
         parts = [
             f"{line.what.replace('Mean q', 'mean q')} {_text(line.relative, scale=100.0, signed=True)} % "
-            f"(allowed {100 * (line.within or 0):.2g} %)"
+            f"(allowed {in_percent(line.within or 0)} %)"
             for line in self.judged
         ]
-        return (
-            f"Simulation within {100 * max(ends):.2g} % of real TCP: {self.verdict}. Difference of {', '.join(parts)}."
-        )
+        within = f"Simulation within {in_percent(max(ends))} % of real TCP: {self.verdict}."
+        return f"{within} Difference of {', '.join(parts)}."
 
     def differences(self) -> pd.DataFrame:
         """Return all lines for a page: means with their intervals, the difference and its bound in %, the verdict."""
         table = self.text(judged=False)
-        table["allowed, %"] = ["" if line.within is None else f"{100 * line.within:.2g}" for line in self.lines]
+        table["allowed, %"] = ["" if line.within is None else in_percent(line.within) for line in self.lines]
         table["verdict"] = ["" if line.verdict is None else str(line.verdict) for line in self.lines]
         return table[["quantity", "verdict", "difference, %", "allowed, %", "live", "simulated"]]
 
@@ -133,7 +142,7 @@ class Agreement:
                     "live": _text(line.live, scale=_scale(line)),
                     "simulated": _text(line.simulated, scale=_scale(line)),
                     "difference, %": _text(line.relative, scale=100.0, signed=True),
-                    "verdict": "" if line.within is None else f"{line.verdict}, within {100 * line.within:.2g} %",
+                    "verdict": "" if line.within is None else f"{line.verdict}, within {in_percent(line.within)} %",
                 }
                 for line in (self.judged if judged else self.lines)
             ]

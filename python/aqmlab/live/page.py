@@ -12,7 +12,7 @@ from aqmlab.figures import delay_distribution, thin
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import has_average, slug, warmup, warmup_end
 from aqmlab.figures.scale import steady_scale
-from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line
+from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line, in_percent
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import add_provenance, run_command
 from aqmlab.reporting.run import add_run, run_finding
@@ -157,7 +157,7 @@ def differences_chart(lines: Sequence[Line]) -> Chart:
         ),
     ]
     words = "; ".join(
-        f"{line.what} {mean:+.2g} %{'' if line.verdict is None else f', {line.verdict}'}"
+        f"{line.what} {in_percent(mean / 100, '+')} %{'' if line.verdict is None else f', {line.verdict}'}"
         for line, (mean, _, _) in zip(found, percent, strict=True)
     )
     return Chart(

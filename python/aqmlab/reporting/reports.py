@@ -81,6 +81,10 @@ def page_file(target: Path) -> Path:
     """Return a file for a page; raise `InputError` if it cannot be one."""
     if target.suffix != ".html" or target.is_dir():
         raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{target}: its folder cannot be made ({error.strerror})") from None
     return target
 
 

@@ -140,7 +140,9 @@
     }
   }
   function onHash() {
-    const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));
+    let name = window.location.hash.slice(1);
+    try { name = decodeURIComponent(name); } catch { return; }  // an address cut off within a character
+    const target = document.getElementById(name);
     if (!target) { return; }
     const chapter = target.querySelector(":scope > details.chapter");
     openAround(chapter || target);

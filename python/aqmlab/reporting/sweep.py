@@ -113,7 +113,7 @@ def _range_words(study: Study, points: pd.DataFrame, key: str, conditions: Seque
 
 
 def _with_unit(what: Quantity, value: float) -> str:
-    return f"{number(value, digits=4)}{'' if what.unit == '1' else f' {what.unit}'}"
+    return f"{number(what.scale * value, digits=4)}{f' {what.shown_unit}' if what.shown_unit else ''}"
 
 
 def of_sweep(study: Study, metrics: Sequence[str] | None = None) -> Iterator[Chart]:

@@ -11,7 +11,7 @@ from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
-from aqmlab.tuning.verification import corrected_p, is_decided
+from aqmlab.tuning.verification import Against, corrected_p, is_decided
 
 RANK = (Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS)
 """Verdicts on the bounds, the best first."""
@@ -90,11 +90,16 @@ def with_settings(best: Tuned) -> str:
     return f"with {searched}" if own and searched else "with its defaults" if not own else "as tuned"
 
 
-def reason(answers: Sequence[Tuned], best: Tuned) -> str:
-    """Say in one or two sentences why a discipline is the one to use: goal, drop-tail, the others, the bounds."""
+def reason(answers: Sequence[Tuned], best: Tuned, without_command: Sequence[Tuned] = ()) -> str:
+    """Say in one or two sentences why a discipline is the one to use: goal, drop-tail, the others, the bounds.
+
+    `without_command` are those that Linux has no command for; they are named if they are better.
+    """
     metric, own = best.task.goal.metric, best.confirmed.goal
     unit = f" {metric.shown_unit}" if metric.shown_unit else ""
-    words = [f"{_lower(metric.title)} {shown(metric, own)}{unit}"]
+    points = len(best.points) + len(best.fresh_points)
+    worst = f" at the worst of {points} conditions" if best.task.share == 1 and points > 1 else ""
+    words = [f"{_lower(metric.title)} {shown(metric, own)}{unit}{worst}"]
     tail = next((entry.reference.goal for entry in best.against if entry.reference.name == DROP_TAIL), None)
     if tail is not None:
         words[0] += f" ({shown(metric, tail, alone=True)} with drop-tail)"
@@ -108,21 +113,45 @@ def reason(answers: Sequence[Tuned], best: Tuned) -> str:
     words += [f"not distinguishable from {_listed(even)}"] if even else []
     for kept in best.confirmed.kept:
         words.append(f"{kept.bound.words} {kept.verdict} ({kept.interval.mean:.4g} at {kept.point})")
-    return f"{', '.join(words)}.{_excluded(answers, best, pool)}"
+    return f"{', '.join(words)}.{_excluded(answers, best, pool)}{_unusable(best, without_command)}"
 
 
 def _excluded(answers: Sequence[Tuned], best: Tuned, pool: Sequence[Tuned]) -> str:
     """Say which disciplines the bounds exclude although their goal is better, or that all fail the bounds."""
     if best.holds is Verdict.FAILS:
+        if any(_is_drop_tail(entry) and entry.reference.verdict is Verdict.HOLDS for entry in best.against):
+            return " Only drop-tail keeps the bound."
         return " No other discipline keeps the bound." if len(answers) > 1 else " No setting that was tried keeps it."
-    sign, metric = best.task.goal.sign, best.task.goal.metric
-    others = [one for one in answers if one not in pool]
-    names = [
-        f"{one.aqm} ({shown(metric, one.confirmed.goal, alone=True)})"
-        for one in others
-        if sign * one.confirmed.goal.mean < sign * best.confirmed.goal.mean
+    sign, others = best.task.goal.sign, [one for one in answers if one not in pool]
+    better = [
+        one
+        for one, compared, p in _against_others(best, [best, *others])
+        if p < 1 - LEVEL and sign * compared.difference.interval.mean > 0
     ]
-    return f" Better, but without the bound: {_listed(names)}." if names else ""
+    words = {Verdict.FAILS: "but fails the bound", Verdict.UNDECIDED: "but its bound is undecided"}
+    return "".join(
+        f" Better, {words[verdict]}: {_listed([_with_goal(one) for one in better if one.holds is verdict])}."
+        for verdict in words
+        if any(one.holds is verdict for one in better)
+    )
+
+
+def _unusable(best: Tuned, without_command: Sequence[Tuned]) -> str:
+    """Name the disciplines without a command of Linux that keep the bounds better, or the goal as well."""
+
+    def place(one: Tuned) -> tuple[int, float]:
+        return RANK.index(one.holds), best.task.goal.sign * one.confirmed.goal.mean
+
+    better = [f"{_with_goal(one)}, bound {one.holds}" for one in without_command if place(one) < place(best)]
+    return f" Linux has no command for {_listed(better)}." if better else ""
+
+
+def _with_goal(one: Tuned) -> str:
+    return f"{one.aqm} ({shown(one.task.goal.metric, one.confirmed.goal, alone=True)})"
+
+
+def _is_drop_tail(entry: Against) -> bool:
+    return entry.reference.body["aqm"] == DROP_TAIL
 
 
 def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:

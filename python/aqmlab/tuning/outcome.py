@@ -152,7 +152,10 @@ class Tuned(OneLine):
                 return f"whether {name} keeps the bounds is open"
         if self.holds is Verdict.FAILS and entry.reference.verdict is Verdict.FAILS:
             return "neither keeps the bounds"
-        needed = runs_needed(entry.compared.difference.interval, 0.0)
+        found = entry.compared.difference.interval
+        if found.low > 0 or found.high < 0:
+            return f"the corrected p is {entry.p:.2g}"
+        needed = runs_needed(found, 0.0)
         if not math.isfinite(needed):
             return "the difference is as good as none"
         return f"the interval includes no difference; about {needed:,} fresh seeds would decide"

@@ -13,7 +13,7 @@ from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import difference_of, interval_of, quantity
 from aqmlab.statistics import LEVEL, Interval
-from aqmlab.tuning.decision import reason, shown, side_by_side, with_settings
+from aqmlab.tuning.decision import shown, side_by_side, with_settings
 from aqmlab.tuning.measurements import Measured
 from aqmlab.tuning.outcome import Rerun, Tuned, short
 from aqmlab.tuning.ranges import Point, at_rate, at_round_trip
@@ -24,7 +24,9 @@ WRONG = (0.9, 1.1)
 DELAY, GOODPUT = "mean_delay_ms", "goodput_mbps"
 
 
-def write_page(answers: Sequence[Tuned], best: Tuned, lines: Sequence[str], path: Path, *, command: str = "") -> Path:
+def write_page(
+    answers: Sequence[Tuned], best: Tuned, lines: Sequence[str], path: Path, *, why: str, command: str = ""
+) -> Path:
     """Write the page of a tuning of one or more disciplines.
 
     Parameters
@@ -37,6 +39,8 @@ def write_page(answers: Sequence[Tuned], best: Tuned, lines: Sequence[str], path
         Its commands for a shell; empty if Linux has none.
     path
         The page, ``.html``.
+    why
+        The reason for it, as `aqmlab.tuning.decision.reason` writes it.
     command
         The command that makes it again; "" for none.
 
@@ -45,7 +49,7 @@ def write_page(answers: Sequence[Tuned], best: Tuned, lines: Sequence[str], path
     Path
         The page. It runs `best` at rates and round trips that are 10 % off, on the fresh seeds.
     """
-    page = Page(f"Use {best.aqm} {with_settings(best)}: {best.name}", _sentence(answers, best), folder=path.parent)
+    page = Page(f"Use {best.aqm} {with_settings(best)}: {best.name}", f"{why[:1].upper()}{why[1:]}", folder=path.parent)
     page.section("Use this")
     if lines:
         page.code("\n".join(lines))
@@ -63,11 +67,6 @@ def write_page(answers: Sequence[Tuned], best: Tuned, lines: Sequence[str], path
     page.text(f"{best.name}: aqmlab {_core.version()}, scenario hash `{best.hash}`.{again}")
     page.code(best.tuned.normalized, fold=f"The tuned scenario, with {best.aqm}")
     return page.write(path.parent, pictures=False, name=path.name, progress=True)
-
-
-def _sentence(answers: Sequence[Tuned], best: Tuned) -> str:
-    text = reason(answers, best)
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _candidates(page: Page, answers: Sequence[Tuned]) -> None:

@@ -37,7 +37,7 @@ RED = frozenset({"min_th", "max_th", "max_p", "w_q"})
 RANGES: dict[str, dict[str, tuple[float, float]]] = {
     **{name: {"target": (5e-4, 0.05), "interval": (0.01, 0.5)} for name in ("codel", "fq-codel", "cobalt")},
     "cake": {"rtt": (0.01, 1.0)},
-    **{name: {"target": (1e-3, 0.1), "alpha": (0.0125, 1.25), "beta": (0.125, 12.5)} for name in ("pie", "fq-pie")},
+    **{name: {"target": (1e-3, 0.1), "alpha": (0.0625, 1.25), "beta": (0.125, 12.5)} for name in ("pie", "fq-pie")},
     **{name: {"target": (1e-3, 0.1), "alpha": (0.02, 2.0), "beta": (0.2, 20.0)} for name in ("pi2", "dualpi2")},
 }
 """Search ranges of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""

@@ -223,6 +223,10 @@ def _problem(
     return _Problem(place, chosen, space, points, starts, references, notes)
 
 
+HOPELESS = 0.5
+"""Share of a noticeable difference that a trial must gain on the defaults for the search to go on."""
+
+
 @dataclass(frozen=True)
 class _Effort:
     """Number of trials, their seeds, and preferences where trials do not decide."""
@@ -269,8 +273,10 @@ def _find(bench: Bench, problem: _Problem, task: Task, effort: _Effort) -> _Chos
     notes: list[str] = []
     best = _winning_defaults(problem, task, tried) if effort.prefer_defaults else None
     if best is not None:
-        shown = "by a difference that users would notice" if task.goal.metric.notable else "at all"
-        notes.append(f"{best.name} win: none of {len(tried)} trials is better {shown}")
+        step = HOPELESS * task.goal.metric.notable
+        shown = f"by more than {step:.3g} {task.goal.metric.shown_unit}".rstrip() if step else "at all"
+        seeds = f"{number.trial} seed{'s' * (number.trial > 1)}"
+        notes.append(f"{best.name} win: none of {len(tried)} trials is better {shown} on the {seeds} of the search")
     else:
         best = choose(bench, task, tried, points=points.search, seeds=number.choice)
     analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
@@ -282,13 +288,14 @@ def _find(bench: Bench, problem: _Problem, task: Task, effort: _Effort) -> _Chos
 def _winning_defaults(problem: _Problem, task: Task, tried: Sequence[Trial]) -> Trial | None:
     """Return the trial of the discipline's own defaults if it keeps the bounds and no trial beats it noticeably.
 
-    The best of many trials looks better than it is; so the defaults would win the confirmation too.
+    The best of many trials looks better than it is; so the defaults would win the confirmation too. On few seeds the
+    defaults may look better than they are as well, so that less than a noticeable gain continues the search.
     """
     own = next((trial for trial in tried if trial.name in OWN), None)
     if own is None or not own.feasible or not problem.place.is_same(own.body, problem.references[own.name]):
         return None
     gain = max(task.goal.sign * (own.goal - trial.goal) for trial in tried if trial.feasible)
-    return own if gain <= task.goal.metric.notable else None
+    return own if gain <= HOPELESS * task.goal.metric.notable else None
 
 
 def _confirm(bench: Bench, problem: _Problem, task: Task, chosen: _Chosen, fresh: int, least: int) -> _Answer:

@@ -140,7 +140,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
     rate
         Its rate: ``50Mbps`` or ``20mbit``; ``100/20Mbps`` has 100 Mb/s down and 20 Mb/s up.
     rtt
-        Round trips without queueing: ``20ms:100ms``.
+        Round trips without queueing: ``20ms:100ms``, or one, ``40ms``.
     uses
         ``downloads``, ``calls``, ``web``, with commas or "and" between them. Downloads are greedy TCP flows, 1 to 8 at
         a time; without them no queue builds up, so they are always there.
@@ -192,7 +192,7 @@ def uplink(rate: str, rtt: str, uses: str = "downloads", tcp: str = "cubic") -> 
         minimize=None if "calls" in wanted else "page_load_s" if felt else "delay_p95_ms",
         maximize="mos_worse" if "calls" in wanted else None,
         keep=(f"utilization>={next(least for use, least in LEAST_USED.items() if use in wanted)}",),
-        over=(FLOWS, f"rtt={words['low']}:{words['high']}"),
+        over=(FLOWS, f"rtt={words['low']}:{words['high']}") if low < high else (FLOWS,),
         unharmed=_unharmed(wanted),
         down_bps=down,
         notes=notes,
@@ -222,10 +222,10 @@ def rates_of(text: str) -> tuple[float, float]:
 
 def _round_trips(rtt: str) -> tuple[float, float]:
     ends = rtt.split(":")
-    if len(ends) != 2:
-        raise InputError(f'--rtt "{rtt}": write it as LOW:HIGH, for example 20ms:100ms')
-    (low, kind), (high, other) = (number_of(end, f'--rtt "{rtt}"') for end in ends)
-    if (kind, other) != ("s", "s") or not 0 < low < high:
+    if len(ends) > 2:
+        raise InputError(f'--rtt "{rtt}": write it as 40ms or as LOW:HIGH, for example 20ms:100ms')
+    (low, kind), (high, other) = (number_of(end, f'--rtt "{rtt}"') for end in (ends[0], ends[-1]))
+    if (kind, other) != ("s", "s") or not 0 < low <= high:
         raise InputError(f'--rtt "{rtt}": two times, the shorter first, for example 20ms:100ms')
     return low, high
 

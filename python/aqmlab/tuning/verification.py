@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aqmlab.errors import InputError
 from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.runs.bounds import Bound
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
@@ -138,6 +139,8 @@ def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequenc
     """Run the best again on seeds of their own, and return the one to take."""
     usable = [trial for trial in trials if math.isfinite(trial.violation)]
     unique = list({repr(trial.body): trial for trial in ranked(task, usable)}.values())
+    if not unique:
+        raise InputError("tune: the goal or a bound has no value in some runs (Jain's index of one flow, for example)")
     again: list[tuple[Verdict, Trial]] = []
     seeds = bench.budget.seeds(seeds, min(AT_ONCE, len(unique)) * len(points), CHOICE)
     for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):

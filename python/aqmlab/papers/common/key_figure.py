@@ -32,13 +32,14 @@ class Key:
         The name of a chart of the page.
     paper
         The words in the names of its series that are the paper's own; "" if it prints none.
-    beside
-        What those series are.
+    beside, ours
+        Titles of those series and of the measured ones.
     """
 
     name: str
     paper: str = ", printed"
     beside: str = "As printed"
+    ours: str = "As measured here"
 
 
 def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame | None) -> KeyFigure | None:
@@ -63,7 +64,7 @@ def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame 
     on_paper = [one for one in chart.series if key.paper and key.paper in one.name]
     named = {id(one) for one in on_paper}
     ours = [one for one in chart.series if id(one) not in named and (one.mode == "line" or not on_paper)]
-    sides = [("As measured here", ours)]
+    sides = [(key.ours, ours)]
     if on_paper:
         plain = [replace(one, name=one.name.replace(key.paper, "").strip(", "), mode="line") for one in on_paper]
         sides = [(key.beside, plain), *sides]

@@ -321,7 +321,7 @@ PAPER = Paper(
     measure=measure_run,
     page=page,
     others=solutions,
-    key=Key("figure-3"),
+    key=Key("figure-3", ours="As measured here, drops spaced by ns-2's wait"),
     quick_note="This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs 50 "
     "seeds and all readings.",
     example="aqmlab run paper:mred/sole.toml --set flow.tcp.count=20 --set queue.bottleneck.aqm=mred --seeds {seeds}",

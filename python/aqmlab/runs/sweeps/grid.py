@@ -15,7 +15,7 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity, shown_in
 from aqmlab.runs.comparison_exports import escaped, interval_in_latex
 from aqmlab.runs.comparison_matrix import Cell
-from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, verdict
+from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED, verdict
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.many import holm
 
@@ -204,9 +204,10 @@ def _caption(table: pd.DataFrame, base: str, level: float) -> str:
     runs = f"{most}" if least == most else f"{least} to {most}"
     verdicts = set(table["verdict"])
     equal = "; $=$ equal in every run" if EQUAL in verdicts else ""
+    tested = set(table.loc[table["verdict"].isin([HIGHER, LOWER, UNDECIDED]), "metric"])
     untested = table.loc[table["verdict"] == NOT_TESTED, "metric"].drop_duplicates()
-    names = ", ".join(escaped(quantity(one).title) for one in untested)
-    not_tested = f"; not tested, or the same difference in every run: {names}" if names else ""
+    names = [f"{escaped(quantity(one).title)}{' in some cells' if one in tested else ''}" for one in untested]
+    not_tested = f"; not tested, or the same difference in every run: {', '.join(names)}" if names else ""
     return (
         f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs. $\\uparrow$ higher, "
         f"$\\downarrow$ lower than {base} (5\\,\\%, Holm's correction over {count} "
