@@ -50,6 +50,19 @@ def order(text, *words):
     return sorted(words, key=text.index)
 
 
+def test_a_run_without_packets_after_the_warm_up_says_so(tmp_path):
+    lines = [
+        'format = 1\nname = "udp"\n[run]\nduration = "3s"\nwarmup = "1s"\n[dumbbell]',
+        'bottleneck = { rate = "10Mbps", delay = "10ms", queue = "bottleneck" }',
+        'left = { rate = "100Mbps", delay = "5ms" }\nright = { rate = "100Mbps", delay = "5ms" }',
+        '[queue.bottleneck]\naqm = "red"\n[[flow]]\nname = "u"\ntransport = "udp"\nrate = "1Mbps"\nstop = "0.5s"',
+    ]
+    (tmp_path / "udp.toml").write_text("\n".join(lines))
+    silent = aqmlab.run(tmp_path / "udp.toml", out=tmp_path / "run", progress=False)
+    text = page_for(silent.folder, pictures=False).html()
+    assert "<p class=lead>No packet left link <code>bottleneck</code> after the warm-up." in text
+
+
 def test_a_run_begins_with_its_finding(run):
     text = page_for(run.folder, pictures=False).html()
     assert "<p class=lead>At link <code>bottleneck</code> packets wait" in text

@@ -50,7 +50,7 @@ def run_finding(result: Result) -> str:
         return bounded(scale * row["mean"], scale * row["low"], scale * row["high"])
 
     if "mean_delay_ms" not in rows:
-        return "No packet left the link after the warm-up."
+        return f"No packet left link `{result.bottleneck}` after the warm-up."
     parts = [f"packets wait {words('mean_delay_ms')} ms on average"]
     if "delay_p99_ms" in rows:
         parts[0] += f" and 99 % of them at most {words('delay_p99_ms')} ms"
