@@ -439,11 +439,15 @@ def test_the_curve_is_dragged_on_the_queue(page):
     assert float(exact(page, MAX_P)) > 0.1
     page.click("#undo")
     page.wait_for_function("() => !document.querySelector('#command').textContent.includes('--set')")
+    back = (
+        "(x) => Math.abs(document.querySelector('.grip[data-name=\"red max_th\"]').getBoundingClientRect().x - x) < 1"
+    )
+    page.wait_for_function(back, arg=corner["x"])  # the queue with the former curve
     page.locator('.grip[data-name="red min_th"]').scroll_into_view_if_needed()
     lower = page.locator('.grip[data-name="red min_th"]').bounding_box()
     page.mouse.move(lower["x"] + 20, lower["y"] + 20)
     page.mouse.down()
-    page.mouse.move(lower["x"] - 200, lower["y"] + 20, steps=5)
+    page.mouse.move(lower["x"] - 500, lower["y"] + 20, steps=5)
     page.mouse.up()
     page.wait_for_function("() => document.querySelector('#command').textContent.includes('min_th=')")
     assert exact(page, MIN_TH) == "29", "not above max_th"

@@ -316,15 +316,15 @@ def test_the_packets_that_wait_in_a_recording_are_the_backlog_of_the_run(name, t
     asked = {"text": text, "file": BUILT_IN, "settings": [settings], "from_s": begin}
     [waiting] = answers_of(WATCHED, asked)
     end = waiting[-1][0]
-    assert end > begin + 1
+    assert end > begin + 0.4
     [answer] = page_answers(BUILT_IN, [settings])
     words = shlex.split(answer["command"])
     overrides = [tuple(words[i + 1].split("=", 1)) for i, word in enumerate(words) if word == "--set"]
-    sampled = {"probe.links": ["bottleneck"], "probe.queue_interval": "37ms"}
+    sampled = {"probe.links": ["bottleneck"], "probe.queue_interval": "17ms"}
     run = aqmlab.run(BUILT_IN, seeds=1, out=tmp_path, progress=False, overrides=[*overrides, *sampled.items()])
     samples = run.queue_samples.set_index("t_s")["queue_packets"]
     inside = samples[(samples.index > begin) & (samples.index < end)]
-    assert len(inside) > 25
+    assert len(inside) > 20
     times = [time for time, _ in waiting]
     found = [waiting[bisect.bisect_right(times, time) - 1][1] for time in inside.index]
     assert found == inside.tolist()
