@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, FIRST
@@ -26,7 +27,7 @@ SMALL = ("compare-", "spread-")
 
 def comparison_title(found: Comparison) -> str:
     """Return a title in words: the compared entries and their traffic."""
-    names = f"{', '.join(found.aqm[:-1])} and {found.aqm[-1]}"
+    names = joined(found.aqm)
     return f"{names} compared: {found.name}"
 
 

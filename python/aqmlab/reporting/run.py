@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
 from aqmlab.reporting.fragments import bounded, number
@@ -62,7 +63,7 @@ def run_finding(result: Result) -> str:
     n, distinct = len(result.seeds), result.distinct_runs
     level = level_words(n, result.level, distinct=distinct)
     runs = f"means of {distinct} runs, {level}" if distinct > 1 else level
-    return f"At link `{result.bottleneck}` {', '.join(parts[:-1])} and {parts[-1]} ({runs})."
+    return f"At link `{result.bottleneck}` {joined(parts)} ({runs})."
 
 
 def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False) -> None:

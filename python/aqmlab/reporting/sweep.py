@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.figures import parameter_map
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
@@ -56,7 +57,7 @@ def sweeps_in(folder: Path) -> list[Study]:
 def sweep_title(study: Study) -> str:
     """Return a title in words that names the varied settings."""
     keys = [short(study, key) for key in study.keys]
-    varied = f"{', '.join(keys[:-1])} and {keys[-1]}" if len(keys) > 1 else keys[0]
+    varied = joined(keys)
     return f"{varied} varied: {study.name}"
 
 

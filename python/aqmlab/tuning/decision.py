@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
@@ -109,8 +110,8 @@ def reason(answers: Sequence[Tuned], best: Tuned, without_command: Sequence[Tune
     for one, compared, p in _against_others(best, pool):
         is_better = p < 1 - LEVEL and best.task.goal.sign * compared.difference.interval.mean < 0
         (better if is_better else even).append(one.aqm)
-    words += [f"better than {_listed(better)}"] if better else []
-    words += [f"not distinguishable from {_listed(even)}"] if even else []
+    words += [f"better than {joined(better)}"] if better else []
+    words += [f"not distinguishable from {joined(even)}"] if even else []
     for kept in best.confirmed.kept:
         words.append(f"{kept.bound.words} {kept.verdict} ({kept.interval.mean:.4g} at {kept.point})")
     return f"{', '.join(words)}.{_excluded(answers, best, pool)}{_unusable(best, without_command)}"
@@ -130,7 +131,7 @@ def _excluded(answers: Sequence[Tuned], best: Tuned, pool: Sequence[Tuned]) -> s
     ]
     words = {Verdict.FAILS: "but fails the bound", Verdict.UNDECIDED: "but its bound is undecided"}
     return "".join(
-        f" Better, {words[verdict]}: {_listed([_with_goal(one) for one in better if one.holds is verdict])}."
+        f" Better, {words[verdict]}: {joined([_with_goal(one) for one in better if one.holds is verdict])}."
         for verdict in words
         if any(one.holds is verdict for one in better)
     )
@@ -143,7 +144,7 @@ def _unusable(best: Tuned, without_command: Sequence[Tuned]) -> str:
         return RANK.index(one.holds), best.task.goal.sign * one.confirmed.goal.mean
 
     better = [f"{_with_goal(one)}, bound {one.holds}" for one in without_command if place(one) < place(best)]
-    return f" Linux has no command for {_listed(better)}." if better else ""
+    return f" Linux has no command for {joined(better)}." if better else ""
 
 
 def _with_goal(one: Tuned) -> str:
@@ -179,7 +180,3 @@ def _head(metric: Quantity) -> str:
 
 def _lower(title: str) -> str:
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aqmlab.errors import joined
 from aqmlab.theory.domain import not_negative, positive
 from aqmlab.theory.drop_curve import DropCurve
 from aqmlab.theory.queueing.chain import solve_chain
@@ -228,7 +229,7 @@ def describe(winners: Sequence[Winner]) -> list[str]:
     sets = tied_sets(winners)
     for names, share in sets.items():
         if len(names) <= FEW and share >= OFTEN:
-            sentences.append(f"{_and(names)} lead together, tied, on {share:.0%}.")
+            sentences.append(f"{joined(names)} lead together, tied, on {share:.0%}.")
     size = max(len(one.tied) for one in winners)
     everyone = [one for one in winners if len(one.tied) == size]
     tied = [one for one in winners if not one.alone]
@@ -256,7 +257,3 @@ def outcomes_of(
 def at(outcomes: Iterable[Outcome], name: str) -> Mapping[float, Outcome]:
     """Return one curve's outcomes by load."""
     return {one.load: one for one in sorted(outcomes, key=lambda one: one.load) if one.name == name}
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]])
