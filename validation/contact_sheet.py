@@ -121,7 +121,7 @@ def first_screen(browser: Browser, url: str, look: Look) -> Image.Image:
     page.set_default_timeout(PATIENCE_MS)
     try:
         page.goto(url)
-        page.wait_for_selector("html[data-charts], html[data-drawn]", state="attached")
+        page.wait_for_selector("html[data-charts], html[data-drawn], html[data-uplink]", state="attached")
         if look.paper:
             page.emulate_media(media="print", color_scheme="light")
             page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
