@@ -30,6 +30,15 @@ def found(small, tmp_path):
     return aqmlab.compare(small, aqm=["red", "mred", "drop-tail"], out=tmp_path / "out", workers=2, progress=False)
 
 
+def test_the_discipline_of_the_scenario_keeps_its_curve(small, tmp_path):
+    curved = tmp_path / "curved.toml"
+    curved.write_text(small.read_text().replace('aqm = "red"', 'aqm = "red"\ncurve = "gentle"'))
+    found = aqmlab.compare(curved, aqm=["red", "mred"], seeds=1, out=tmp_path / "two", progress=False)
+    alone = aqmlab.run(curved, seeds=1, out=tmp_path / "one", progress=False)
+    assert found.results["red"].links.equals(alone.links)
+    assert 'mred: with its own curve in place of curve = "gentle"' in found.notes
+
+
 def test_differences_are_paired_by_seed(found):
     red = found.results["red"].metrics()["throughput_mbps"].to_numpy()
     mred = found.results["mred"].metrics()["throughput_mbps"].to_numpy()

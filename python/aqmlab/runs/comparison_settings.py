@@ -73,7 +73,7 @@ def exchange(
     """Return the scenario with another discipline in some queues.
 
     Of a queue's other parameters those stay that the discipline knows; `table` overrides them. Parameters that are left
-    out are added to `notes`.
+    out are added to `notes`. A queue that has the discipline already, without further settings, stays as it is.
     """
     for queue in queues:
         plan = _exchanged(plan, queue, label, table, notes)
@@ -81,8 +81,14 @@ def exchange(
 
 
 def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value], notes: list[str]) -> Scenario:
+    own = plan.queue_table(queue)
+    if dict(table) == {"aqm": own.get("aqm")}:
+        return plan
+    if "curve" in own and "curve" not in table:
+        note = f"{label}: with its own curve in place of curve = {inline(own['curve'])}"
+        notes.extend([note] if note not in notes else [])
     known = _exchanged_keys(str(table["aqm"]))
-    body = {key: value for key, value in plan.queue_table(queue).items() if key not in ("aqm", "curve")}
+    body = {key: value for key, value in own.items() if key not in ("aqm", "curve")}
     left_out = [key for key in body if key not in known]
     note = f"{label}: without {', '.join(left_out)}, which it does not know"
     if left_out and note not in notes:

@@ -68,7 +68,7 @@ def _at(base: Scenario, pairs: Sequence[tuple[str, str]], notes: list[str]) -> S
         found = QUEUE_KEY.match(key)
         queue = (found[1] or found[2]) if found and found[3] == "aqm" else None
         name = value.strip("\"'")
-        if queue in {link.queue for link in base.links} and base.queue_table(queue)["aqm"] != name:
+        if queue in {link.queue for link in base.links}:
             base = exchange(base, [queue], name, {"aqm": name}, notes)
     return base.with_overrides((*pairs, PINNED_SEEDS))
 

@@ -10,6 +10,7 @@ import pandas as pd
 from aqmlab.errors import joined
 from aqmlab.results.quantities import shown_in
 from aqmlab.runs.comparison_matrix import Matrix, in_sentence, matrix_of
+from aqmlab.runs.sweeps.grid import is_choice
 from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def matrix_of_points(study: Study, *, level: float = LEVEL) -> Matrix:
         Level of the intervals.
     """
     points = study.points(level=level)
+    choices = [key for key in study.keys if is_choice(key)]
+    conditions = [key for key in study.keys if key not in choices]
+    if choices and conditions:  # choices beside each other, so that the first rows can be compared
+        order = points.groupby(conditions, sort=False).ngroup().argsort(kind="stable")
+        points = points.iloc[order].reset_index(drop=True)
     compared = shown_in("compare")
     keys = [key for key in study.metrics if key.partition(".")[0] in compared]
     rows = [
