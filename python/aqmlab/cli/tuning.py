@@ -392,7 +392,8 @@ def _show_tables(found: Tuned) -> None:
 
 
 def _show_dialect(one: Dialect) -> None:
-    print(f"{one.title}\n\n{one.text}\n")
+    alone = ", the queue alone, without a shaper" if one.name == "tc" else ""
+    print(f"{one.title}{alone}\n\n{one.text}\n")
     print_rows(["parameter", "effective value"], [[key, value] for key, value in one.effective.items()])
     for note in one.notes:
         print_wrapped(f"- {note}")
