@@ -329,7 +329,7 @@ def test_an_uplink_in_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ((), "give a scenario file, or --uplink RATE"),
         (("--uplink", "50"), "a rate has a unit, for example 50Mbps"),
-        (("--uplink", "5Mbps", "--rtt", "20ms"), "write it as LOW:HIGH"),
+        (("--uplink", "5Mbps", "--rtt", "20ms:30ms:40ms"), "write it as 40ms or as LOW:HIGH"),
         (("--uplink", "5Mbps", "--rtt", "40ms:20ms"), "the shorter first"),
         (("--uplink", "5Mbps", "--for", "games"), 'unknown use "games"'),
     ],
