@@ -76,8 +76,14 @@ def _names() -> list[str]:
 
 
 def _public() -> list[str]:
-    """Return the functions and classes of the package."""
-    return [name for name in dir(aqmlab) if callable(getattr(aqmlab, name))]
+    """Return the functions of the package, then its classes."""
+    return _functions_first("aqmlab", [name for name in dir(aqmlab) if callable(getattr(aqmlab, name))])
+
+
+def _functions_first(module: str, names: list[str]) -> list[str]:
+    """Sort public names: functions, then types, each by the alphabet."""
+    home = importlib.import_module(module)
+    return sorted(names, key=lambda name: (isinstance(getattr(home, name), type), name.lower()))
 
 
 def _home(module: str, name: str) -> str:
@@ -90,5 +96,5 @@ def _of_part(name: str) -> str:
     offered = [one for one in _offers(path) if _home(name, one) not in _names()] if path.is_file() else []
     lines = [f"::: {name}", "    options:", "      show_root_heading: true", "      heading_level: 1"]
     if offered:
-        lines += ["      members:", *(f"        - {one}" for one in sorted(offered))]
+        lines += ["      members:", *(f"        - {one}" for one in _functions_first(name, offered))]
     return "\n".join(lines)
