@@ -198,9 +198,10 @@ def _latex(study: Study, table: pd.DataFrame, key: str, level: float) -> Iterato
 
 def _caption(table: pd.DataFrame, base: str, level: float) -> str:
     """Explain the numbers and signs of a table for LaTeX."""
-    least, most, count = int(table["n"].min()), int(table["n"].max()), count_tests(table)
-    if most < 2:
+    sizes = table.loc[table["n"] > 0, "n"]
+    if sizes.empty or sizes.max() < 2:
         return "one run each, without intervals and tests."
+    least, most, count = int(sizes.min()), int(sizes.max()), count_tests(table)
     runs = f"{most}" if least == most else f"{least} to {most}"
     verdicts = set(table["verdict"])
     equal = "; $=$ equal in every run" if EQUAL in verdicts else ""
