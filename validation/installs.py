@@ -348,7 +348,7 @@ def page(systems: dict[str, Found]) -> str:
     lost |= {found.title: found.reason for found in systems.values() if found.reason}
     missing = [f"* {title}: {reason}." for title, reason in lost.items()]
     if missing:
-        lines += ["", "Not run:", "", *missing]
+        lines += ["", "Not run, or not to the end:", "", *missing]
     whole = [found for found in ran if found.digests]
     if len(whole) > 1:
         lines += [
