@@ -97,10 +97,8 @@ def pages(work: Path) -> Iterator[dict[str, str]]:
     page = work / "tune.html"
     files["tune"] = written(page, *tuned, "--out", work / "tune", "--report", page)
     if os.geteuid() == 0:
-        scenario = work / "live.toml"
-        scenario.write_text(LIVE)
         page = work / "live-report" / "report.html"
-        live = ("live", scenario, "--runs", "2", "--with-simulation", "--out", work / "live", "--report", page.parent)
+        live = ("live", LIVE, "--runs", "2", "--with-simulation", "--out", work / "live", "--report", page.parent)
         files["live"] = written(page, *live)
     with open_lab() as lab:
         urls = {name: path.resolve().as_uri() for name, path in files.items()}

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,48 +23,13 @@ ROOT = Path(__file__).resolve().parents[1]
 BEFORE = ROOT / "docs" / "validation" / "screens-before.json"
 PAGE = ROOT / "docs" / "validation" / "screens.md"
 COLUMNS = 80
-LIVE = """\
-format = 1
-name = "small"
-
-[run]
-duration = "3s"
-seeds = 3
-
-[dumbbell]
-bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck", reverse_queue = "bottleneck" }
-left = { rate = "10Mbps", delay = "2ms", queue = "access" }
-right = { rate = "10Mbps", delay = "2ms", queue = "access" }
-
-[queue.bottleneck]
-aqm = "red"
-limit = "50p"
-min_th = "5p"
-max_th = "15p"
-max_p = 0.1
-w_q = 0.01
-mean_packet = "1000B"
-
-[queue.access]
-aqm = "drop-tail"
-limit = "100p"
-
-[[flow]]
-name = "tcp"
-count = 3
-transport = "newreno"
-start = "0s"
-
-[probe]
-links = ["bottleneck"]
-queue_interval = "50ms"
-"""
+LIVE = ROOT / "tests" / "python" / "small.toml"
 INTRODUCTION = """\
 # Screens at a glance
 
 Output of each command in a terminal of 80 columns, written by `python validation/screens.py`. "Before" is the state
 before all commands got the layout of `compare`: a sentence, a short table, the rest with `--details` or in the report.
-`tests/python/test_terminal_commands.py` checks widths and heads. Numbers are of a few seeds and are no results.
+`tests/python/test_terminal_commands.py` checks widths and heads. Numbers of a few seeds are examples, not results.
 """
 
 
@@ -76,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
-        (work / "small.toml").write_text(LIVE)
+        shutil.copy(LIVE, work)
         after = {command: screen(command, work) for command in before}
     rows = ["| command | lines before | lines now | widest before | widest now |", "|---|---|---|---|---|"]
     parts = []

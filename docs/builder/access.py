@@ -14,7 +14,7 @@ NESTED = re.compile(r'<nav(?= class="md-nav" data-md-level="[1-9]")')
 
 
 def accessible(page: str) -> str:
-    """Return a page whose search dialog has a name, and whose navigation is one landmark.
+    """Return a page with a named search dialog and one landmark for its navigation.
 
     >>> accessible('<nav aria-label="All"><nav class="md-nav" data-md-level="1" aria-labelledby="a"></nav></nav>')
     '<nav aria-label="All"><div role="group" class="md-nav" data-md-level="1" aria-labelledby="a"></div></nav>'

@@ -23,42 +23,8 @@ from aqmlab import cli, errors
 # are about the use in the foreground.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-DUMBBELL = """\
-format = 1
-name = "small"
-
-[run]
-duration = "3s"
-seeds = 3
-
-[dumbbell]
-bottleneck = { rate = "2Mbps", delay = "10ms", queue = "bottleneck", reverse_queue = "bottleneck" }
-left = { rate = "10Mbps", delay = "2ms", queue = "access" }
-right = { rate = "10Mbps", delay = "2ms", queue = "access" }
-
-[queue.bottleneck]
-aqm = "red"
-limit = "50p"
-min_th = "5p"
-max_th = "15p"
-max_p = 0.1
-w_q = 0.01
-mean_packet = "1000B"
-
-[queue.access]
-aqm = "drop-tail"
-limit = "100p"
-
-[[flow]]
-name = "tcp"
-count = 3
-transport = "newreno"
-start = "0s"
-
-[probe]
-links = ["bottleneck"]
-queue_interval = "50ms"
-"""
+DUMBBELL = Path(__file__).with_name("small.toml").read_text(encoding="utf-8")
+"""A dumbbell of 2 Mb/s with three TCP flows and RED: 3 s, three seeds."""
 
 
 @dataclass(frozen=True)

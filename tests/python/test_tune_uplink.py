@@ -166,7 +166,7 @@ def test_the_page_begins_with_the_commands_and_has_runs_at_wrong_rates(answer: t
 def test_the_page_has_no_violation_asks_for_nothing_and_nothing_sticks_out(answer: tuple[Path, str, str]) -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
     if browser_path() is None:
-        pytest.skip("no Chromium here")
+        pytest.skip("no Chromium here")  # the browser comes from the system's packages, not from requirements.lock
     axe = find_spec("axe_core_python")
     address, asked = (answer[0] / "page.html").as_uri(), []
     with sync_api.sync_playwright() as playwright:

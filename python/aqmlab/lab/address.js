@@ -16,7 +16,7 @@ const LONGEST = 60;
 
 const quoted = (text) => `"${text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text}"`;
 
-// Returns { settings, preset, scenario, parts, uplink, complaints }; what the address does not say is null, parts are lists of words.
+// Returns { settings, preset, scenario, parts, uplink, complaints }; parts missing in the address are null, the others lists of words.
 export function readAddress(hash, presets) {
   const given = new URLSearchParams(hash.replace(/^#/, "")), complaints = [];
   const wrong = (key, value, allowed) => { complaints.push(`${key}: ${quoted(value)} cannot be used (allowed: ${allowed})`); return null; };

@@ -37,7 +37,7 @@ function change(key, value, movement) {
   notices = [];
   asked.set(key, value);
   if (!(`beside.${key}` in settings)) { panel.set(`beside.${key}`, value); }
-  // A discipline has a curve of its own, and what is compared has its own values.
+  // Each discipline has its own curve, and each of two compared ones its own values.
   const isOld = (other) => (key === "aqm" && other.endsWith(".curve")) || (key === "beside" && other.startsWith("beside."));
   for (const other of Object.keys(settings)) { if (isOld(other)) { delete settings[other]; } }
   showHistory();

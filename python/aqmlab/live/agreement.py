@@ -107,8 +107,8 @@ class Agreement:
     def headline(self) -> str:
         """Say within how many per cent simulation and real TCP agree, with the verdict; "" without a judged quantity.
 
-        The percentage is the largest difference in the intervals of the judged quantities, or of their means where
-        there is no interval.
+        The percentage is the largest difference in the intervals of the judged quantities, or of their means without
+        intervals.
         """
         ends = [
             abs(end)

@@ -105,7 +105,7 @@ class Page:
         return shell_word(os.path.relpath(place, self.folder))
 
     def section(self, title: str, *, folded: bool = False, holds: str = "") -> None:
-        """Begin a section; a folded one shows only its title, and in words what it holds, until it is opened."""
+        """Begin a section; a folded one shows only its title and a summary of its contents until it is opened."""
         key = "".join(c if c.isalnum() else "-" for c in title.lower()).strip("-")
         self._sections.append(_Section(f"{key}-{len(self._sections)}", title, folded, holds))
 

@@ -303,7 +303,7 @@ def inline_svg(paint: Callable[[Axes], None], size_in: tuple[float, float]) -> M
 
 
 def _own_ids(svg: str) -> str:
-    """Return an SVG whose ids no other SVG of a page has; those that it does not use itself are left out.
+    """Return an SVG with ids unique on its page, without unused ids.
 
     >>> _own_ids('<svg><g id="figure_1"/><path id="m"/><use xlink:href="#m"/></svg>')
     '<svg><g/><path id="id0ea98-m"/><use xlink:href="#id0ea98-m"/></svg>'

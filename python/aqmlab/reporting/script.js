@@ -108,7 +108,7 @@
     drawn[id] = look();
     const plot = document.getElementById(id);
     plot.onkeydown = onKey;
-    // The label and the table below say what the picture says.
+    // The label and the table below describe the picture.
     plot.querySelectorAll("svg.main-svg").forEach(function (svg) { svg.setAttribute("aria-hidden", "true"); });
   }
   function drawAll() {

@@ -42,7 +42,7 @@ def until_decided(answers: Sequence[Tuned]) -> list[Tuned]:
 
 
 def _with_more_seeds(one: Tuned, fewest: int) -> Tuned | None:
-    """Return an answer on the look after `fewest` seeds; None if it has that look, or has no more seeds or time."""
+    """Return an answer on the look after `fewest` seeds; None after its last look or without seeds or time left."""
     if one.rerun is None or one.rerun.bench.budget.is_spent():
         return None
     wanted = next((seeds for seeds in one.rerun.looks if seeds > fewest), 0)
@@ -85,7 +85,7 @@ def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
 
 
 def with_settings(best: Tuned) -> str:
-    """Say which settings of a discipline were found: ``with its defaults``, or ``with target 19.2ms``."""
+    """Describe the found settings of a discipline: ``with its defaults``, or ``with target 19.2ms``."""
     own = [entry for entry in best.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
     searched = short({key: value for key, value in best.body.items() if key != "aqm"})
     return f"with {searched}" if own and searched else "with its defaults" if not own else "as tuned"
@@ -118,7 +118,7 @@ def reason(answers: Sequence[Tuned], best: Tuned, without_command: Sequence[Tune
 
 
 def _excluded(answers: Sequence[Tuned], best: Tuned, pool: Sequence[Tuned]) -> str:
-    """Say which disciplines the bounds exclude although their goal is better, or that all fail the bounds."""
+    """Name the disciplines with a better goal outside the bounds, or state that all fail the bounds."""
     if best.holds is Verdict.FAILS:
         if any(_is_drop_tail(entry) and entry.reference.verdict is Verdict.HOLDS for entry in best.against):
             return " Only drop-tail keeps the bound."

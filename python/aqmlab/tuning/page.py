@@ -83,7 +83,7 @@ def _candidates(page: Page, answers: Sequence[Tuned]) -> None:
 
 
 def candidates_chart(answers: Sequence[Tuned]) -> Chart | None:
-    """Draw goodput against delay, means over the points of the search: each trial, and what fresh seeds confirmed.
+    """Draw goodput against delay, means over the points of the search: all trials, and the answers on fresh seeds.
 
     None for runs without TCP.
     """

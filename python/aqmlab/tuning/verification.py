@@ -172,7 +172,7 @@ def _halved(
 
 
 def ranked(task: Task, trials: Sequence[Trial]) -> list[Trial]:
-    """Return trials, the best first; of those that users cannot tell apart, the one with most room to the bounds."""
+    """Return trials, the best first; among equals for users, the largest distance to the bounds decides."""
     plain = sorted(trials, key=task.order)
     step = task.goal.metric.notable
     if not (plain and plain[0].feasible and step and task.bounds):
@@ -263,7 +263,7 @@ def confirmed(
     level: float = LEVEL,
     looks: int = 1,
 ) -> Confirmed:
-    """Sum up what was measured on fresh seeds; `looks`: the number of looks that the bounds are corrected for."""
+    """Summarize measurements on fresh seeds; bounds are corrected for the number of `looks`."""
     values = found[task.goal.metric.key]
     per_seed = task.goal.over_points(values, task.share)
     worst = int(np.argmax(task.goal.sign * values.mean(axis=1)))

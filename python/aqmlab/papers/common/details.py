@@ -69,7 +69,7 @@ def add_details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame, on
 
 
 def _tests(findings: Sequence[Finding]) -> list[str]:
-    """Return the test of each form; of the strict form only the sentences that the literal form has not."""
+    """Return the test of each form; the strict form without the sentences of the literal form."""
     tests = {finding.form: finding.test for finding in findings}
     if len(tests) == 1:
         return [f"Tested: {test}" for test in tests.values()]

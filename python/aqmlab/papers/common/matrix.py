@@ -1,4 +1,4 @@
-"""The matrix of claims by form: those that hold first, each verdict with a small plot of its differences."""
+"""The matrix of claims by form, sorted by verdict, with a small plot of the differences for each verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def matrix(findings: Iterable[Finding], parts: Sequence[Part]) -> list[tuple[str
 
 
 def about(finding: Finding) -> str:
-    """Say what a verdict is about: baseline, reading, whose question; "" for everything."""
+    """Return the scope of a verdict: baseline, reading, origin of the question; "" for the whole claim."""
     words = []
     if finding.against:
         words.append(f"against {'classic RED' if finding.against == 'RED' else finding.against}")
