@@ -1,14 +1,21 @@
-"""Goals of tuning: a quantity to make small or large."""
+"""Goals of tuning: a quantity to make small or large, and bounds to keep."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.results.quantities import Quantity, quantity
+from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.until import metric_named
+
+SENTENCE = re.compile(r"\s*(min|max)(?:imize)?\s+(\S+)(?:\s+while\s+(.+?))?\s*")
+"""A goal with its bounds: ``min delay_p99_ms while utilization>=0.95 and loss<=2%``."""
+EXAMPLE = "min delay_p99_ms while utilization>=0.95"
 
 
 @dataclass(frozen=True)
@@ -54,3 +61,41 @@ def goal_of(minimize: str | None, maximize: str | None) -> Goal:
     if minimize is not None:
         return Goal(quantity(metric_named(minimize)), 1)
     return Goal(quantity(metric_named(str(maximize))), -1)
+
+
+def goal_while(text: str) -> tuple[Goal, tuple[Bound, ...]]:
+    """Read a goal with its bounds from one sentence.
+
+    >>> goal, bounds = goal_while("min delay.p99 while utilization >= 95% and loss<=0.02")
+    >>> goal.words, [bound.words for bound in bounds]
+    ('minimize delay_p99_ms', ['utilization>=0.95', 'loss<=0.02'])
+
+    Raises
+    ------
+    InputError
+        If the sentence has another form, an unknown metric, or an impossible bound.
+    """
+    match = SENTENCE.fullmatch(text)
+    if match is None:
+        raise InputError(f'tuned "{text}": write it as min METRIC or max METRIC while BOUND and BOUND ("{EXAMPLE}")')
+    verb, metric, rest = match.groups()
+    goal = Goal(quantity(metric_named(metric)), 1 if verb == "min" else -1)
+    return goal, bounds_to_keep(re.split(r"\s+and\s+", rest) if rest else (), option="tuned")
+
+
+def bounds_to_keep(texts: Sequence[str], *, option: str = "keep") -> tuple[Bound, ...]:
+    """Read the constraints, which apply to the link of the tuned queue."""
+    bounds = bounds_of(texts, option=option)
+    for bound in bounds:
+        if bound.link:
+            raise InputError(
+                f"{option} {bound.words}: a tuned queue is measured at its own link; leave out @{bound.link}"
+            )
+    return tuple(bounds)
+
+
+def share_of(quantile: float) -> float:
+    """Check a quantile over the points."""
+    if not 0 <= quantile <= 1:
+        raise InputError(f"tune: quantile {quantile:g} is not from 0 (the best point) to 1 (the worst)")
+    return quantile

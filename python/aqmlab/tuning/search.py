@@ -133,6 +133,7 @@ def search(
     points: Sequence[Point],
     seeds: Sequence[int],
     trials: int,
+    sampler_seed: int = SAMPLER_SEED,
     is_hopeless: Callable[[Sequence[Trial]], bool] = lambda _: False,
 ) -> list[Trial]:
     """Try settings, the starts first; return all that were tried, in order.
@@ -147,7 +148,7 @@ def search(
     found: list[Trial] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Optuna calls constraints and multivariate sampling experimental.
-        study = optuna.create_study(direction="minimize", sampler=_sampler(trials, len(starts)))
+        study = optuna.create_study(direction="minimize", sampler=_sampler(trials, len(starts), sampler_seed))
         for number, (name, numbers) in enumerate(starts[:trials]):
             study.enqueue_trial(numbers)
             names[number] = name
@@ -214,11 +215,11 @@ def _tell(study: optuna.Study, asked: optuna.trial.Trial, task: Task, trial: Tri
     study.tell(asked, task.goal.sign * trial.goal if np.isfinite(trial.goal) else BROKEN)
 
 
-def _sampler(trials: int, starts: int) -> optuna.samplers.TPESampler:
+def _sampler(trials: int, starts: int, seed: int) -> optuna.samplers.TPESampler:
     import optuna
 
     return optuna.samplers.TPESampler(
-        seed=SAMPLER_SEED,
+        seed=seed,
         n_startup_trials=starts + max(4, trials // 6),
         multivariate=True,
         constant_liar=True,

@@ -135,14 +135,16 @@ class Against:
     verdict: str
 
 
-def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int) -> Trial:
+def choose(
+    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: Sequence[int]
+) -> Trial:
     """Run the best again on seeds of their own, and return the one to take."""
     usable = [trial for trial in trials if math.isfinite(trial.violation)]
     unique = list({repr(trial.body): trial for trial in ranked(task, usable)}.values())
     if not unique:
         raise InputError("tune: the goal or a bound has no value in some runs (Jain's index of one flow, for example)")
     again: list[tuple[Verdict, Trial]] = []
-    seeds = bench.budget.seeds(seeds, min(AT_ONCE, len(unique)) * len(points), CHOICE)
+    seeds = seeds[: bench.budget.seeds(len(seeds), min(AT_ONCE, len(unique)) * len(points), CHOICE)]
     for begin in range(0, min(len(unique), AT_ONCE * ROUNDS), AT_ONCE):
         again += _halved(bench, task, unique[begin : begin + AT_ONCE], points=points, seeds=seeds)
         holding = [trial for verdict, trial in again if verdict is Verdict.HOLDS]
@@ -154,15 +156,14 @@ def choose(bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequenc
 
 
 def _halved(
-    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: int
+    bench: Bench, task: Task, trials: Sequence[Trial], *, points: Sequence[Point], seeds: Sequence[int]
 ) -> list[tuple[Verdict, Trial]]:
     """Run trials on a few common seeds, and the better half on all; return that half, as judged there."""
     racing = list(trials)
-    for count in (min(FIRST_SEEDS, seeds), seeds):
-        own = range(CHOICE_SEEDS, CHOICE_SEEDS + count)
-        found = bench.measure([one.body for one in racing], points, own, title="the best again")
+    for count in (min(FIRST_SEEDS, len(seeds)), len(seeds)):
+        found = bench.measure([one.body for one in racing], points, seeds[:count], title="the best again")
         judged = [task.judge(one.number, one.name, one.body, values) for one, values in zip(racing, found, strict=True)]
-        if count < seeds:
+        if count < len(seeds):
             racing = ranked(task, judged)[: math.ceil(len(judged) / 2)]
     settings = [
         confirmed("", one.body, task, points, values, level=CHOICE_LEVEL)

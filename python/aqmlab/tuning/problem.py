@@ -1,0 +1,126 @@
+"""The problem of a search: the queue, its parameters, the conditions, and the settings that the search starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aqmlab.errors import InputError, unknown
+from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.parts import DROP_TAIL, Link, packets
+from aqmlab.scenario.registry import Discipline, discipline
+from aqmlab.scenario.toml_text import Value
+from aqmlab.tuning.measurements import Body, Place
+from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
+from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
+from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
+
+FRESH_POINTS = 2
+"""Interior points for each range that only the confirmation sees."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of the search, and those that only the confirmation has."""
+
+    search: list[Point]
+    unseen: list[Point]
+
+    @property
+    def all(self) -> list[Point]:
+        """The points of the confirmation."""
+        return [*self.search, *self.unseen]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The search problem: the queue and its parameters, points, starts, and settings to compare with."""
+
+    place: Place
+    chosen: Discipline
+    space: Space
+    points: Points
+    starts: list[Start]
+    references: dict[str, Body]
+    notes: list[str]
+
+
+def problem_of(
+    plan: Scenario, queue: str, *, aqm: str | None, vary: Sequence[str], over: Sequence[str],
+    further: Mapping[str, Mapping[str, Value]],
+) -> Problem:  # fmt: skip
+    """Check the request, and return it as a problem; every reference must make a valid scenario."""
+    ranges = ranges_of(over, plan)
+    points = Points(search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges)))
+    place = Place(plan, queue, _measured(plan, queue).name)
+    chosen, space = _space(place, aqm, vary, points.search)
+    notes: list[str] = []
+    starts = _starts(place, chosen, space, points.search, notes)
+    references: dict[str, Body] = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
+    references |= {name: dict(body) for name, body in further.items()}
+    for body in references.values():
+        place.scenario(body, points.search[0])
+    return Problem(place, chosen, space, points, starts, references, notes)
+
+
+def _measured(plan: Scenario, queue: str) -> Link:
+    """Return the first link with a queue."""
+    for link in plan.links:
+        if link.queue == queue:
+            return link
+    raise InputError(unknown("queue", queue, list(dict.fromkeys(one.queue for one in plan.links))))
+
+
+def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[Point]) -> tuple[Discipline, Space]:
+    """Return the discipline, and its search space."""
+    plan, link = place.plan, place.plan.link(place.link)
+    chosen = discipline(aqm or link.aqm)
+    base = _base(plan, place.queue, chosen, same=chosen.name == link.aqm)
+    size = float(link.parameters.get("mean_packet", 1000))
+    rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
+    slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
+    limit = packets(link.parameters["limit"], size)
+    return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+
+
+def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
+    """Return what stays of the queue's table: between RED's all but its parts, with another discipline the buffer."""
+    table = plan.queue_table(queue)
+    if same:
+        return {**table, "aqm": chosen.name}
+    if not (has_red(chosen) and set(table) & RED):
+        return defaults(chosen, _marking(plan, table)).body
+    known = {parameter.key for parameter in chosen.own_parameters} - {"curve", "adaptation", "victim"}
+    return {"aqm": chosen.name, **{key: value for key, value in table.items() if key in known}}
+
+
+def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
+    table = place.plan.queue_table(place.queue)
+    # For an uplink there is no file; its queue is drop-tail.
+    own = Start(DROP_TAIL if table["aqm"] == DROP_TAIL else FILE, dict(table))
+    if not has_red(chosen):
+        return [defaults(chosen, _marking(place.plan, table)), own]
+    designs = analytic(place, chosen, space, points, notes)
+    if not designs:
+        notes.append("no analytic design: it needs greedy TCP flows, and a queue with one set of RED's parameters")
+    return [*designs, automatic(_marking(place.plan, table)), own]
+
+
+def _marking(plan: Scenario, table: Body) -> Body:
+    """Return a queue's table with ECN where flows negotiate it: another discipline than the scenario's then marks."""
+    return {"ecn": True, **table} if any(flow.parameters.get("ecn") for flow in plan.flows) else table
+
+
+def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
+    """Return the starts as numbers of the search; of those that come to the same settings only the first.
+
+    A start that lacks the searched parameters, such as a file's own CoDel where RED is tuned, is only compared with.
+    """
+    found: dict[str, tuple[str, Numbers]] = {}
+    for start in starts:
+        link = place.scenario(start.body).link(place.link)
+        if not space.needs <= set(link.parameters):
+            continue
+        own = space.numbers(link.parameters, float(link.parameters.get("mean_packet", 1000)))
+        found.setdefault(repr(space.body(own)), (start.name, own))
+    return list(found.values())
