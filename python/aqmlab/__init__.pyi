@@ -47,6 +47,8 @@ from .scenario.registry import Parameter as Parameter
 from .scenario.registry import disciplines as disciplines
 from .scenario.registry import schema as schema
 from .tuning.outcome import Tuned as Tuned
+from .tuning.tuned_comparison import compare_tuned as compare_tuned
+from .tuning.tuned_outcome import TunedComparison as TunedComparison
 from .tuning.tuner import tune as tune
 
 __version__: str

@@ -38,8 +38,9 @@ from aqmlab.cli.output import (
     stopping_data,
     warn,
 )
+from aqmlab.cli.tuned import Over, Report, SearchSeed, Trials, TrialSeeds, Tuned, Vary, check_without, compare_tuned
 from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError, joined
+from aqmlab.errors import InputError, joined, unknown
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
@@ -211,7 +212,11 @@ def _transports_of(names: Sequence[str]) -> str:
     return f"Transport: {', '.join(words)}."
 
 
-@command("aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10", long=True)
+@command(
+    "aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10",
+    "aqmlab compare my.toml --aqm red,mred --tuned 'min delay_p99_ms while utilization>=0.95'",
+    long=True,
+)
 def compare(
     file: File,
     aqm: Annotated[
@@ -226,6 +231,17 @@ def compare(
             metavar="LABEL=TABLE",
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", help="The discipline of --aqm that the others are compared with.", metavar="NAME"),
+    ] = None,
+    tuned: Tuned = None,
+    over: Over = None,
+    vary: Vary = None,
+    trials: Trials = None,
+    trial_seeds: TrialSeeds = None,
+    search_seed: SearchSeed = None,
+    report: Report = None,
     queue: Annotated[
         str | None,
         typer.Option(
@@ -262,11 +278,39 @@ def compare(
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.comparison import compare as work
 
+    names = [name.strip() for name in aqm.split(",") if name.strip()]
+    if tuned is not None:
+        compare_tuned(
+            file,
+            tuned,
+            names=names,
+            excluded={
+                "--with": with_, "--until": until, "--max-runs": max_runs, "--latex": latex, "--csv": csv,
+                "--assert": assert_, "--junit": junit, "--markdown": markdown,
+            },
+            seeds=parse_seeds(seeds),
+            overrides=parse_overrides(set_),
+            trials=trials,
+            trial_seeds=trial_seeds,
+            report=report,
+            out=out,
+            details=details,
+            as_json=as_json,
+            how={
+                "over": over or (), "baseline": baseline, "queue": queue, "vary": vary or (),
+                "search_seed": search_seed, "workers": workers, "engine": engine,
+            },
+        )  # fmt: skip
+        return
+    check_without({
+        "--over": over, "--vary": vary, "--trials": trials, "--trial-seeds": trial_seeds,
+        "--search-seed": search_seed, "--report": report,
+    })  # fmt: skip
     _check_printed(latex, csv, as_json=as_json)
     assertions = Assertions.read(assert_, junit, markdown)
     found = work(
         file,
-        aqm=[name.strip() for name in aqm.split(",") if name.strip()],
+        aqm=_baseline_first(names, baseline),
         settings=parse_settings("--with", with_),
         queue=queue,
         seeds=parse_seeds(seeds),
@@ -313,6 +357,19 @@ def compare(
             say(f"{option.removeprefix('--')}: {place}")
     verdicts.show()
     verdicts.conclude()
+
+
+def _baseline_first(names: Sequence[str], baseline: str | None) -> list[str]:
+    """Return the disciplines with the one that the others are compared with in front.
+
+    >>> _baseline_first(["red", "codel"], "codel"), _baseline_first(["red", "codel"], None)
+    (['codel', 'red'], ['red', 'codel'])
+    """
+    if baseline is None:
+        return [*names]
+    if baseline not in names:
+        raise InputError(f"--baseline: {unknown('discipline of --aqm', baseline, [*names])}")
+    return [baseline, *(name for name in names if name != baseline)]
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:

@@ -10,9 +10,10 @@ from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
+from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
-from aqmlab.tuning.verification import Against, corrected_p, is_decided
+from aqmlab.tuning.verification import Against, Confirmed, corrected_p, is_decided
 
 RANK = (Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS)
 """Verdicts on the bounds, the best first."""
@@ -54,9 +55,15 @@ def _with_more_seeds(one: Tuned, fewest: int) -> Tuned | None:
 
 def _finalists(answers: Sequence[Tuned]) -> tuple[list[Tuned], Tuned]:
     """Return the disciplines with the best verdict on the bounds, and the one with the best mean of the goal."""
-    best_rank = min(RANK.index(one.holds) for one in answers)
-    pool = [one for one in answers if RANK.index(one.holds) == best_rank]
-    return pool, min(pool, key=lambda one: one.task.goal.sign * one.confirmed.goal.mean)
+    pool, best = finalists(answers[0].task.goal, [one.confirmed for one in answers])
+    return [answers[index] for index in pool], answers[best]
+
+
+def finalists(goal: Goal, settings: Sequence[Confirmed]) -> tuple[list[int], int]:
+    """Return the places of the settings with the best verdict on the bounds, and of the best mean among them."""
+    best_rank = min(RANK.index(one.verdict) for one in settings)
+    pool = [index for index, one in enumerate(settings) if RANK.index(one.verdict) == best_rank]
+    return pool, min(pool, key=lambda index: goal.sign * settings[index].goal.mean)
 
 
 def _against_others(best: Tuned, pool: Sequence[Tuned]) -> list[tuple[Tuned, Compared, float]]:

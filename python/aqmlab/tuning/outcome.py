@@ -17,7 +17,7 @@ from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.scenario.toml_text import inline
-from aqmlab.statistics import LEVEL, Verdict, runs_needed
+from aqmlab.statistics import LEVEL, Interval, Verdict, runs_needed
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task, Trial, front
@@ -256,22 +256,22 @@ class Tuned(OneLine):
             "settings": dict(self.body),
             "scenario_text": self.scenario_text,
             "bounds": self.holds.value,
-            "confirmed": _confirmed(self.confirmed),
+            "confirmed": confirmed_data(self.confirmed),
             "against": [
                 {
                     "verdict": one.verdict,
                     "p_holm": one.p,
                     "test": one.compared.test,
-                    "difference": _interval(one.compared.difference.interval),
-                    "kept": [_interval(kept.difference.interval) for kept in one.kept],
-                    **_confirmed(one.reference),
+                    "difference": interval_data(one.compared.difference.interval),
+                    "kept": [interval_data(kept.difference.interval) for kept in one.kept],
+                    **confirmed_data(one.reference),
                 }
                 for one in self.against
             ],
             "points": self.points,
             "fresh_points": self.fresh_points,
             "seeds": dict(zip(("trial", "choice", "fresh"), self.seeds, strict=True)),
-            "trials": [_trial(trial) for trial in self.trials],
+            "trials": [trial_data(trial) for trial in self.trials],
             "front": [trial.number for trial in self.front],
             "notes": [*self.notes, *self.warnings],
             "dialects": {
@@ -290,7 +290,8 @@ def _apart(entry: Against) -> str:
     return bounded(found.mean, found.low, found.high, signed=True)
 
 
-def _trial(trial: Trial) -> dict[str, Any]:
+def trial_data(trial: Trial) -> dict[str, Any]:
+    """Return a trial as plain data."""
     return {
         "number": trial.number,
         "name": trial.name,
@@ -301,22 +302,24 @@ def _trial(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _interval(found: Any) -> dict[str, float]:  # noqa: ANN401
+def interval_data(found: Interval) -> dict[str, float]:
+    """Return an interval as plain data."""
     return {"mean": found.mean, "low": found.low, "high": found.high, "sd": found.sd, "n": found.n}
 
 
-def _confirmed(one: Confirmed) -> dict[str, Any]:
+def confirmed_data(one: Confirmed) -> dict[str, Any]:
+    """Return settings on fresh seeds as plain data."""
     return {
         "name": one.name,
         "settings": dict(one.body),
-        "goal": _interval(one.goal),
+        "goal": interval_data(one.goal),
         "goal_worst_at": one.point,
         "bounds": [
             {
                 "bound": kept.bound.words,
                 "verdict": kept.verdict.value,
                 "worst_at": kept.point,
-                "mean": _interval(kept.interval),
+                "mean": interval_data(kept.interval),
             }
             for kept in one.kept
         ],

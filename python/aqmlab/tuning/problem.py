@@ -51,7 +51,8 @@ def problem_of(
 ) -> Problem:  # fmt: skip
     """Check the request, and return it as a problem; every reference must make a valid scenario."""
     ranges = ranges_of(over, plan)
-    points = Points(search_points(ranges), fresh_points(ranges, FRESH_POINTS * len(ranges)))
+    searched = search_points(ranges)
+    points = Points(searched, fresh_points(ranges, FRESH_POINTS * len(ranges), searched))
     place = Place(plan, queue, _measured(plan, queue).name)
     chosen, space = _space(place, aqm, vary, points.search)
     notes: list[str] = []

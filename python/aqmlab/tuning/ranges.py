@@ -21,6 +21,8 @@ RATES_AT = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv"
 """Networks with one bottleneck: its part, which has the rate."""
 MOST_RANGES = 6
 """With more, the corners alone are hundreds."""
+DRAWS = 16
+"""Points to draw for each point that no trial has seen: whole numbers repeat."""
 _VALUE = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
@@ -109,18 +111,52 @@ def ranges_of(texts: Sequence[str], plan: Scenario) -> list[Range]:
     return found
 
 
+def usual_ranges(plan: Scenario) -> list[str]:
+    """Return ranges around a scenario, where it has them: flows and round trip from half to twice its own.
+
+    Raises
+    ------
+    InputError
+        If its flows have no name and it has no [dumbbell].
+    """
+    raw = plan.tables
+    found: list[str] = []
+    first: dict[str, Any] = next(iter(raw.get("flow", ())), {})
+    count = first.get("count", 1)
+    if first.get("name") is not None and isinstance(count, int):
+        found.append(f"flows={max(1, count // 2)}:{2 * count}")
+    parts = raw.get("dumbbell", {})
+    line = parts.get("bottleneck", parts.get("up"))
+    try:
+        delays = [number_of(str(part["delay"]), "delay") for part in (line, parts["left"], parts["right"])]
+    except (InputError, KeyError, TypeError):
+        delays = []
+    round_trip = 2 * sum(number for number, _ in delays)
+    if round_trip > 0 and all(unit == "s" for _, unit in delays):
+        found.append(f"rtt={written(round_trip / 2, 's')}:{written(2 * round_trip, 's')}")
+    if not found:
+        raise InputError("over: the scenario has no named flows and no [dumbbell]; give a range such as KEY=LOW:HIGH")
+    return found
+
+
 def search_points(ranges: Sequence[Range]) -> list[Point]:
     """Return the corners of the ranges and their centre."""
     corners = [_point(ranges, shares, corner=True) for shares in itertools.product((0.0, 1.0), repeat=len(ranges))]
     return [*corners, _point(ranges, (0.5,) * len(ranges), corner=False)]
 
 
-def fresh_points(ranges: Sequence[Range], count: int) -> list[Point]:
-    """Return interior points that no trial has seen, spread evenly (Halton 1960); always the same."""
+def fresh_points(ranges: Sequence[Range], count: int, seen: Sequence[Point] = ()) -> list[Point]:
+    """Return interior points that no trial has seen, spread evenly (Halton 1960); always the same.
+
+    Narrow ranges of whole numbers may have fewer than `count`.
+    """
     from scipy.stats.qmc import Halton
 
-    sample = Halton(len(ranges), scramble=True, rng=1).random(count)
-    return [_point(ranges, tuple(shares), corner=False) for shares in sample.tolist()]
+    sample = Halton(len(ranges), scramble=True, rng=1).random(DRAWS * count)
+    drawn = [_point(ranges, tuple(shares), corner=False) for shares in sample.tolist()]
+    known = {point.pairs for point in seen}
+    unseen = {point.pairs: point for point in reversed(drawn) if point.pairs not in known}
+    return [*reversed(unseen.values())][:count]
 
 
 def at_rate(point: Point, plan: Scenario, link: str, share: float) -> Point | None:

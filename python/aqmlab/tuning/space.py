@@ -80,6 +80,17 @@ class Dimension:
             return IntDistribution(int(self.low), int(self.high), log=self.low >= 1)
         return FloatDistribution(self.low, self.high, log=self.low > 0)
 
+    @property
+    def words(self) -> str:
+        """The key with its range: ``target 0.5ms to 50ms``, ``spacing linux or none``.
+
+        >>> Dimension("target", 5e-4, 0.05, unit="s").words, Dimension("spacing", choices=("linux", "none")).words
+        ('target 0.5ms to 50ms', 'spacing linux or none')
+        """
+        if self.choices:
+            return f"{self.key} {' or '.join(self.choices)}"
+        return f"{self.key} {self.value(self.low)} to {self.value(self.high)}"
+
     def inside(self, value: Any) -> Any:  # noqa: ANN401 - a number or a word
         """Bring a value into the range."""
         if self.choices:

@@ -121,7 +121,7 @@ class Against:
     kept
         The difference of each bound's quantity at its worst point, tuned - reference.
     p
-        Its p after Holm's correction over all references, and Bonferroni's for `LOOKS` looks.
+        Its p after Holm's correction over all comparisons, and Bonferroni's for the looks.
     verdict
         ``better``, ``worse`` or ``undecided``. Settings that keep the bounds are better than settings that break them,
         and than settings with the worse goal, if the interval of the difference shows it, also after Holm's
@@ -295,21 +295,26 @@ def _p(found: Interval, bound: float) -> float:
 
 def against(task: Task, tuned: Confirmed, references: Sequence[Confirmed]) -> list[Against]:
     """Compare the tuned settings with each reference."""
-    compared = [difference_of(task.goal.metric.key, tuned.per_seed, one.per_seed) for one in references]
-    corrected = corrected_p([one.difference.p for one in compared])
+    return in_pairs(task, [(tuned, reference) for reference in references], looks=LOOKS)
+
+
+def in_pairs(task: Task, pairs: Sequence[tuple[Confirmed, Confirmed]], *, looks: int) -> list[Against]:
+    """Compare settings with a reference each; all pairs together have Holm's correction."""
+    compared = [difference_of(task.goal.metric.key, own.per_seed, other.per_seed) for own, other in pairs]
+    corrected = corrected_p([one.difference.p for one in compared], looks)
     return [
-        Against(reference, one, _kept_apart(tuned, reference), p, _verdict(task, tuned, reference, one, p))
-        for reference, one, p in zip(references, compared, corrected, strict=True)
+        Against(other, one, _kept_apart(own, other), p, _verdict(task, own, other, one, p))
+        for (own, other), one, p in zip(pairs, compared, corrected, strict=True)
     ]
 
 
-def corrected_p(p: Sequence[float]) -> list[float]:
-    """Correct p values for several comparisons (Holm) and for `LOOKS` looks (Bonferroni); NaN stays.
+def corrected_p(p: Sequence[float], looks: int = LOOKS) -> list[float]:
+    """Correct p values for several comparisons (Holm) and for `looks` looks (Bonferroni); NaN stays.
 
     >>> [round(one, 12) for one in corrected_p([0.001, 0.004, 0.6])]
     [0.009, 0.024, 1.0]
     """
-    return [one if math.isnan(one) else min(1.0, LOOKS * one) for one in holm(p)]
+    return [one if math.isnan(one) else min(1.0, looks * one) for one in holm(p)]
 
 
 def _kept_apart(tuned: Confirmed, reference: Confirmed) -> tuple[Compared, ...]:

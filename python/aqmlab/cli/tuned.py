@@ -1,0 +1,141 @@
+"""The part of `compare` with ``--tuned``: disciplines at their defaults and at their best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aqmlab.cli.output import WIDTH, print_json, print_rows, print_screen, say, table_lines, text_of, warn
+from aqmlab.errors import InputError
+
+if TYPE_CHECKING:
+    from aqmlab.scenario.file import Overrides
+    from aqmlab.tuning.tuned_outcome import TunedComparison
+
+Tuned = Annotated[
+    str | None,
+    typer.Option(
+        "--tuned",
+        help="Tune each discipline with equal budgets first, then compare defaults and tuned settings: "
+        '"min delay_p99_ms while utilization>=0.95".',
+        metavar="GOAL",
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over",
+        help="--tuned: a varied condition, as for tune; default: from the scenario.",
+        metavar="KEY=LOW:HIGH",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option("--vary", help="--tuned: a further searched parameter, [AQM:]KEY=LOW:HIGH.", metavar="RANGE"),
+]
+Trials = Annotated[
+    int | None, typer.Option("--trials", help="--tuned: settings to try for each discipline; 40.", min=1, metavar="N")
+]
+TrialSeeds = Annotated[
+    int | None, typer.Option("--trial-seeds", help="--tuned: most seeds of each trial; 3.", min=1, metavar="N")
+]
+SearchSeed = Annotated[
+    int | None,
+    typer.Option("--search-seed", help="--tuned: search again with this seed; 2 to 90.", metavar="N"),
+]
+Report = Annotated[Path | None, typer.Option("--report", help="--tuned: also write a page (.html).", metavar="PAGE")]
+FRESH = 20
+"""Fresh seeds of the comparison."""
+
+
+def check_without(options: Mapping[str, object]) -> None:
+    """Raise if options that need ``--tuned`` are given without it."""
+    given = [option for option, value in options.items() if value]
+    if given:
+        raise InputError(f"{given[0]}: needs --tuned GOAL")
+
+
+def compare_tuned(
+    file: Path,
+    goal: str,
+    *,
+    names: list[str],
+    excluded: Mapping[str, object],
+    seeds: int | list[int] | None,
+    overrides: Overrides,
+    trials: int | None,
+    trial_seeds: int | None,
+    report: Path | None,
+    out: Path,
+    details: bool,
+    as_json: bool,
+    how: Mapping[str, Any],
+) -> None:
+    """Run the comparison and print it.
+
+    Parameters
+    ----------
+    file, goal, names, overrides, out
+        As for `aqmlab.compare_tuned`.
+    excluded
+        Options that contradict ``--tuned``, with their values.
+    seeds
+        Number of fresh seeds; None for 20.
+    trials, trial_seeds
+        The budget; None for the defaults.
+    report
+        The page to write; None for none.
+    details, as_json
+        Whether to print all settings, and whether to print JSON instead.
+    how
+        Further arguments of `aqmlab.compare_tuned`.
+    """
+    from aqmlab.tuning.tuned_comparison import compare_tuned as work
+
+    given = [option for option, value in excluded.items() if value]
+    if given:
+        raise InputError(f"--tuned and {given[0]}: cannot be combined")
+    if isinstance(seeds, list):
+        raise InputError("--seeds: with --tuned it is the number of fresh seeds, not a list")
+    if report is not None:
+        from aqmlab.reporting.reports import page_file
+
+        page_file(report)
+    budget = {"trials": trials, "seeds": trial_seeds, "fresh": seeds}
+    asked: dict[str, Any] = {key: value for key, value in budget.items() if value is not None}
+    found = work(file, aqm=names, goal=goal, overrides=overrides, out=out, **asked, **how)
+    pages: dict[str, str] = {}
+    if report is not None:
+        from aqmlab.tuning.tuned_page import write_page
+
+        pages = {"report": str(write_page(found, report))}
+    if as_json:
+        print_json({**found.data(), "folder": str(found.folder), **pages})
+        return
+    for line in found.notes:
+        warn(line)
+    _show(found, details=details)
+    for path in pages.values():
+        say(f"Report: {path}")
+
+
+def _show(found: TunedComparison, *, details: bool) -> None:
+    """Print the answer, a row for each discipline, and the budget; with details all settings."""
+    table = found.table()
+    rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
+    print_screen(
+        found.answer(),
+        f"{found.name}: {found.goal_words}; {found.seeds[2]} fresh seeds",
+        table_lines(list(table.columns), rows, width=WIDTH),
+        f"±: the larger half of the 95 % interval. Bounds kept: default, tuned; ?: undecided. Verdicts with Holm's "
+        f"correction over {len(found.others)}.{'' if details else ' --details prints all settings.'}",
+        found.lines(),
+    )
+    if details:
+        print()
+        every = found.settings_table()
+        print_rows(list(every.columns), [[text_of(cell) for cell in row] for row in every.itertuples(index=False)])
+    say(f"Results: {found.folder}")
