@@ -46,6 +46,8 @@ from .scenario.registry import Discipline as Discipline
 from .scenario.registry import Parameter as Parameter
 from .scenario.registry import disciplines as disciplines
 from .scenario.registry import schema as schema
+from .tuning.frontier import frontier as frontier
+from .tuning.frontier_outcome import Frontier as Frontier
 from .tuning.outcome import Tuned as Tuned
 from .tuning.tuned_comparison import compare_tuned as compare_tuned
 from .tuning.tuned_outcome import TunedComparison as TunedComparison

@@ -16,6 +16,7 @@ from aqmlab import extensions
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
     analyses,
     files,
+    frontier,
     laboratory,
     results,
     runs,

@@ -24,7 +24,7 @@ PLUGINS = "AQMLAB_PLUGINS"
 """See `aqmlab.scenario.plugins.PLUGINS`; a copy, so that the help comes quickly."""
 
 GROUPS = {
-    "Simulate": ("run", "compare", "sweep", "tune"),
+    "Simulate": ("run", "compare", "sweep", "tune", "frontier"),
     "See": ("demo", "lab", "draw", "report"),
     "Real traffic": ("live", "shape"),
     "Theory, papers, other programs": ("analyze", "reproduce", "crosscheck", "replay", "rfc7928", "arena"),

@@ -109,8 +109,8 @@ class Bench:
         As for `aqmlab.run`.
     budget
         Records how long runs take.
-    title
-        The discipline, for lines about progress.
+    title, command
+        The discipline, and the command, for lines about progress.
     """
 
     def __init__(
@@ -125,10 +125,12 @@ class Bench:
         engine: str = "auto",
         budget: Budget | None = None,
         title: str = "",
+        command: str = "tune",
     ) -> None:
         self.place, self.answers = place, answers
         self._workers, self._progress, self._engine = workers, progress, engine
-        self.budget, self._title, self._said = budget or Budget(), title, time.monotonic()
+        self.budget, self._title, self._command = budget or Budget(), title, command
+        self._said = time.monotonic()
         self._costs: dict[str, float] = {}
         for point in points:
             there = place.scenario(body, point)
@@ -155,7 +157,7 @@ class Bench:
             now = time.monotonic()
             if now - self._said >= SAY_EVERY_S and self._progress and not (is_quiet() or sys.stderr.isatty()):
                 self._said = now
-                print(f"aqmlab: tune {title}, {done} of {len(jobs)} runs", file=sys.stderr, flush=True)
+                print(f"aqmlab: {self._command} {title}, {done} of {len(jobs)} runs", file=sys.stderr, flush=True)
 
         with Workers(self._workers, progress=self._progress) as workers:
             workers.execute(jobs, title=title, finished=finished)

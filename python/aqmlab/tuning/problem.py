@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.file import Scenario
@@ -45,14 +46,25 @@ class Problem:
     notes: list[str]
 
 
-def problem_of(
-    plan: Scenario, queue: str, *, aqm: str | None, vary: Sequence[str], over: Sequence[str],
-    further: Mapping[str, Mapping[str, Value]],
-) -> Problem:  # fmt: skip
-    """Check the request, and return it as a problem; every reference must make a valid scenario."""
+AS_IT_IS = Points([Point("the scenario", (), corner=False)], [])
+"""The scenario without ranges."""
+
+
+def _points(over: Sequence[str], plan: Scenario) -> Points:
     ranges = ranges_of(over, plan)
     searched = search_points(ranges)
-    points = Points(searched, fresh_points(ranges, FRESH_POINTS * len(ranges), searched))
+    return Points(searched, fresh_points(ranges, FRESH_POINTS * len(ranges), searched))
+
+
+def problem_of(
+    plan: Scenario, queue: str, *, aqm: str | None, vary: Sequence[str], over: Sequence[str] | None,
+    further: Mapping[str, Mapping[str, Value]] = MappingProxyType({}),
+) -> Problem:  # fmt: skip
+    """Check the request, and return it as a problem; every reference must make a valid scenario.
+
+    `over` is None for the scenario as it is, without ranges.
+    """
+    points = AS_IT_IS if over is None else _points(over, plan)
     place = Place(plan, queue, _measured(plan, queue).name)
     chosen, space = _space(place, aqm, vary, points.search)
     notes: list[str] = []
@@ -76,7 +88,7 @@ def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[
     """Return the discipline, and its search space."""
     plan, link = place.plan, place.plan.link(place.link)
     chosen = discipline(aqm or link.aqm)
-    base = _base(plan, place.queue, chosen, same=chosen.name == link.aqm)
+    base = base_of(plan, place.queue, chosen, same=chosen.name == link.aqm)
     size = float(link.parameters.get("mean_packet", 1000))
     rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
     slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
@@ -84,7 +96,7 @@ def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[
     return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
 
 
-def _base(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
+def base_of(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:
     """Return what stays of the queue's table: between RED's all but its parts, with another discipline the buffer."""
     table = plan.queue_table(queue)
     if same:

@@ -25,6 +25,7 @@ from aqmlab.runs.bounds import Bound
 from aqmlab.tuning.budget import SEARCH
 from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.measurements import Bench, Body, Measured
+from aqmlab.tuning.pareto import pareto_front
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.space import Numbers, Space
 
@@ -135,6 +136,7 @@ def search(
     trials: int,
     sampler_seed: int = SAMPLER_SEED,
     is_hopeless: Callable[[Sequence[Trial]], bool] = lambda _: False,
+    sampler_seed: int = SAMPLER_SEED,
 ) -> list[Trial]:
     """Try settings, the starts first; return all that were tried, in order.
 
@@ -240,8 +242,4 @@ def front(trials: Sequence[Trial], task: Task) -> list[Trial]:
         return []
     sign, side = task.goal.sign, task.bounds[0].sign
     usable = [trial for trial in trials if np.isfinite([trial.goal, trial.kept[0]]).all()]
-    found: list[Trial] = []
-    for trial in sorted(usable, key=lambda t: (sign * t.goal, -side * t.kept[0])):
-        if not found or side * trial.kept[0] > side * found[-1].kept[0]:
-            found.append(trial)
-    return found
+    return pareto_front(usable, lambda trial: (sign * trial.goal, -side * trial.kept[0]))
