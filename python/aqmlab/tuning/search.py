@@ -136,7 +136,6 @@ def search(
     trials: int,
     sampler_seed: int = SAMPLER_SEED,
     is_hopeless: Callable[[Sequence[Trial]], bool] = lambda _: False,
-    sampler_seed: int = SAMPLER_SEED,
 ) -> list[Trial]:
     """Try settings, the starts first; return all that were tried, in order.
 
