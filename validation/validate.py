@@ -35,6 +35,7 @@ import compare_bbr  # noqa: E402
 import compare_crosscheck  # noqa: E402
 import compare_engines  # noqa: E402
 import compare_fluid  # noqa: E402
+import compare_frontiers  # noqa: E402
 import compare_integers  # noqa: E402
 import compare_kernel  # noqa: E402
 import compare_kernels  # noqa: E402
@@ -382,6 +383,11 @@ def tuning() -> Section:
     return Section("tuning", compare_tuning.TITLE, *compare_tuning.report())
 
 
+def frontier() -> Section:
+    """The frontier of the RED family, and other disciplines against it."""
+    return Section("frontier", compare_frontiers.TITLE, *compare_frontiers.report())
+
+
 def crosscheck() -> Section:
     """Scenarios exported to other simulators, and run there."""
     return Section("crosscheck", compare_crosscheck.TITLE, *compare_crosscheck.report())
@@ -512,6 +518,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "statistics": statistics,
     "sweeps": sweeps,
     "tuning": tuning,
+    "frontier": frontier,
     "joint-readings": joint,
     "rfc7928": rfc7928,
     "link": link,
