@@ -58,9 +58,9 @@ def test_equal_runs_are_judged_by_their_value():
         ("goodput>1500kbps", "goodput_mbps>1.5"),
         ("max_queue <= 40p", "max_queue<=40"),
         ("goodput.web >= 2", "goodput_mbps.web>=2"),
-        ("loss@down<1%", "loss@down <0.01"),
+        ("loss@down<1%", "loss@down <1%"),
         ("delay_p99@a->b<20ms", "delay_p99_ms@a->b <20"),
-        ("loss@a->b->c >= 0.1", "loss@a->b->c >=0.1"),
+        ("loss@a->b->c >= 0.109", "loss@a->b->c >=10.9%"),
     ],
 )
 def test_units_of_bounds(text, words):
@@ -75,9 +75,9 @@ def test_units_of_bounds(text, words):
         ("utilization >= 1e", "1e is not a number"),
         ("delay_p99 < 20p", "delay_p99_ms has no unit p (allowed: us, ms, s)"),
         ("delya_p99 < 20ms", 'unknown metric "delya_p99"'),
-        ("loss < 2.35", "loss never has the value 2.35 (allowed: from 0 to 1)"),
+        ("loss < 2.35", "loss never has the value 235 % (allowed: from 0 to 100 %; a number alone is a fraction)"),
         ("utilization >= 90", "utilization never has the value 90 (allowed: from 0 to 1)"),
-        ("delay_p99 > -5ms", "delay_p99_ms never has the value -5 (allowed: at least 0)"),
+        ("delay_p99 > -5ms", "delay_p99_ms never has the value -5 ms (allowed: at least 0 ms)"),
         ("delay_p99 < 1e999", "delay_p99_ms never has the value inf"),
         ("timeouts < 20%", "timeouts has no unit % (allowed: a number alone)"),
     ],
@@ -145,14 +145,14 @@ def test_exit_codes_of_run(file, tmp_path, capsys):
     assert "more --seeds may decide" in capsys.readouterr().err
     assert main([*run, "--assert", undecided, "--assert", "loss <= 0", *options]) == 1
     said = capsys.readouterr()
-    assert "fails: loss<=0 (1 of 2 verdicts)" in said.err
+    assert "fails: loss<=0% (1 of 2 verdicts)" in said.err
     assert "undecided: mean_delay_ms<" in said.out
     suite = ElementTree.fromstring(files["--junit"].read_text()).find("testsuite")
     assert {key: suite.get(key) for key in ("tests", "failures", "errors")} == {
         **{"tests": "2", "failures": "1", "errors": "1"}
     }
-    assert suite.find("testcase[@name='loss<=0']/failure") is not None
-    assert "| fails | loss&lt;=0 |" in files["--markdown"].read_text()
+    assert suite.find("testcase[@name='loss<=0%']/failure") is not None
+    assert "| fails | loss&lt;=0% |" in files["--markdown"].read_text()
 
 
 def test_machine_output(file, tmp_path, capsys):
@@ -168,7 +168,7 @@ def test_each_discipline_of_a_comparison_is_judged(file, tmp_path, capsys):
     words = ["--seeds", "5", "--out", str(tmp_path), "--assert", "mean_delay < 60ms", "--assert", "loss <= 0"]
     assert main(["compare", str(file), "--aqm", "red,drop-tail", *words]) == 1
     said = capsys.readouterr()
-    assert "fails: loss<=0 (red)" in said.out
+    assert "fails: loss<=0% (red)" in said.out
     assert "(drop-tail)" in said.out
 
 
@@ -218,9 +218,9 @@ def test_names_are_data_in_the_files():
     found = interval([0.1, 0.2])
     one = Assertion(bound, 'a|b<c>&"\n', found, Verdict.FAILS)
     case = ElementTree.fromstring(junit("x<y", [one])).find("testsuite/testcase")
-    assert (case.get("classname"), case.get("name")) == ("x<y", 'loss<1 (a|b<c>&"\n)')
+    assert (case.get("classname"), case.get("name")) == ("x<y", 'loss<100% (a|b<c>&"\n)')
     row = markdown("x", [one]).splitlines()[4]
-    assert row.startswith('| fails | loss&lt;1 | a\\|b&lt;c>&"  | 0.15000, interval ')
+    assert row.startswith('| fails | loss&lt;100% | a\\|b&lt;c>&"  | 15.000 %, interval ')
 
 
 def test_the_fixture_of_pytest(pytester, file):
@@ -237,5 +237,5 @@ def test_the_fixture_of_pytest(pytester, file):
     """)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     done.assert_outcomes(passed=1, failed=1)
-    done.stdout.fnmatch_lines(["*fails: loss<=0: 0.*"])
+    done.stdout.fnmatch_lines(["*fails: loss<=0%: [0-9]**"])
     done.stdout.no_fnmatch_line("*utilization>=0.5: *")

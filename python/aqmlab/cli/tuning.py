@@ -384,7 +384,7 @@ def _show_details(found: Tuned) -> None:
 def _show_tables(found: Tuned) -> None:
     print_table(found.settings_table(), title="Worst points, 95 % intervals")
     if found.against:
-        print_table(found.differences_table(), title=f"Tuned - reference: {found.task.goal.metric.key}; p by Holm")
+        print_table(found.differences_table(), title=f"Tuned - reference: {found.task.goal.metric.label}; p by Holm")
     front = found.front_table()
     if len(front):
         rest = f", {MOST_SHOWN} of {len(front)}" if len(front) > MOST_SHOWN else ""
@@ -404,5 +404,6 @@ def _doubt(found: Tuned) -> str:
     broken = [kept for kept in found.confirmed.kept if kept.verdict.value != "holds"]
     words = {"fails": "broken", "undecided": "undecided"}
     return "; ".join(
-        f"{words[k.verdict.value]}: {k.bound.words} at {k.point}, where it is {k.interval}" for k in broken
+        f"{words[k.verdict.value]}: {k.bound.words} at {k.point}, where it is {k.interval.times(k.bound.metric.scale)}"
+        for k in broken
     )

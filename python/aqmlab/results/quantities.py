@@ -96,6 +96,14 @@ class Quantity:
         """Decimal places in tables and texts."""
         return self.digits - 2 if self.is_percent else self.digits
 
+    def text(self, value: float, form: str = ".4g") -> str:
+        """Write a number in the shown unit, by default in four significant digits.
+
+        >>> quantity("loss").text(0.109), quantity("jain").text(0.98765), quantity("delay_p99_ms").text(25.4)
+        ('10.9 %', '0.9877', '25.4 ms')
+        """
+        return f"{self.scale * value:{form}}{f' {self.shown_unit}' if self.shown_unit else ''}"
+
     @property
     def label(self) -> str:
         """Name and unit, for the axis or the head of numbers multiplied by `scale`."""

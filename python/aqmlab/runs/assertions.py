@@ -61,14 +61,14 @@ class Assertion:
     def _measured(self) -> str:
         if not self.found.n:
             return ""
-        digits = self.bound.metric.digits
-        low, mean, high = (f"{value:.{digits}f}" for value in (self.found.low, self.found.mean, self.found.high))
-        unit = "" if self.bound.metric.unit == "1" else f" {self.bound.metric.unit}"
+        metric = self.bound.metric
+        mean = metric.text(self.found.mean, f".{metric.shown_digits}f")
+        low, high = (f"{metric.scale * value:.{metric.shown_digits}f}" for value in (self.found.low, self.found.high))
         if self.found.n == 1:
-            return f"{mean}{unit}, and one run has no interval"
+            return f"{mean}, and one run has no interval"
         if self.found.constant:
-            return f"{mean}{unit} in all runs"
-        return f"{mean}{unit}, interval {low} to {high}"
+            return f"{mean} in all runs"
+        return f"{mean}, interval {low} to {high}"
 
     def line(self) -> str:
         """Say it."""
@@ -77,7 +77,7 @@ class Assertion:
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
         numbers = {"mean": self.found.mean, "low": self.found.low, "high": self.found.high, "n": self.found.n}
-        bound = {"metric": self.bound.metric.key, "bound": self.bound.words, "value": self.bound.value}
+        bound = {"metric": self.bound.metric.key, "bound": self.bound.plain, "value": self.bound.value}
         judged = {"verdict": str(self.verdict), "doubt": self.doubt, "level": self.found.level}
         bound |= {"link": self.bound.link or None}
         return {**bound, "unit": self.bound.metric.unit, "of": self.of, **judged, **numbers}

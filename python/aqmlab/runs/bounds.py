@@ -53,9 +53,23 @@ class Bound:
 
     @property
     def words(self) -> str:
-        """Say it: ``utilization>=0.95``."""
+        """The bound for people, in the unit that tables show: ``utilization>=0.95``, ``loss<=10.9%``."""
+        percent = "%" if self.metric.is_percent else ""
+        return f"{self._relation}{self.metric.scale * self.value:.12g}{percent}"
+
+    @property
+    def plain(self) -> str:
+        """The bound for programs, in the quantity's own unit: ``loss<=0.109``."""
+        return f"{self._relation}{self.value:.12g}"
+
+    @property
+    def _relation(self) -> str:
         at = f"@{self.link} " if self.link else ""
-        return f"{self.metric.key}{at}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}{self.value:.12g}"
+        return f"{self.metric.key}{at}{'>' if self.sign > 0 else '<'}{'' if self.strict else '='}"
+
+    def judged(self, verdict: Verdict, mean: float) -> str:
+        """Write a verdict with the measured mean, for a table: ``holds: 8.2 %``."""
+        return f"{verdict}: {self.metric.text(mean)}"
 
     def worst(self, means: np.ndarray) -> float:
         """Return the mean at the point that is nearest to breaking the bound, or breaks it most."""
@@ -110,6 +124,14 @@ def _bound(text: str, option: str) -> Bound:
     except ValueError:
         raise InputError(f'{option} "{text}": {number} is not a number') from None
     if not math.isfinite(value) or not least <= value <= greatest:
-        allowed = f"from {least:g} to {greatest:g}" if math.isfinite(greatest) else f"at least {least:g}"
-        raise InputError(f'{option} "{text}": {what.key} never has the value {value:g} (allowed: {allowed})')
+        raise InputError(f'{option} "{text}": {what.key} never has the value {what.text(value)} ({_allowed(what)})')
     return Bound(what, 1 if sign[0] == ">" else -1, value, strict=sign in "<>", link=link or "")
+
+
+def _allowed(what: Quantity) -> str:
+    """Return the range of a quantity for a message; of a share in %, how a number without a unit is read too."""
+    least, greatest = what.bounds
+    if not math.isfinite(greatest):
+        return f"allowed: at least {what.text(least)}"
+    alone = "; a number alone is a fraction" if what.is_percent else ""
+    return f"allowed: from {what.scale * least:g} to {what.text(greatest)}{alone}"

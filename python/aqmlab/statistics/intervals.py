@@ -58,6 +58,20 @@ class Interval:
         """Whether there are several runs and all are equal: nothing is known of how the mean varies."""
         return self.n > 1 and self.sd == 0
 
+    def times(self, factor: float) -> Interval:
+        """Return the interval in another unit, for a factor above 0.
+
+        >>> Interval(0.5, 0.02, 4, 0.25, 0.75).times(100).low
+        25.0
+        """
+        return replace(
+            self,
+            mean=factor * self.mean,
+            sd=factor * self.sd,
+            low=factor * self.low,
+            high=factor * self.high,
+        )
+
     def within(self, bounds: Bounds) -> Interval:
         """Return the interval clipped to the bounds of the quantity.
 

@@ -82,8 +82,8 @@ def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
     rows = []
     for found in answers:
         metric = found.task.goal.metric
-        row = {"aqm": found.aqm, _head(metric): shown(metric, found.confirmed.goal)}
-        row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in found.confirmed.kept}
+        row = {"aqm": found.aqm, metric.label: shown(metric, found.confirmed.goal)}
+        row |= {kept.bound.words: kept.bound.judged(kept.verdict, kept.interval.mean) for kept in found.confirmed.kept}
         own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
         row["against defaults"] = own[0].verdict if own else "the same settings"
         row["seeds"] = str(len(found.confirmed.per_seed))
@@ -120,7 +120,8 @@ def reason(answers: Sequence[Tuned], best: Tuned, without_command: Sequence[Tune
     words += [f"better than {joined(better)}"] if better else []
     words += [f"not distinguishable from {joined(even)}"] if even else []
     for kept in best.confirmed.kept:
-        words.append(f"{kept.bound.words} {kept.verdict} ({kept.interval.mean:.4g} at {kept.point})")
+        mean = kept.bound.metric.text(kept.interval.mean)
+        words.append(f"{kept.bound.words} {kept.verdict} ({mean} at {kept.point})")
     return f"{', '.join(words)}.{_excluded(answers, best, pool)}{_unusable(best, without_command)}"
 
 
@@ -179,10 +180,6 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
     if abs(scale * (found.high + found.low) / 2 - scale * found.mean) < 0.1 * half:
         return f"{mean} ± {half:.{digits}f}"
     return f"{mean} ({low} to {high})"
-
-
-def _head(metric: Quantity) -> str:
-    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
 
 
 def _lower(title: str) -> str:

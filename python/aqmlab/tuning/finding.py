@@ -148,7 +148,8 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
     if not math.isfinite(best.violation):
         return f"no trial has a {task.goal.metric.key} at every point: are flows active after the warm-up?"
     near = ", ".join(
-        f"{bound.words}: best found {value:.5g}, misses by {bound.sign * (bound.value - value):.2g}"
+        f"{bound.words}: best found {bound.metric.text(value, '.5g')}, "
+        f"misses by {bound.metric.text(bound.sign * (bound.value - value), '.2g')}"
         for bound, value in zip(task.bounds, best.kept, strict=True)
         if bound.sign * value < bound.sign * bound.value
     )

@@ -13,6 +13,7 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.reporting.fragments import bounded
 from aqmlab.results.displays import OneLine
+from aqmlab.results.quantities import Quantity
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
@@ -130,11 +131,11 @@ class Tuned(OneLine):
 
         Columns: the settings' name, the goal, each bound with its verdict, and how the answer compares.
         """
-        rows = []
+        rows, goal = [], self.task.goal.metric
         for one, entry in [(self.confirmed, None), *((entry.reference, entry) for entry in self.against)]:
-            row = {"settings": one.name, self.task.goal.metric.key: bounded(one.goal.mean, one.goal.low, one.goal.high)}
-            row |= {kept.bound.words: f"{kept.verdict}: {kept.interval.mean:.4g}" for kept in one.kept}
-            row["tuned is"] = "" if entry is None else f"{entry.verdict} ({_apart(entry)})"
+            row = {"settings": one.name, goal.label: _bounded(goal, one.goal)}
+            row |= {kept.bound.words: kept.bound.judged(kept.verdict, kept.interval.mean) for kept in one.kept}
+            row["tuned is"] = "" if entry is None else f"{entry.verdict} ({self._apart(entry)})"
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -165,11 +166,15 @@ class Tuned(OneLine):
         for entry in self.against:
             if entry.reference.body["aqm"] == DROP_TAIL:
                 own, other = self.confirmed.goal, entry.reference.goal
-                values = f"{self.task.goal.metric.key} {own.mean:.4g} against {other.mean:.4g}"
+                metric = self.task.goal.metric
+                values = f"{metric.key} {metric.text(own.mean)} against {metric.text(other.mean)}"
                 alone = ", by the objective alone" if self.task.is_felt else ""
-                told = f"{values}; difference {_apart(entry)}, p {entry.p:.2g}"
+                told = f"{values}; difference {self._apart(entry)}, p {entry.p:.2g}"
                 return f"Against drop-tail: {self.felt_against(entry)}{alone} ({told})"
         return ""
+
+    def _apart(self, entry: Against) -> str:
+        return _bounded(self.task.goal.metric, entry.compared.difference.interval, signed=True)
 
     def felt_against(self, entry: Against) -> str:
         """Judge by the goal alone where users feel it, else by the verdict."""
@@ -181,19 +186,19 @@ class Tuned(OneLine):
 
     def settings_table(self) -> pd.DataFrame:
         """Return a row for the answer and each reference: the goal and each bound, on fresh seeds."""
-        rows = []
+        rows, goal = [], self.task.goal.metric
         for one in (self.confirmed, *(entry.reference for entry in self.against)):
             row: dict[str, Any] = {
                 "settings": one.name,
-                self.task.goal.metric.key: str(one.goal),
-                f"{self.task.goal.metric.key} at": one.point,
+                goal.label: str(one.goal.times(goal.scale)),
+                f"{goal.title} at": one.point,
             }
             for kept in one.kept:
-                key = kept.bound.metric.key
+                metric = kept.bound.metric
                 row |= {
                     kept.bound.words: kept.verdict.value,
-                    f"{key} there": str(kept.interval),
-                    f"{key} at": kept.point,
+                    f"{metric.label} there": str(kept.interval.times(metric.scale)),
+                    f"{metric.title} at": kept.point,
                 }
             rows.append(row)
         return pd.DataFrame(rows)
@@ -202,7 +207,7 @@ class Tuned(OneLine):
         """Return a row for each reference: tuned - reference with its interval, of the goal and of each bound."""
         rows = []
         for one in self.against:
-            found = one.compared.difference.interval
+            found = one.compared.difference.interval.times(self.task.goal.metric.scale)
             row: dict[str, Any] = {
                 "against": one.reference.name,
                 "verdict": one.verdict,
@@ -213,21 +218,24 @@ class Tuned(OneLine):
                 "test": one.compared.test,
             }
             for bound, kept in zip(self.task.bounds, one.kept, strict=True):
-                apart = kept.difference.interval
-                key = bound.metric.key
-                row |= {f"{key} diff.": apart.mean, f"{key} low": apart.low, f"{key} high": apart.high}
+                apart, title = kept.difference.interval.times(bound.metric.scale), bound.metric.title
+                row |= {
+                    f"{bound.metric.label}, diff.": apart.mean,
+                    f"{title} low": apart.low,
+                    f"{title} high": apart.high,
+                }
             rows.append(row)
         return pd.DataFrame(rows)
 
     def front_table(self) -> pd.DataFrame:
         """Return the Pareto front: the goal, the first bound's quantity at its worst point, and the settings."""
-        bound = self.task.bounds[0] if self.task.bounds else None
+        goal, bound = self.task.goal.metric, self.task.bounds[0].metric if self.task.bounds else None
         return pd.DataFrame(
             [
                 {
                     "trial": trial.name,
-                    self.task.goal.metric.key: trial.goal,
-                    **({bound.metric.key: trial.kept[0]} if bound is not None else {}),
+                    goal.label: goal.scale * trial.goal,
+                    **({bound.label: bound.scale * trial.kept[0]} if bound is not None else {}),
                     "kept": trial.feasible,
                     "queue": short(trial.body),
                 }
@@ -251,7 +259,7 @@ class Tuned(OneLine):
             "link": self.link,
             "aqm": self.aqm,
             "goal": self.task.goal.words,
-            "keep": [bound.words for bound in self.task.bounds],
+            "keep": [bound.plain for bound in self.task.bounds],
             "quantile": self.task.share,
             "settings": dict(self.body),
             "scenario_text": self.scenario_text,
@@ -285,9 +293,10 @@ def short(body: Body) -> str:
     return ", ".join(f"{key} {value}" for key, value in body.items() if key not in ("limit", "mean_packet", "ecn"))
 
 
-def _apart(entry: Against) -> str:
-    found = entry.compared.difference.interval
-    return bounded(found.mean, found.low, found.high, signed=True)
+def _bounded(metric: Quantity, found: Interval, *, signed: bool = False) -> str:
+    """Write a mean, or a difference, with its interval in the quantity's shown unit."""
+    shown = found.times(metric.scale)
+    return bounded(shown.mean, shown.low, shown.high, signed=signed)
 
 
 def trial_data(trial: Trial) -> dict[str, Any]:
@@ -316,7 +325,7 @@ def confirmed_data(one: Confirmed) -> dict[str, Any]:
         "goal_worst_at": one.point,
         "bounds": [
             {
-                "bound": kept.bound.words,
+                "bound": kept.bound.plain,
                 "verdict": kept.verdict.value,
                 "worst_at": kept.point,
                 "mean": interval_data(kept.interval),

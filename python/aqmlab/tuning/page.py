@@ -200,7 +200,7 @@ def _row(best: Tuned, name: str, values: Measured, per_seed: np.ndarray, as_tune
     for bound in best.task.bounds:
         worst = bound.sign * np.min(bound.sign * values[bound.metric.key], axis=0)
         found = interval_of(bound.metric.key, worst)[0]
-        row[bound.words] = f"{bound.verdict(found)}: {found.mean:.4g}"
+        row[bound.words] = bound.judged(bound.verdict(found), found.mean)
     for key in ("delay_p95_ms", GOODPUT):
         if key in values and key != metric.key:
             row[quantity(key).label] = shown(quantity(key), interval_of(key, np.nanmean(values[key], axis=0))[0])
