@@ -52,7 +52,7 @@ def test_live_compares_with_the_simulation(result, capsys):
 
     certificate = {"measured": {"lateness_us": {"p99": 63}}, "valid": True, "breaches": []}
     runs = SimpleNamespace(result=result, agreement=Agreement.of(result, result), certificates={1: certificate})
-    for details, most in ((False, 30), (True, 90)):
+    for details, most in ((False, 16), (True, 90)):
         _print(runs, None, details=details)
         text = printed(capsys)
         assert text.startswith("Simulation against real TCP: ")
@@ -146,7 +146,7 @@ def test_analyze(small_file, capsys):
     from aqmlab.cli.analyses import _print
 
     found = aqmlab.analyze(small_file, seeds=2, progress=False, workers=1)
-    for details, most in ((False, 24), (True, 60)):
+    for details, most in ((False, 16), (True, 60)):
         _print(found, details=details)
         check_screen(printed(capsys), most=most)
 
@@ -172,7 +172,9 @@ def test_arena(capsys):
     ("words", "most"),
     [
         (["list"], 24),
-        (["list", "red"], 80),
+        (["list", "red"], 32),
+        (["list", "cake"], 40),
+        (["list", "red", "--details"], 300),
         (["list", "quantities"], 60),
         (["list", "--details"], 260),
         (["arena", "list"], 20),

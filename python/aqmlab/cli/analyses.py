@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from aqmlab.reporting.analysis.outcome import Analysis
 
-MOST_QUANTITIES = 6
+MOST_QUANTITIES = 4
 """Quantities of the whole queue that are printed without ``--details``."""
 
 
@@ -81,19 +81,18 @@ def analyze(
 
 def _print(found: Analysis, *, details: bool) -> None:
     """Print theory beside simulation; with details all quantities, shares by class, and violated assumptions."""
-    from aqmlab.reporting.analysis.page import headline, readable_gaps
+    from aqmlab.reporting.analysis.page import answer, readable_gaps
 
     n = len(found.seeds)
     runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
-    gaps = readable_gaps(found, shares=False)
+    gaps = readable_gaps(found, shares=False, short=not details)
     gaps = gaps[(gaps.drop(columns="quantity") != "").any(axis="columns")] if len(gaps) else gaps
-    bracket = "In brackets: the difference from the simulation." if found.theory.columns and n else ""
-    hint = "" if details else "--details prints all quantities, shares by class and violated assumptions."
+    bracket = "; in brackets: model - simulation" if found.theory.columns and n else ""
     print_screen(
-        headline(found),
-        f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}",
+        answer(found),
+        f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}{bracket}",
         _lines(gaps if details else gaps.head(MOST_QUANTITIES)),
-        f"{bracket} {hint}".strip(),
+        "" if details else "--details prints all quantities, shares by class and violated assumptions.",
     )
     if details:
         _print_details(found)

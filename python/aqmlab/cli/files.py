@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +16,12 @@ from aqmlab.errors import InputError, ScenarioError
 from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
-    from aqmlab.scenario.registry import Transport
+    from aqmlab.scenario.registry import Parameter, Transport
 
 
+MOST_PARAMETERS = 16
+"""Parameters of a discipline that are described without ``--details``."""
+NO_DEFAULT = "unset"
 QUANTITIES = "quantities"
 """The name by which quantities are listed."""
 
@@ -66,13 +70,30 @@ def list_(
         columns = ["parameter", "symbol", "unit", "default", "allowed", "meaning"]
         print_rows(columns, [[p.key, p.symbol, p.unit, text_of(p.default), p.allowed, p.doc] for p in shown])
     else:
-        print_rows(["parameter", "default", "meaning"], [[p.key, _default(p.default, p.unit), p.doc] for p in shown])
-        print("--details prints symbols and the values allowed.")
+        _list_parameters(shown)
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
         count = len(discipline.parameters) - len(shown)
         words = f"{count} more parameters have an effect with another part ({', '.join(others)})"
         print_wrapped(f"{words}; --all lists them.")
+
+
+def _list_parameters(parameters: Sequence[Parameter]) -> None:
+    """Print the parameters of a discipline with their meaning; of many only the numbers, and the others' defaults."""
+    described = list(parameters)
+    if len(described) > MOST_PARAMETERS:
+        described = [one for one in described if not _is_switch(one)][:MOST_PARAMETERS]
+    print_rows(["parameter", "default", "meaning"], [[p.key, _default(p.default, p.unit), p.doc] for p in described])
+    rest = [p for p in parameters if p not in described]
+    if rest:
+        print_wrapped(f"Also: {', '.join(f'{p.key} ({_default(p.default, p.unit) or NO_DEFAULT})' for p in rest)}.")
+        print()
+    print_wrapped(f"--details prints {'all meanings, ' if rest else ''}symbols and the values allowed.")
+
+
+def _is_switch(one: Parameter) -> bool:
+    """Whether the values of a parameter are words, texts, or yes and no."""
+    return isinstance(one.default, bool | str) or (bool(one.choices) and one.low is None and one.high is None)
 
 
 def _default(value: object, unit: str) -> str:

@@ -148,6 +148,12 @@ class Agreement:
             ]
         )
 
+    def short_text(self) -> pd.DataFrame:
+        """Return the judged lines for a terminal: the verdict with the allowed difference in brackets."""
+        table = self.text(judged=True)
+        table["verdict"] = [f"{line.verdict} ({in_percent(line.within or 0)} %)" for line in self.judged]
+        return table
+
     def table(self) -> pd.DataFrame:
         """Return all lines as a table."""
         return pd.DataFrame(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from aqmlab.cli.application import Assert, Json, Junit, Markdown, SeedsOption, Set, command
 from aqmlab.cli.assertions import Assertions
-from aqmlab.cli.output import print_json, print_table, print_wrapped, say, warn
+from aqmlab.cli.output import WIDTH, print_json, print_screen, print_table, print_wrapped, say, table_lines, warn
 from aqmlab.cli.runs import show_run
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
@@ -19,6 +20,8 @@ from aqmlab.runs.progress import phase
 
 if TYPE_CHECKING:
     from aqmlab.live import LiveRuns
+    from aqmlab.live.agreement import Agreement
+    from aqmlab.results.result import Result
 
 
 File = Annotated[Path | None, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")]
@@ -213,27 +216,78 @@ def _data(found: LiveRuns, page: Path | None) -> dict[str, Any]:
 
 
 def _print(found: LiveRuns, page: Path | None, *, details: bool) -> None:
-    from aqmlab.live.kernel_backends import SPARSE_FLOW_WAIT
-
+    """Print the answer, one table and the certificates; with details all tables, and a line for each certificate."""
     result, agreement = found.result, found.agreement
-    if agreement is not None:
+    if agreement is None or not agreement.judged:
+        show_run(result, details=details, runs="run")
+    elif details:
         print_wrapped(agreement.answer())
         print()
-    show_run(result, details=details, runs="run")
-    if agreement is not None:
-        print()
-        table = agreement.text(judged=not details)
-        print_table(table, title="Simulation against real TCP; difference relative to the live mean")
-    for seed, one in found.certificates.items():
-        late = (one["measured"].get("lateness_us") or {}).get("p99")
-        note = "" if late is None else f", lateness p99 {late:.0f} us"
-        replayed = one["measured"].get("replayed")
-        if replayed is not None:
-            note += f"; {replayed['decisions']:,} decisions of the kernel equal bit by bit to the core's"
-        if (wait := one["measured"].get(SPARSE_FLOW_WAIT)) is not None:
-            note += f"; pings, a sparse flow, waited {wait * 1e3:.3g} ms"
-        verdict = "valid" if one["valid"] else "INVALID"
-        print_wrapped(f"Run {seed}: {verdict}{note}{''.join(f'; {b}' for b in one['breaches'])}")
+        show_run(result, details=True, runs="run")
+        print_table(agreement.text(judged=False), title="Simulation - live, relative to the live mean")
+    else:
+        _show_agreement(result, agreement)
+    for line in _certificates(found.certificates, details=details):
+        print_wrapped(line)
     say(f"Results: {result.folder}")
     if page is not None:
         say(f"Report: {page}")
+
+
+def _show_agreement(result: Result, agreement: Agreement) -> None:
+    """Print the verdict on simulation and real TCP, and the judged quantities."""
+    from aqmlab.results.summary import level_words
+
+    n = len(result.seeds)
+    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
+    table = agreement.short_text()
+    print_screen(
+        agreement.answer(),
+        f"{result.name}: simulation - live, {runs}; in brackets: the allowed difference",
+        table_lines(list(table.columns), [list(row) for row in table.itertuples(index=False)], width=WIDTH),
+        "--details prints all quantities, and a line for each certificate.",
+    )
+
+
+def _certificates(certificates: Mapping[int, Mapping[str, Any]], *, details: bool) -> list[str]:
+    """Return a line for each run with its certificate; without details valid runs share one.
+
+    >>> valid, late = {"valid": True, "breaches": []}, {"lateness_us": {"p99": 63}}
+    >>> _certificates({1: valid | {"measured": late}, 2: valid | {"measured": {}}}, details=False)
+    ['All 2 runs have valid certificates: lateness p99 63 us.']
+    >>> _certificates({3: {"valid": False, "breaches": ["late"], "measured": late}}, details=False)
+    ['Run 3: INVALID, lateness p99 63 us; late']
+    """
+    valid = [one for one in certificates.values() if one["valid"]]
+    lines = [
+        f"Run {seed}: {'valid' if one['valid'] else 'INVALID'}{''.join(_measured([one]))}"
+        f"{''.join(f'; {breach}' for breach in one['breaches'])}"
+        for seed, one in certificates.items()
+        if details or not one["valid"]
+    ]
+    if details or not valid:
+        return lines
+    share = f"All {len(valid)} runs have" if not lines else f"{len(valid)} of {len(certificates)} runs have"
+    if len(certificates) == 1:
+        share = "The run has"
+    noun = "a valid certificate" if len(valid) == 1 else "valid certificates"
+    return [*lines, f"{share} {noun}{''.join(_measured(valid)).replace(',', ':', 1)}."]
+
+
+def _measured(certificates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the measurements of certificates as phrases: the largest lateness, and of a kernel its decisions."""
+    from aqmlab.live.kernel_backends import SPARSE_FLOW_WAIT
+
+    measured = [one["measured"] for one in certificates]
+    late = [one["p99"] for own in measured if (one := own.get("lateness_us")) and one.get("p99") is not None]
+    decisions = [own["replayed"]["decisions"] for own in measured if own.get("replayed") is not None]
+    waits = [own[SPARSE_FLOW_WAIT] for own in measured if own.get(SPARSE_FLOW_WAIT) is not None]
+    words = []
+    if late:
+        words.append(f", lateness p99 {'at most ' if len(late) > 1 else ''}{max(late):.0f} us")
+    if decisions:
+        words.append(f"; {sum(decisions):,} decisions of the kernel equal bit by bit to the core's")
+    if waits:
+        most = "at most " if len(waits) > 1 else ""
+        words.append(f"; pings, a sparse flow, waited {most}{max(waits) * 1e3:.3g} ms")
+    return words

@@ -14,6 +14,8 @@ from aqmlab.figures import agreement
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import program, seeds_text
+from aqmlab.statistics.text import interval_text
+from aqmlab.theory.scenario.agreement import DROP_PROBABILITY
 from aqmlab.theory.scenario.model import bottleneck_of
 
 if TYPE_CHECKING:
@@ -106,13 +108,14 @@ def headline(found: Analysis) -> str:
             f"{column.name}: drop probability {bounded(p.mean, p.low, p.high)}, "
             f"mean queue {bounded(queue.mean, queue.low, queue.high)} packets"
         )
+    return "; ".join([*words, _violations(found)]) + "."
+
+
+def _violations(found: Analysis) -> str:
     n = len(found.violated)
-    words.append(
-        f"{n} of {len(found.assumptions)} assumptions {'is' if n == 1 else 'are'} violated"
-        if n
-        else "no assumption of the model is violated"
-    )
-    return "; ".join(words) + "."
+    if not n:
+        return "no assumption of the model is violated"
+    return f"{n} of {len(found.assumptions)} assumptions {'is' if n == 1 else 'are'} violated"
 
 
 def _shares(page: Page, found: Analysis) -> None:
@@ -126,7 +129,19 @@ def _shares(page: Page, found: Analysis) -> None:
         page.table(_named(found.tables["by_seed"]), caption="Theory of each seed's transfers.")
 
 
-def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFrame:
+def answer(found: Analysis) -> str:
+    """Say in one sentence how far the first model is from the simulation, and how many assumptions are violated."""
+    model, column = next(iter(found.theory.columns), None), next(iter(found.measured), None)
+    if found.reason or model is None or column is None:
+        return headline(found)
+    words = []
+    for key, name in (("p", "drop probability"), ("mean_queue", "mean queue")):
+        value, mean = model.values[key], column.values[key].mean
+        words.append(f"{name} {100 * (value - mean) / mean:+.3g} %" if mean else f"{name} {value:.3g} (measured: 0)")
+    return f"Model {model.name} against the {column.name} queue: {', '.join(words)}; {_violations(found)}."
+
+
+def readable_gaps(found: Analysis, *, shares: bool | None = None, short: bool = False) -> pd.DataFrame:
     """Return a row for each quantity: the measurements, then each model with the gap to the first measurement.
 
     Parameters
@@ -135,30 +150,36 @@ def readable_gaps(found: Analysis, *, shares: bool | None = None) -> pd.DataFram
         The analysis.
     shares
         True: quantities by class only; False: those of the whole queue only; default: both.
+    short
+        Whether the table is for a terminal: the drop probability in %, as tables of runs have the loss, only the digits
+        that intervals support, and four digits of models.
     """
     rows: dict[str, dict[str, str]] = {}
     by_class = {quantity.title for quantity in found.theory.shares.quantities}
     for record in found.gaps.to_dict("records"):
         if shares is not None and (record["quantity"] in by_class) != shares:
             continue
-        name = record["quantity"] if record["unit"] == "1" else f"{record['quantity']}, {record['unit']}"
+        scale, unit = (100.0, "%") if short and record["quantity"] == DROP_PROBABILITY.title else (1.0, record["unit"])
+        name = record["quantity"] if unit == "1" else f"{record['quantity']}, {unit}"
         row = rows.setdefault(name, {"quantity": name})
         for column in found.measured:
             if pd.isna(record.get(f"{column.name}", math.nan)):
                 continue
-            low, high = float(record[f"{column.name} low"]), float(record[f"{column.name} high"])
-            row[column.name] = bounded(float(record[column.name]), low, high)
+            mean, low, high = (scale * float(record[f"{column.name}{end}"]) for end in ("", " low", " high"))
+            row[column.name] = (interval_text if short else bounded)(mean, low, high)
         if record["model"]:
-            row[record["model"]] = number(float(record["analysed"])) + _gap(record, found.measured)
+            value = scale * float(record["analysed"])
+            text = f"{value:.4g}" if short else number(value)
+            row[record["model"]] = text + _gap(record, found.measured, short=short)
     return pd.DataFrame(list(rows.values())).fillna("")
 
 
-def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured]) -> str:
+def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured], *, short: bool) -> str:
     """Return the gap to the first measurement as text, and whether the model lies in its interval."""
     if not measured or pd.isna(record[f"{measured[0].name} gap %"]):
         return ""
     gap, within = float(record[f"{measured[0].name} gap %"]), record[f"{measured[0].name} within"]
-    words = [f"{gap:+.1f} %"] if gap == gap else []
+    words = [f"{gap:+.{0 if short and abs(gap) >= 10 else 1}f} %"] if gap == gap else []
     words += ["within"] if within == "yes" else []
     return f" ({', '.join(words)})" if words else ""
 
