@@ -133,3 +133,15 @@ def test_results_gc(command):
     assert (nothing["runs"], nothing["unwanted"]) == (0, [])
     assert "12 runs, 1 studies" in command("results", "gc", "results", "--forget", "small")
     assert json.loads(command("results", "ls", "results", "--json"))["runs"] == 0
+
+
+def test_an_export_replaces_a_file_only_with_force(tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    path.write_text("mine")
+    words = ["results", "export", str(tmp_path), "--out", str(path)]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said == f"aqmlab: {path}: is there already (another name: --out FILE; --force replaces it)\n"
+    assert path.read_text() == "mine"
+    assert main([*words, "--force"]) == 2
+    assert "is there already" not in capsys.readouterr().err

@@ -147,6 +147,7 @@ def export(
     metric: Annotated[
         list[str] | None, typer.Option("--metric", help="Of a grid: a quantity. May be given often.", metavar="KEY")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write a study, or a run, as one file. Python: aqmlab.runs.sweeps.exporting.export."""
@@ -154,6 +155,8 @@ def export(
     from aqmlab.runs.sweeps.exporting import export as work
 
     out = out or Path(f"{table or 'runs'}.{to or 'csv'}")
+    if out.is_file() and not force:
+        raise InputError(f"{out}: is there already (another name: --out FILE; --force replaces it)")
     with ResultStore(store) as opened:
         path = work(opened, name, out=out, table=table, to=to, metrics=metric or ())
     if as_json:
