@@ -92,9 +92,9 @@ def page_answers(file: str, settings: Sequence[dict], *, link: str | None = None
 
 
 def page_values(answer: dict, run: int = 0) -> dict[str, float]:
-    """Return the numbers of an answer of the page: those of its first or second discipline."""
-    shown = {row["key"]: row["values"][run] for row in answer["numbers"]}
-    return {key: math.nan if value is None else value for key, value in shown.items()}
+    """Return the numbers of an answer of the page: those of its first or second discipline, as fractions."""
+    shown = {row["key"]: (row["values"][run], 100 if row["unit"] == "%" else 1) for row in answer["numbers"]}
+    return {key: math.nan if value is None else value / scale for key, (value, scale) in shown.items()}
 
 
 def command_values(command: str, link: str = "bottleneck") -> dict[str, float]:

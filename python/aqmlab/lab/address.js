@@ -24,6 +24,10 @@ export function readAddress(hash, presets) {
     if (!Object.hasOwn(KEYS, key)) { complaints.push(`unknown parameter ${quoted(key)} (allowed: ${Object.keys(KEYS).join(", ")})`); }
     else if (given.getAll(key).length > 1) { complaints.push(`${key}: is given twice; the first counts`); }
   }
+  if (given.has("uplink")) {
+    const beside = [...new Set(given.keys())].filter((key) => key !== "uplink" && Object.hasOwn(KEYS, key));
+    if (beside.length) { complaints.push(`${beside.join(", ")}: without effect beside uplink`); }
+  }
   const read = (key, use) => (given.has(key) ? use(given.get(key)) ?? wrong(key, given.get(key), KEYS[key]) : null);
   const words = (text) => { const found = text.split(",").filter(Boolean); return found.length ? found : null; };
   return {

@@ -93,7 +93,7 @@ async function send(question) {
   if (underWay === question) { underWay = null; at("cancel").hidden = true; watching.wait(false); }
   if (question.number > drawn && (answer || line)) {
     drawn = question.number;
-    if (answer) { show(answer, question); } else if (isFromAddress && Object.keys(settings).length && !problems.length) { useOwnSettings(line); } else { refuse(line, question.number, problems); }
+    if (answer) { show(answer, question); } else if (isFromAddress && Object.keys(settings).length) { useOwnSettings(line); } else { refuse(line, question.number, problems); }
   }
   if (wanted) { go(); }
 }
@@ -188,11 +188,13 @@ function checkParts(answer) {
   }
 }
 
-// Returns a chart with the held lines behind its own.
+// Returns a chart with the held lines, dotted, behind its own; samples are not held beside a line.
 function withKept(spec) {
   const before = kept?.get(spec.key);
   if (!before || before === spec) { return spec; }
-  const lines = before.series.filter(({ mode }) => mode === "line").map((one) => ({ ...one, name: `before: ${one.name}`, paint: "#9aa1ab", onLine: false }));
+  const drawn = before.series.filter(({ mode }) => mode === "line"), runOf = ({ name }) => name.split(": ").slice(0, -1).join();
+  const plain = new Set(drawn.filter(({ faint }) => !faint).map(runOf));
+  const lines = drawn.filter((one) => !one.faint || !plain.has(runOf(one))).map((one) => ({ ...one, name: `before: ${one.name}`, dash: "dot", onLine: false }));
   const high = (range, other) => (range && other ? [range[0], Math.max(range[1], other[1])] : range);
   return { ...spec, y_range: high(spec.y_range, before.y_range), x_range: high(spec.x_range, before.x_range), series: [...lines, ...spec.series] };
 }
@@ -292,7 +294,7 @@ function readLink() {
   if (isPlace && backend.text) { return; }
   const { settings: given, preset, scenario, parts, uplink, complaints } = readAddress(isPlace ? "" : location.hash, offered().map(({ name }) => name));
   const text = scenario ?? offered().find(({ name }) => name === preset)?.text ?? setup.text;
-  uplinkPage.show(uplink);
+  uplinkPage.show(uplink, complaints);
   if (uplink && setup.uplink) { return; }
   notices = complaints;
   settings = given;

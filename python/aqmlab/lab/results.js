@@ -14,21 +14,21 @@ const highest = (values) => values.reduce((most, value) => (value > most ? value
 const significant = (value, digits) => (Number.isFinite(value) ? general(value, digits) : "nan");
 const fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "nan");
 
+// Returns the unit and the digits of a quantity for people, who read some shares in %.
+const asShown = ({ unit, digits, is_percent: isPercent }) => (isPercent ? { unit: "%", digits: Math.max(0, digits - 2) } : { unit: unit === "1" ? "" : unit, digits });
+const scaled = ({ is_percent: isPercent }, value) => (value === null || value === undefined ? null : isPercent ? 100 * value : value);
+
 // Returns the rows of the table of numbers: the quantities that the laboratory shows, then those of groups of flows that `compare` shows
 // too and the delays of each queue, each with one value for each run.
 export function numberRows(runs, { quantities }) {
   const shown = quantities.filter(({ places }) => "laboratory" in places).sort((a, b) => a.places.laboratory - b.places.laboratory);
-  const rows = shown.map(({ key, title, unit, digits, doc, is_seldom: isSeldom }) => (
-    { isSeldom, row: { key, title, unit: unit === "1" ? "" : unit, digits, doc, values: runs.map((run) => run.quantities[key] ?? null) } }
-  ));
+  const made = (one, key, more = {}) => ({ key, title: one.title, ...asShown(one), doc: one.doc, ...more, values: runs.map((run) => scaled(one, run.quantities[key])) });
+  const rows = shown.map((one) => ({ isSeldom: one.is_seldom, row: made(one, one.key) }));
   const names = new Set(runs.flatMap((run) => Object.keys(run.quantities)));
   const grouped = shown.filter((one) => one.of_groups && (one.of_groups.compared !== "described" || one.group === "delay"));
-  for (const { key, unit, digits, of_groups: groups } of grouped) {
-    const own = [...names].filter((name) => name.startsWith(`${key}.`));
-    rows.push(...own.map((name) => ({
-      isSeldom: false,
-      row: { key: name, title: `${groups.title} of ${name.slice(key.length + 1)}`, unit: unit === "1" ? "" : unit, digits, doc: groups.doc, values: runs.map((run) => run.quantities[name] ?? null) },
-    })));
+  for (const one of grouped) {
+    const { key, of_groups: groups } = one, own = [...names].filter((name) => name.startsWith(`${key}.`));
+    rows.push(...own.map((name) => ({ isSeldom: false, row: made(one, name, { title: `${groups.title} of ${name.slice(key.length + 1)}`, doc: groups.doc }) })));
   }
   return rows.filter(({ isSeldom, row }) => !isSeldom || row.values.some(Boolean)).map(({ row }) => row);
 }
@@ -117,7 +117,7 @@ function probabilityChart(runs, core, named) {
   });
   const right = Math.max(...reached), x = Array.from({ length: CURVE_POINTS }, (_, i) => (i * right) / (CURVE_POINTS - 1)), rows = [], words = [];
   runs.forEach((run, i) => {
-    const share = significant(run.quantities.loss, 3);
+    const share = `${significant(100 * run.quantities.loss, 3)} %`;
     if (!hasAverage(run)) { words.push(`${run.name} has no curve, share dropped ${share}`); return; }
     curvesOf(run).forEach(([name, body], number) => {
       rows.push(series(named(run, name), x, core.curve(body, x).map((p) => p ?? NaN), runs.length > 1 ? i : CLASS_COLORS[number % CLASS_COLORS.length], { discipline: run.link.aqm }));

@@ -29,6 +29,12 @@ export class UplinkPage {
     return { rate: within("rate"), rtt: within("rtt") };
   }
 
+  // The buffer in packets that `aqmlab tune --uplink` takes at this rate and round trip.
+  get limit() {
+    const { rate, rtt } = this.values, { rules } = this.model;
+    return Math.max(rules.least_limit, Math.ceil((rules.limit_products * 1e3 * rate * rtt) / (8 * rules.packet)));
+  }
+
   valueOf(key, position) {
     const [low, high] = FIELDS[key], value = low * (high / low) ** (position / POSITIONS);
     return Number(value.toPrecision(2));
@@ -41,8 +47,8 @@ export class UplinkPage {
     slider.setAttribute("aria-valuetext", `${value} ${key === "rate" ? "Mbit/s" : "ms"}`);
   }
 
-  // Shows the page with these values, or hides it.
-  show(values) {
+  // Shows the page with these values and what is wrong with its address, or hides it.
+  show(values, complaints = []) {
     const isShown = Boolean(values && this.model);
     document.documentElement.classList.toggle("uplink", isShown);
     at("uplink").hidden = !isShown;
@@ -51,6 +57,8 @@ export class UplinkPage {
       at("title").textContent = "Laboratory";
       return;
     }
+    at("uplink-error").hidden = !complaints.length;
+    at("uplink-error").textContent = complaints.length ? `The address of this page: ${complaints.join("; ")}.` : "";
     document.title = "Your uplink, aqmlab laboratory";
     at("title").textContent = "Your uplink";
     at("lead").textContent = "How long do the packets of a call take while four downloads fill the link?";
@@ -75,15 +83,15 @@ export class UplinkPage {
 
   async ask() {
     const { rate, rtt } = this.values, { rules, commands } = this.model, packet_s = (8 * rules.packet) / (1e6 * rate);
-    const limit = Math.max(rules.least_limit, Math.ceil((rules.limit_products * 1e-3 * rtt) / packet_s));
+    const buffer = { [this.model.limit]: this.limit }, limited = (aqm) => commands[aqm].some((line) => line.includes("{limit}"));
     const settings = { rate, rtt, seconds: Math.min(rules.seconds, Number((rules.packet_budget * packet_s).toPrecision(3))) };
-    const aqms = [[DROP_TAIL, { [this.model.limit]: limit }], ...Object.keys(commands).map((aqm) => [aqm, {}])];
+    const aqms = [[DROP_TAIL, buffer], ...Object.keys(commands).map((aqm) => [aqm, limited(aqm) ? buffer : {}])];
     this.number += 1;
     const number = this.number;
     at("uplink-status").textContent = "Simulating.";
     const { answer, line } = await this.backend.ask({ number, settings, aqms });
     if (number !== this.number || !(answer || line)) { return; }
-    at("uplink-status").textContent = line || `${aqms.length} runs of ${short(answer.simulated_s)} s with four downloads and two calls; drop-tail holds ${limit} packets.`;
+    at("uplink-status").textContent = line || `${aqms.length} runs of ${short(answer.simulated_s)} s with four downloads and two calls; the buffer has ${buffer[this.model.limit]} packets.`;
     if (answer) { this.draw(answer, number); }
   }
 
@@ -114,7 +122,7 @@ export class UplinkPage {
   showCommand() {
     const aqm = this.chosen ?? this.best, { rate } = this.values, of = (name) => this.calls.find((one) => one.name === name).p95_ms;
     const kbit = Math.round(1e3 * this.model.rules.shaped * rate);
-    at("uplink-command").textContent = this.model.commands[aqm].join(" && ").replaceAll("{kbit}", kbit);
+    at("uplink-command").textContent = this.model.commands[aqm].join(" && ").replaceAll("{kbit}", kbit).replaceAll("{limit}", this.limit);
     at("uplink-why").textContent = `With ${aqm}, 95 % of the packets of a call arrive within ${of(aqm).toFixed(1)} ms; with drop-tail, within ${of(DROP_TAIL).toFixed(1)} ms. ` +
       `DEV is the interface to the link. The shaper has ${Math.round(100 * this.model.rules.shaped)} % of the rate, so that the queue stands here and not in the modem.`;
   }

@@ -147,11 +147,11 @@ class Page:
         """Add a paragraph. Words between backquotes become code."""
         self._add(block("text", text=text, note=note))
 
-    def code(self, text: str, *, fold: str = "") -> None:
-        """Add text as it stands, folded under a heading if one is given."""
+    def code(self, text: str, *, fold: str = "", copied: bool = False) -> None:
+        """Add text as it stands, folded under a heading if one is given, and with a button that copies it."""
         if len(text) > LONGEST_TEXT:
             text = f"{text[:LONGEST_TEXT]}\n... and {len(text) - LONGEST_TEXT:,} characters more, in the file beside."
-        self._add(block("code", text=text, fold=fold))
+        self._add(block("code", text=text, fold=fold, copied=copied))
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:
         """Add a table, or the first rows of a long one. Verdicts are shown as badges."""

@@ -167,6 +167,21 @@
   function label() {
     button.textContent = isDark() ? "Light page" : "Dark page";
   }
+  async function copy(event) {
+    const one = event.currentTarget, words = one.textContent, source = one.parentElement.previousElementSibling;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      one.textContent = "Copied";
+    } catch {
+      window.getSelection().selectAllChildren(source);
+      one.textContent = "Selected, copy with Ctrl+C";
+    }
+    setTimeout(function () { one.textContent = words; }, 1500);
+  }
+  document.querySelectorAll("button.copy").forEach(function (one) {
+    one.hidden = false;
+    one.addEventListener("click", copy);
+  });
   const theme = remembered();
   if (theme === "dark" || theme === "light") { root.dataset.theme = theme; }
   button.hidden = false;

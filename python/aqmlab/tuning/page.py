@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
-from aqmlab.results.quantities import difference_of, interval_of, quantity
+from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
 from aqmlab.statistics import LEVEL, Interval
 from aqmlab.tuning.decision import shown, side_by_side, with_settings
 from aqmlab.tuning.measurements import Measured
@@ -52,7 +53,7 @@ def write_page(
     page = Page(f"Use {best.aqm} {with_settings(best)}: {best.name}", f"{why[:1].upper()}{why[1:]}", folder=path.parent)
     page.section("Use this")
     if lines:
-        page.code("\n".join(lines))
+        page.code("\n".join(lines), copied=True)
         if any(" DEV " in line for line in lines):
             page.text("Replace `DEV` by the name of the interface to the link.")
     page.code(best.scenario_text, fold="The queue in a scenario file")
@@ -207,6 +208,22 @@ def _row(best: Tuned, name: str, values: Measured, per_seed: np.ndarray, as_tune
     return row
 
 
+def _readable_range(metric: Quantity, intervals: Sequence[Interval]) -> tuple[float, float] | None:
+    """Return a range in which a difference that users notice is at most a quarter; None where the data span that.
+
+    >>> low, high = _readable_range(quantity("mos"), [Interval(4.38, 0.0, 5, 4.37, 4.39)])
+    >>> round(low, 2), round(high, 2)
+    (4.18, 4.5)
+    """
+    ends = [end for one in intervals for end in (one.low, one.mean, one.high) if math.isfinite(end)]
+    least = 4 * metric.notable
+    if not ends or max(ends) - min(ends) >= least:
+        return None
+    middle = (min(ends) + max(ends)) / 2
+    low, high = max(middle - least / 2, metric.bounds[0]), min(middle + least / 2, metric.bounds[1])
+    return metric.scale * low, metric.scale * high
+
+
 def _over_rate(best: Tuned, found: list[tuple[float, Interval]]) -> Chart:
     metric = best.task.goal.metric
     found = sorted(found, key=lambda pair: pair[0])
@@ -226,6 +243,7 @@ def _over_rate(best: Tuned, found: list[tuple[float, Interval]]) -> Chart:
         alt=f"{metric.title} of {best.aqm} against the link's rate: {words}.",
         x_label="rate of the link, Mb/s",
         y_label=metric.label,
+        y_range=_readable_range(metric, intervals),
         series=[series],
         caption=f"Worst point of each fresh seed, with 95 % intervals: {words}.",
     )

@@ -8,6 +8,7 @@ are redirected.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +45,8 @@ LEAST_RTT = "1ms:3ms"
 """Round trips of the page's scenario: the page adds the rest as delay of the link."""
 SAMPLE_KBIT = 123_457
 """Rate of the commands whose rate the page replaces: tc's writers give it as this number of kbit."""
+SAMPLE_LIMIT = 54_321
+"""Buffer, in packets, of the commands whose buffer the page replaces."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,8 @@ def uplink_page() -> dict[str, Any]:
     dict
         ``text``, ``file`` and ``overrides`` of the scenario; ``limit``, the key of drop-tail's buffer; ``rules``, by
         which buffer and length follow from rate and round trip as in `aqmlab.tuning.uplink`; ``commands``: for each
-        discipline its lines for a shell, with ``{kbit}`` for the rate of the shaper.
+        discipline its lines for a shell, with ``{kbit}`` for the rate of the shaper and ``{limit}`` for the buffer,
+        which is drop-tail's as in `aqmlab.tuning`; CAKE has its own.
     """
     scenario = uplink.uplink("10Mbps", LEAST_RTT, USES_OF_PAGE).scenario
     table = "queue.bottleneck"
@@ -147,10 +151,14 @@ def uplink_page() -> dict[str, Any]:
 
 
 def _at_any_rate(text: str, table: str, aqm: str) -> list[str]:
-    """Return the commands of a discipline with its defaults; ``{kbit}`` stands for the rate of the shaper."""
-    plan = Scenario.from_text(text, overrides={table: f'{{ aqm = "{aqm}" }}'})
+    """Return the commands of a discipline with its defaults; ``{kbit}`` and ``{limit}`` stand for rate and buffer."""
+    limit = "" if aqm == CAKE else f', limit = "{SAMPLE_LIMIT}p"'
+    plan = Scenario.from_text(text, overrides={table: f'{{ aqm = "{aqm}"{limit} }}'})
     link = replace(plan.link("bottleneck"), rate_bps=1e3 * SAMPLE_KBIT / SHAPED)
-    return [line.replace(str(SAMPLE_KBIT), "{kbit}") for line in _lines(plan, link, "DEV", "ethernet")]
+    marks = {str(SAMPLE_KBIT): "{kbit}", str(SAMPLE_LIMIT): "{limit}"}
+    return [
+        re.sub("|".join(marks), lambda found: marks[found[0]], line) for line in _lines(plan, link, "DEV", "ethernet")
+    ]
 
 
 def _lines(plan: Scenario, link: Link, dev: str, layer: str, *, is_down: bool = False) -> list[str]:
