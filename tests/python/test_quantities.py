@@ -192,3 +192,15 @@ def test_no_list_of_quantities_exists_beside_the_registry():
     found = {str(path.relative_to(PACKAGE)) for path in files if any(len(keys) > 2 for keys in lists_of_keys(path))}
     assert not [name for name in found if not name.startswith(tuple(OTHERS))]
     assert all(any(name.startswith(other) for name in found) for other in OTHERS)
+
+
+def test_a_missing_quantity_names_the_flows_that_it_needs():
+    from aqmlab.results.quantities import NEEDED, QUANTITIES, lack
+
+    groups = {one.group for one in QUANTITIES.values()}
+    assert groups - set(NEEDED) == {"link", "delay"}
+    assert set(NEEDED) <= groups | set(QUANTITIES)
+    assert lack(["fct_mean_ms"], ["jain", "loss"]) == (
+        'no fct_mean_ms: it needs a TCP flow with a size, such as size = "100KB" (they have loss, jain)'
+    )
+    assert lack(["loss"], []).startswith("no loss (they have")

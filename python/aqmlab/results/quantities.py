@@ -105,10 +105,27 @@ class Quantity:
         return f"{self.scale * value:{form}}{f' {self.shown_unit}' if self.shown_unit else ''}"
 
     @property
+    def needed(self) -> str:
+        """The flows without which a run does not have the quantity; "" for none."""
+        return NEEDED.get(self.key) or NEEDED.get(self.group, "")
+
+    @property
     def label(self) -> str:
         """Name and unit, for the axis or the head of numbers multiplied by `scale`."""
         return f"{self.title}, {self.shown_unit}" if self.shown_unit else self.title
 
+
+NEEDED = {
+    "flows": "a TCP flow",
+    "fairness": "endless TCP flows",
+    "jain_1s": "endless TCP flows and probe.flow_interval",
+    "completion": 'a TCP flow with a size, such as size = "100KB"',
+    "responsiveness": "an endless TCP flow and web pages with objects of at most 1 kB",
+    "calls": 'a flow with voip, such as voip = { codec = "g711" }',
+    "pages": "a flow with web pages (web)",
+    "video": "a flow with video",
+}
+"""Quantity, or group of quantities, to the flows without which a run has none; others depend on the link alone."""
 
 QUANTITIES: Mapping[str, Quantity] = {entry["key"]: Quantity(**entry) for entry in _core.quantities()}
 """All quantities by their keys, in the order of display."""
@@ -153,6 +170,17 @@ def is_quantity(key: str) -> bool:
     (True, True, False)
     """
     return _found(key) is not None
+
+
+def lack(keys: Sequence[str], there: Iterable[str]) -> str:
+    """Return the words for quantities that runs do not have: the flows that they need, and the quantities there.
+
+    >>> lack(["mos"], ["loss"])
+    'no mos: it needs a flow with voip, such as voip = { codec = "g711" } (they have loss)'
+    """
+    needed = list(dict.fromkeys(filter(None, (quantity(key).needed for key in keys))))
+    needs = f": it needs {' or '.join(needed)}" if needed else ""
+    return f"no {' or '.join(keys)}{needs} (they have {', '.join(in_order(there))})"
 
 
 def in_order(keys: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from aqmlab.errors import InputError, escaped
-from aqmlab.results.quantities import in_order, interval_of
+from aqmlab.results.quantities import interval_of, lack
 from aqmlab.results.result import Result
 from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.comparison import Comparison
@@ -130,9 +130,8 @@ def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str
     values = table[key].to_numpy() if key in table.columns else np.full(len(table), np.nan)
     lacking = int(np.isnan(values).sum())
     if lacking:
-        shown = f" (they have {', '.join(in_order(table.columns))})" if key not in table.columns else ""
-        lack = f"{lacking} of {len(values)} runs have no {key}{shown}"
-        doubt = "; ".join(filter(None, [lack, doubt]))
+        missing = f"no {key}" if key in table.columns else lack([key], table.columns)
+        doubt = "; ".join(filter(None, [f"{lacking} of {len(values)} runs have {missing}", doubt]))
     found, _ = interval_of(key, values, level=level)
     return Assertion(bound, of, found, Verdict.UNDECIDED if doubt else bound.verdict(found), doubt)
 

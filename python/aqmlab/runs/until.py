@@ -11,9 +11,9 @@ from aqmlab.results.quantities import (
     LIST_COMMAND,
     QUANTITIES,
     difference_of,
-    in_order,
     interval_of,
     is_quantity,
+    lack,
     shown_in,
 )
 from aqmlab.scenario.file import MOST_SEEDS
@@ -105,8 +105,7 @@ def metric_of(goal: Goal, there: Collection[str]) -> str:
     for key in names:
         if key in there:
             return key
-    shown = ", ".join(in_order(there))
-    raise InputError(f"until {goal.text}: these runs have no {' or '.join(names)} (they have {shown})")
+    raise InputError(f"until {goal.text}: these runs have {lack(names, there)}")
 
 
 def metric_named(text: str) -> str:

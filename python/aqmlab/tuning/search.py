@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.errors import InputError
+from aqmlab.results.quantities import lack
 from aqmlab.runs.bounds import Bound
 from aqmlab.tuning.budget import SEARCH
 from aqmlab.tuning.goals import Goal
@@ -104,7 +105,7 @@ class Task:
         asked = (self.goal.metric, *(bound.metric for bound in self.bounds), *(one.metric for one in self.unharmed))
         for metric in asked:
             if metric.key not in found:
-                raise InputError(f"tune: these runs have no {metric.key} (they have {', '.join(found)})")
+                raise InputError(f"tune: these runs have {lack([metric.key], found)}")
         goal = float(np.mean(self.goal.over_points(found[self.goal.metric.key], self.share)))
         means = [found[bound.metric.key].mean(axis=1) for bound in self.bounds]
         kept = tuple(bound.worst(mean) for bound, mean in zip(self.bounds, means, strict=True))
