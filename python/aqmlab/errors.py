@@ -163,7 +163,8 @@ class Problem:
     Attributes
     ----------
     file, line, column
-        Where; lines and columns count from 1. The file of a value that came by an override is ``--set``.
+        Where; lines and columns count from 1. The file of a value that came by an option is the option, such as
+        ``--set`` or ``--grid``.
     key
         Dotted path of the key in question, for example ``queue.bottleneck.max_p``.
     message
@@ -188,8 +189,8 @@ class Problem:
         >>> print(Problem("a.toml", 3, 1, "run.duratio", "unknown key", "duration, seeds", "duration"))
         a.toml:3:1: run.duratio: unknown key (allowed: duration, seeds; did you mean duration?)
         """
-        if self.file == OVERRIDE:
-            parts = [f"{OVERRIDE} {self.key}", self.message]
+        if self.file.startswith("--"):
+            parts = [f"{self.file} {self.key}", self.message]
         else:
             place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
             parts = [place, self.key, self.message]
@@ -229,6 +230,15 @@ def joined(parts: Sequence[str]) -> str:
     ('a', 'a, b and c', '')
     """
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which gets an "s" unless the number is 1.
+
+    >>> counted(1, "trial"), counted(0, "fresh seed")
+    ('1 trial', '0 fresh seeds')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int = 20) -> str:

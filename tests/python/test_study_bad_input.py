@@ -22,6 +22,7 @@ from programs import require
 pytestmark = pytest.mark.slow
 
 MAX_P = "queue.bottleneck.max_p"
+TABLE = "queue.bottleneck"
 FORM = r"write it as key=from:to:count, key=from:to:count:log or key=v1,v2,\.\.\."
 
 
@@ -43,6 +44,10 @@ def refused(answer, pattern, code=2):
         ({"grid": {"a": "1ms:2s:3"}}, 'grid a=1ms:2s:3: both ends need the same unit, not "ms" and "s"'),
         ({"grid": {"a": "1,2,1"}}, "grid a: 1 is given twice"),
         ({"grid": {"a": "1"}, "zipped": {"a": "2"}}, r"a: is swept twice \(allowed: each key in one of .*"),
+        (
+            {"grid": {TABLE: ["{ aqm = 'red' }"], "aqm": "red"}},
+            rf"{TABLE}: is swept as a table, .* and so is {TABLE}.aqm .*",
+        ),
         ({"zipped": {"a": "1,2", "b": "1"}}, r"--zip: all keys need as many values \(a has 2, b has 1\)"),
         ({"ranges": {MAX_P: "0.1:0.2"}}, r"--range: say how many points to draw \(--random N or --sobol N\)"),
         ({"random": 3}, r"--random: say what to draw from \(--range key=from:to\)"),
@@ -64,7 +69,7 @@ def test_designs(small, tmp_path, options, pattern):
 
 
 def test_every_point_is_checked_before_the_first_run(small, tmp_path):
-    with pytest.raises(aqmlab.ScenarioError, match=rf"--set {re.escape(MAX_P)}: .*"):
+    with pytest.raises(aqmlab.ScenarioError, match=rf"--grid {re.escape(MAX_P)}: .*"):
         aqmlab.sweep(small, grid={MAX_P: [0.1, 0.2, 3]}, out=tmp_path / "store", progress=False)
     assert not (tmp_path / "store").exists()
 

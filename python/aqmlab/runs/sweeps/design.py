@@ -212,6 +212,11 @@ class Design:
         for key, times in Counter(self.keys).items():
             if times > 1:
                 raise InputError(f"{key}: is swept twice (allowed: each key in one of grid, zip and range)")
+            table = key.removesuffix(".aqm")
+            if table != key and table in self.keys:
+                raise InputError(
+                    f"{table}: is swept as a table, which has an aqm, and so is {key} (allowed: one of them)"
+                )
         lengths = {len(axis.values) for axis in self.zipped}
         if len(lengths) > 1:
             told = ", ".join(f"{axis.key} has {len(axis.values)}" for axis in self.zipped)
@@ -235,6 +240,12 @@ class Design:
             zipped=tuple(map(named, self.zipped)),
             ranges=tuple(map(named, self.ranges)),
         )
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Each key with the option that gives its values: ``--grid``, ``--zip`` or ``--range``."""
+        parts: dict[str, Sequence[Axis | Range]] = {"--grid": self.grid, "--zip": self.zipped, "--range": self.ranges}
+        return {one.key: option for option, part in parts.items() for one in part}
 
     @property
     def keys(self) -> tuple[str, ...]:
