@@ -19,7 +19,7 @@ from aqmlab.cli import main
 from aqmlab.interop.tc.recommendation import recommend, uplink_page
 from aqmlab.runs.bounds import bounds_of
 from aqmlab.scenario.file import Scenario
-from aqmlab.tuning.decision import best_of, reason, until_decided
+from aqmlab.tuning.decision import best_of, reason, side_by_side, until_decided
 from aqmlab.tuning.goals import goal_of
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task
@@ -287,7 +287,7 @@ def test_the_time_budget_is_stated_when_it_is_spent(tmp_path: Path, capsys: pyte
     short = ("--set", "run.duration=4s", "--set", "run.warmup=1s", "--rtt", "20ms:40ms")
     assert main(["tune", "--uplink", "20Mbps", "--aqm", "codel", *short, *few]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"Note: the time budget of 1 s was spent: \d+ of (30 trials|60 fresh seeds)", out)
+    assert re.search(r"Note: the time budget was spent: \d+ of (30 trials|60 fresh seeds)", out)
     assert main(["tune", "--uplink", "20Mbps", "--budget", "5"]) == 2
     assert 'tune: --budget "5": a time above 0' in capsys.readouterr().err.replace("aqmlab: ", "tune: ")
 
@@ -335,6 +335,8 @@ def test_a_discipline_that_fails_a_bound_is_not_recommended_while_another_holds_
     """The README's example recommended fq-codel although it failed the bound, and red and pie held it."""
     sparse, one = answer_of("fq-codel", GOOD, 0.8, least=0.9), answer_of("codel", BAD, 0.95, least=0.9)
     assert best_of([sparse, one]).aqm == "codel"
+    table = side_by_side([sparse, one], one)
+    assert list(table["minus codel"]) == ["+1.37 ± 0.12", ""], "the difference behind better, with its interval"
     assert "utilization>=0.9 holds (0.9515 at flows=1)" in reason([sparse, one], one)
     assert reason([sparse, one], one).endswith(" Better, but fails the bound: fq-codel (4.38).")
     both = [sparse, answer_of("codel", BAD, 0.7, least=0.9)]
@@ -433,9 +435,9 @@ def test_the_page_of_an_uplink_has_the_commands_of_recommendations() -> None:
     page = uplink_page()
     text = uplink("20Mbps", RTT, "calls and downloads").scenario.text
     for aqm, lines in page["commands"].items():
-        plan = Scenario.from_text(text, overrides={"queue.bottleneck": f'{{ aqm = "{aqm}" }}'})
+        plan = Scenario.from_text(text, overrides={"queue.bottleneck": f'{{ aqm = "{aqm}", limit = "134p" }}'})
         made = recommend(SimpleNamespace(tuned=plan, link="bottleneck", aqm=aqm))
-        assert [line.replace("{kbit}kbit", "19000kbit") for line in lines] == [
+        assert [line.replace("{kbit}kbit", "19000kbit").replace("{limit}", "134") for line in lines] == [
             line.replace("19mbit", "19000kbit") for line in made.lines
         ]
     assert page["rules"]["packet_budget"] == PACKET_BUDGET

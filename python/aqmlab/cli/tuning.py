@@ -25,7 +25,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_settings
-from aqmlab.errors import BoundsError, InputError, shell_word, unknown
+from aqmlab.errors import BoundsError, InputError, counted, shell_word, unknown
 
 if TYPE_CHECKING:
     from aqmlab.scenario.dialect import Dialect
@@ -290,7 +290,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, d
     if details:
         for found in answers:
             _show_details(found)
-    table = side_by_side(answers) if several else best.answer_table()
+    table = side_by_side(answers, best) if several else best.answer_table()
     rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
     points, new = len(best.points) + len(best.fresh_points), len(best.fresh_points)
     seeds = "fresh seeds" if several else f"{best.seeds[2]} fresh seeds"
@@ -351,22 +351,18 @@ def _again(given: Sequence[str], folder: Path) -> str:
     return " ".join(["aqmlab", *map(shell_word, kept)])
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _show_details(found: Tuned) -> None:
     """Print an answer with its settings, tables, notes, and the texts for other systems."""
     from aqmlab.tuning.outcome import short
 
     trial, choice, fresh = found.seeds
-    tried, per_trial = _count(len(found.trials), "trial"), f"up to {_count(trial, 'seed')}"
+    tried, per_trial = counted(len(found.trials), "trial"), f"up to {counted(trial, 'seed')}"
     print_wrapped(
         f"{found.aqm}: {tried} on {per_trial} at {len(found.points)} points, the best again on up to {choice}"
     )
     print()
     print(found.scenario_text + "\n")
-    title = f"{found.aqm} on {_count(fresh, 'fresh seed')}, 95 % intervals"
+    title = f"{found.aqm} on {counted(fresh, 'fresh seed')}, 95 % intervals"
     print_table(found.answer_table(), title=title)
     for settings in (found.confirmed, *(entry.reference for entry in found.against)):
         print_wrapped(f"{settings.name}: {short(settings.body)}")

@@ -21,6 +21,7 @@ from aqmlab.cli.output import (
     text_of,
 )
 from aqmlab.cli.values import parse_overrides
+from aqmlab.errors import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,9 +97,9 @@ def _print(found: Characterization, *, details: bool) -> None:
     hint = "" if details else " --details prints every scenario."
     print_screen(
         _answer(counts, scenarios),
-        f"Queueing delay and goodput against drop-tail in {_number(scenarios, 'scenario')}",
+        f"Queueing delay and goodput against drop-tail in {counted(scenarios, 'scenario')}",
         table_lines(columns, [[text_of(value) for value in row] for row in counts.itertuples(index=False)], 2),
-        f"Decided at 5 %, Holm's correction over {_number(tests_of(against), 'test')}.{hint}" if len(against) else "",
+        f"Decided at 5 %, Holm's correction over {counted(tests_of(against), 'test')}.{hint}" if len(against) else "",
         [_requirements(found.requirements["status"])],
     )
     if details:
@@ -122,7 +123,7 @@ def _answer(counts: pd.DataFrame, scenarios: int) -> str:
         found = [f"{word} {row['of']} in {row[word]}" for word in ("less", "more") if row[word]]
         parts.setdefault(row["discipline"], []).append(" and ".join(found) or f"no decided difference in {row['of']}")
     words = "; ".join(f"{name} has {', '.join(own)}" for name, own in parts.items())
-    return f"Against drop-tail, of {_number(scenarios, 'scenario')}: {words}."
+    return f"Against drop-tail, of {counted(scenarios, 'scenario')}: {words}."
 
 
 def _requirements(status: pd.Series[str]) -> str:
@@ -130,7 +131,3 @@ def _requirements(status: pd.Series[str]) -> str:
     found = status.value_counts()
     counts = ", ".join(f"{found[word]} {word}" for word in sorted(found.index, key=lambda word: word != "answered"))
     return f"Requirements of RFC 7928: {counts}."
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -67,7 +67,7 @@ class Budget:
         """Return a sentence on the work that the budget left out; "" for none."""
         if not self.cuts or self.seconds is None:
             return ""
-        return f"the time budget of {self.seconds:.4g} s was spent: {', '.join(self.cuts)} (--budget sets another)"
+        return f"the time budget was spent: {', '.join(self.cuts)} (--budget sets another)"
 
 
 def budget_s(text: str) -> float:

@@ -10,6 +10,7 @@ from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
+from aqmlab.statistics.text import interval_text
 from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
@@ -77,18 +78,31 @@ def _against_others(best: Tuned, pool: Sequence[Tuned]) -> list[tuple[Tuned, Com
     return list(zip(others, compared, corrected_p([one.difference.p for one in compared]), strict=True))
 
 
-def side_by_side(answers: Sequence[Tuned]) -> pd.DataFrame:
-    """Return a row for each tuned discipline: the goal, the bounds, and the comparison with its defaults."""
-    rows = []
+def side_by_side(answers: Sequence[Tuned], best: Tuned) -> pd.DataFrame:
+    """Return a row for each tuned discipline: the goal, its difference from the best, the bounds, and the defaults.
+
+    The difference has the interval of a comparison on the seeds that both have.
+    """
+    rows, apart = [], {id(one): compared for one, compared, _ in _against_others(best, answers)}
     for found in answers:
         metric = found.task.goal.metric
         row = {"aqm": found.aqm, metric.label: shown(metric, found.confirmed.goal)}
+        if apart:
+            row[f"minus {best.aqm}"] = _difference(metric, apart.get(id(found)))
         row |= {kept.bound.words: kept.bound.judged(kept.verdict, kept.interval.mean) for kept in found.confirmed.kept}
         own = [entry for entry in found.against if entry.reference.name in (DEFAULTS, AUTOMATIC)]
-        row["against defaults"] = own[0].verdict if own else "the same settings"
+        row["against defaults"] = own[0].verdict if own else "same"
         row["seeds"] = str(len(found.confirmed.per_seed))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _difference(metric: Quantity, compared: Compared | None) -> str:
+    """Write the difference of another discipline from the best with its interval; "" for the best itself."""
+    if compared is None:
+        return ""
+    found = compared.difference.interval.times(metric.scale)  # best - other
+    return interval_text(-found.mean, -found.high, -found.low, signed=True)
 
 
 def with_settings(best: Tuned) -> str:

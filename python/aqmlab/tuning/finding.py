@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aqmlab.errors import BoundsError, InputError
+from aqmlab.errors import BoundsError, InputError, counted
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.problem import Problem, numbers_of
 from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, search
@@ -117,8 +117,8 @@ def find(bench: Bench, problem: Problem, task: Task, effort: Effort) -> Chosen:
     if best is not None:
         step = HOPELESS * task.goal.metric.notable
         shown = f"by more than {step:.3g} {task.goal.metric.shown_unit}".rstrip() if step else "at all"
-        seeds = f"{number.trial} seed{'s' * (number.trial > 1)}"
-        notes.append(f"{best.name} win: none of {len(tried)} trials is better {shown} on the {seeds} of the search")
+        seeds, tries = counted(number.trial, "seed"), counted(len(tried), "trial")
+        notes.append(f"{best.name} win: none of {tries} is better {shown} on the {seeds} of the search")
     else:
         best = choose(bench, task, tried, points=points.search, seeds=number.choice_seeds())
     analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
@@ -154,4 +154,4 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
         if bound.sign * value < bound.sign * bound.value
     )
     settings = ", ".join(f"{key} = {value}" for key, value in best.body.items())
-    return f"none of {len(trials)} trials keeps the constraints at every point ({near}; with {settings})"
+    return f"none of {counted(len(trials), 'trial')} keeps the constraints at every point ({near}; with {settings})"

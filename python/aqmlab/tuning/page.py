@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
+from aqmlab.errors import counted
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
@@ -59,7 +60,7 @@ def write_page(
     page.code(best.scenario_text, fold="The queue in a scenario file")
     for line in best.warnings:
         page.text(f"{line[:1].upper()}{line[1:]}.", note=True)
-    _candidates(page, answers)
+    _candidates(page, answers, best)
     if best.rerun is not None:
         _wrong_conditions(page, best, best.rerun)
     _evidence(page, answers)
@@ -70,11 +71,11 @@ def write_page(
     return page.write(path.parent, pictures=False, name=path.name, progress=True)
 
 
-def _candidates(page: Page, answers: Sequence[Tuned]) -> None:
+def _candidates(page: Page, answers: Sequence[Tuned], best: Tuned) -> None:
     """Add the table of the disciplines, and the chart of everything that was tried."""
     page.section("All disciplines")
     asked = " and ".join([answers[0].task.goal.words, *(f"keep {one.words}" for one in answers[0].task.bounds)])
-    table = side_by_side(answers)
+    table = side_by_side(answers, best)
     table.insert(1, "settings", [short(found.body).partition(", ")[2] or "defaults" for found in answers])
     points = len(answers[0].points) + len(answers[0].fresh_points)
     page.table(table, caption=f"{asked}: on fresh seeds at {points} points, worst point of each seed, 95 % intervals.")
@@ -253,7 +254,9 @@ def _evidence(page: Page, answers: Sequence[Tuned]) -> None:
     """Add for each discipline its trials and tests, folded."""
     page.section("Evidence")
     for found in answers:
-        with page.folded(f"{found.aqm}: {len(found.trials)} trials, {found.seeds[2]} fresh seeds"):
+        with page.folded(
+            f"{found.aqm}: {counted(len(found.trials), 'trial')}, {counted(found.seeds[2], 'fresh seed')}"
+        ):
             page.table(found.settings_table(), caption="Worst points, 95 % intervals.")
             if found.against:
                 page.table(
