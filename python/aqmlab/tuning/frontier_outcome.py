@@ -94,7 +94,7 @@ class Frontier(OneLine):
         for number, one in enumerate((*self.members, *self.others), 1):
             row = {"settings": one.name if one.place else f"{number} {one.name}"}
             for goal, found in zip(self.goals, one.goals, strict=True):
-                row[head(goal)] = shown(goal.metric, found)
+                row[goal.metric.label] = shown(goal.metric, found)
             row["place"] = f"{BEHIND} {one.by}" if one.place == BEHIND else one.place
             rows.append(row)
         return pd.DataFrame(rows)
@@ -137,12 +137,6 @@ class Frontier(OneLine):
             "others": [_data(one) for one in self.others],
             "tried": [{"name": one.name, "settings": one.body, "goals": list(one.goals)} for one in self.tried],
         }
-
-
-def head(goal: Goal) -> str:
-    """Return the head of a goal's column: its title and unit."""
-    metric = goal.metric
-    return f"{metric.title}, {metric.shown_unit}" if metric.shown_unit else metric.title
 
 
 def _series(
