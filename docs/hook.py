@@ -16,6 +16,7 @@ from builder import (
     discipline_pages,
     front_queue,
     gallery,
+    inventory,
     lab_page,
     lesson,
     paper_pages,
@@ -59,7 +60,7 @@ def made() -> dict[str, list[Page]]:
     """Return the pages that are made; the key is what stands for them in the navigation."""
     return {
         "made/disciplines": discipline_pages.pages(),
-        "made/papers": paper_pages.pages(),
+        "made/papers": [*paper_pages.pages(), *inventory.pages()],
         "made/scenario": scenario_reference.pages(),
         "made/tables": table_reference.pages(),
         "made/quantities": quantity_reference.pages(),

@@ -43,7 +43,8 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
             "What a paper leaves open is a named reading; the report says how much each matters.",
             table(["paper", "source", *(f"{form}: hold / fail / undecided / not engaged" for form in FORMS)], rows),
             f"{_effort([row for rows in found.values() for row in rows])} A claim that is judged against several "
-            "baselines counts once for each. [All verdicts](../validation/claims.md) on one page.",
+            "baselines counts once for each. [All verdicts](../validation/claims.md) on one page; "
+            "[inventories](inventories.md) of every line of each paper, with the claims that judge it.",
             "```sh\naqmlab reproduce all --quick     # minutes\n"
             "aqmlab reproduce all             # all seeds, all readings\n```",
         ]
@@ -66,6 +67,7 @@ def _page(key: str, found: list[Row]) -> Page:
     for claim in paper.claims.texts():
         verdicts = [row for row in found if row["claim"] == claim.id]
         heading = f"### {claim.id}: {plain(claim.title)}" + (" (a question of ours)" if claim.own else "")
+        heading += f" {{ #{claim.id} }}"
         parts += [heading, f"**Says**: {plain(cell(claim.quote))}", f"**Decided by**: {plain(cell(claim.test))}"]
         parts += [_verdict(row) for row in verdicts]
     rows = [[plain(cell(one[word])) for word in ("question", "chosen", "why")] for one in paper.files.choices()]
