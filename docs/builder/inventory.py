@@ -144,11 +144,11 @@ def _page(key: str) -> Page:
         plain(paper.citation),
         f"[All inventories](inventories.md), [claims of this paper]({key}.md), [as CSV]({_name(key)}.csv).",
         table(SUMMARY, [summary(found)]),
-        f"Files without a folder are in `{PAPERS[key].replace('.', '/')}`.",
+        f"Files without a folder are in `python/{PAPERS[key].replace('.', '/')}`.",
     ]
     for section, own in groupby(found, lambda one: one.section):
-        rows = [[_place(e), e.kind, _what(e), _code(e), _worlds(e), _judged(e, key)] for e in own]
-        parts += [f"## {plain(section)}", table(["where", "kind", "what", "code", "worlds", "judged by"], rows)]
+        rows = [[_place(e), e.kind, _what(e), _judged(e, key), _worlds(e), _code(e)] for e in own]
+        parts += [f"## {plain(section)}", table(["where", "kind", "what", "judged by", "worlds", "code"], rows)]
     return Page(f"{uri}.md", f"Inventory: {paper.name}", "\n\n".join(parts), {f"{uri}.csv": as_csv(found).encode()})
 
 
