@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import groupby
@@ -93,8 +93,20 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 
 @cache
 def entries(key: str) -> tuple[Entry, ...]:
-    """Return the inventory of a paper, in the paper's order."""
-    return tuple(Entry(**row) for row in paper_of(key).files.rows(FILE))
+    """Return the inventory of a paper, in the paper's order; the functions of its claims are among its code."""
+    paper = paper_of(key)
+    functions = {claim.id: _function(claim.function) for claim in paper.claims}
+
+    def code_of(row: Mapping[str, str]) -> str:
+        own = (functions[claim] for claim in row["claims"].split() if claim in functions)
+        return " ".join(dict.fromkeys([*row["code"].split(), *own]))
+
+    return tuple(Entry(**{**row, "code": code_of(row)}) for row in paper.files.rows(FILE))
+
+
+def _function(function: Callable[..., object]) -> str:
+    """Return the place of a claim's function; if a function of the file makes it, of that one."""
+    return f"{function.__module__.rpartition('.')[2]}.py::{function.__qualname__.partition('.')[0]}"
 
 
 def pages() -> list[Page]:
