@@ -13,12 +13,14 @@ from itertools import groupby
 from aqmlab.papers.registry import PAPERS
 from aqmlab.papers.reproduction import paper_of
 from builder.page import Page, cell, code, plain, table
-from builder.worlds import WORLDS, worlds_of
+from builder.worlds import ANALYSED, WORLDS, worlds_of
 
 FOLDER = "papers"
 FILE = "inventory.csv"
 """The inventory in a paper's folder."""
 KINDS = ("step", "equation", "parameter", "table", "figure", "sentence")
+THEORY = "python/aqmlab/theory/"
+"""The folder of all models."""
 OPEN = "open:"
 """Begin of the reason for an entry that could be judged."""
 SUMMARY = ("entries", *(f"{kind}s" for kind in KINDS), "with a claim", "with a reason alone", "open")
@@ -32,8 +34,8 @@ claim judges it, or why none does. Descriptions are in our words.
 
 The worlds are those that take the entry's queue when this site is built: theory (*analysed*), the simulator
 (*simulated*), [live runs](../live.md) (*live*), a [module](../kernel.md) or Linux's own drop-tail (*in Linux*), and
-[the laboratory](../lab.md) (*in a browser*); *all* is all five. Entries about traffic, networks and results name no
-queue and so no world.
+[the laboratory](../lab.md) (*in a browser*); *all* is all five. An equation of a model has theory alone. Other
+entries without a queue, about traffic, networks and results, have no world.
 
 A reason that begins with *open* marks something that could be judged and is not, or only in part."""
 
@@ -83,8 +85,10 @@ class Entry:
 
     @property
     def worlds(self) -> tuple[str, ...]:
-        """The worlds in which its queue runs."""
-        return worlds_of(self.queue) if self.queue else ()
+        """The worlds in which its queue runs; theory alone for an equation of a model."""
+        if self.queue:
+            return worlds_of(self.queue)
+        return (ANALYSED,) if any(path.startswith(THEORY) for path, _ in self.places) else ()
 
 
 COLUMNS = tuple(field.name for field in fields(Entry))

@@ -19,6 +19,8 @@ from aqmlab.theory.scenario.model import model_of
 SCENARIO = Path(__file__).parents[1] / "combinations.toml"
 """A network in which every part of RED has flows to act on."""
 LINK = "bottleneck"
+ANALYSED = "analysed"
+"""Name of the world of theory."""
 BY_CODE_POINT = {"flow.assured.dscp": "EF"}
 """A code point for the flows with priority, by which a module tells them."""
 
@@ -46,7 +48,7 @@ def in_a_browser(plan: Scenario) -> bool:
 
 
 WORLDS: dict[str, Callable[[Scenario], bool]] = {
-    "analysed": analysed,
+    ANALYSED: analysed,
     "simulated": lambda _: True,
     "live": live,
     "in Linux": in_linux,

@@ -122,6 +122,8 @@ def test_worlds_follow_from_the_queue():
     assert worlds_of('victim = "choke"') == ("analysed", "simulated", "live", "in a browser")
     assert worlds_of('aqm = "codel"') == ("simulated", "live", "in a browser")
     assert worlds_of('aqm = "drop-tail"') == tuple(WORLDS)
+    [equation] = [one for one in entries("exred") if one.place == "(2)"]
+    assert equation.worlds == ("analysed",)
 
 
 def test_pages_have_every_entry_and_the_sums():
