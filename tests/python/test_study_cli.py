@@ -71,12 +71,26 @@ def _study(points, seeds, losses):
 def test_points_beyond_the_shown_ones_are_counted_with_the_command_that_gives_them(capsys):
     print_study(_study(84, 2, np.tile([0.01, 0.03], 84)))
     out = capsys.readouterr().out
-    assert out.startswith("Over 84 points of max_p: loss 2.00 % everywhere.\n")
+    assert out.startswith("Over 84 points of max_p, with 95 % intervals: loss 2.00 +13 −2 % everywhere.\n")
     assert "--details prints intervals and more points." in out
     assert (
         "72 points are not shown. All points, with the ends of all intervals:\n    aqmlab results export store 01234567"
         in out
     )
+
+
+@pytest.mark.parametrize(
+    ("losses", "said"),
+    [
+        ([0.01, 0.03, 0.02, 0.05], "loss 2.00 +13 −2 at 0 to 3.50 +19 −4 % at 0.1 (their intervals overlap)."),
+        ([0.01, 0.0104, 0.05, 0.0502], "loss 1.02 ± 0.3 at 0 to 5.01 ± 0.13 % at 0.1."),
+    ],
+)
+def test_the_sentence_of_a_sweep_has_the_intervals_of_its_ends(losses, said):
+    from aqmlab.runs.sweeps.sweep_matrix import answer_of_points, matrix_of_points
+
+    study = _study(2, 2, losses)
+    assert answer_of_points(study, matrix_of_points(study)).endswith(said)
 
 
 def test_a_sweep_without_randomness_says_so(capsys):

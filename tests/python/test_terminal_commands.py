@@ -81,7 +81,7 @@ def test_sweep(small_file, tmp_path, capsys, details, most):
     study = aqmlab.sweep(small_file, grid=grid, seeds=1, out=tmp_path / "store", workers=1, progress=False)
     print_study(study, details=details)
     text = printed(capsys)
-    assert text.startswith("Over 8 points of max_th, limit and count: mean queue ")
+    assert text.startswith("Over 8 points of max_th, limit and count: mean queue "), "one seed has no intervals"
     check_screen(text, most=most)
 
 

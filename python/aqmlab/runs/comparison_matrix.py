@@ -53,6 +53,18 @@ class Cell:
         return CONSTANT if self.verdict == NOT_TESTED and self.is_tested else ARROWS.get(self.verdict, "")
 
     @property
+    def estimate(self) -> str:
+        """Mean with its interval on one line; the mean alone without an interval.
+
+        >>> Cell(17.663, 17.4242, 17.9018, "", 2).estimate, Cell(4.33, 3.842, 4.485, "", 2).estimate
+        ('17.7 ± 0.2', '4.33 +0.16 −0.49')
+        """
+        mean, low, high = self.texts
+        if not low:
+            return mean
+        return f"{mean} ± {low}" if low == high else f"{mean} +{high} −{low}"
+
+    @property
     def texts(self) -> tuple[str, str, str]:
         """Mean, and the distances of the lower and the upper bound from it, to the digits that these support.
 

@@ -46,22 +46,29 @@ def matrix_of_points(study: Study, *, level: float = LEVEL) -> Matrix:
 
 
 def answer_of_points(study: Study, matrix: Matrix) -> str:
-    """Return the range of queue, loss and goodput over the points in words, and where it begins and ends."""
+    """Return the smallest and greatest means of queue, loss and goodput over the points, with intervals and places.
+
+    No test compares the points: the words are about means, and state where the two intervals overlap.
+    """
     measured = set(matrix.metrics)
     stand_ins = [key for key in shown_in("until") if key in measured][1:]
     parts = []
     for key in (key for key in shown_in("answer") if key in measured and key not in stand_ins):
         cells = {label: matrix.cells[label, key] for label in matrix.labels if (label, key) in matrix.cells}
         least, most = (choose(cells, key=lambda label: cells[label].mean) for choose in (min, max))
-        low, high = cells[least].texts[0], cells[most].texts[0]
+        low, high = cells[least], cells[most]
         unit = f" {matrix.unit(key)}".rstrip()
         name = in_sentence(key)
-        if low == high:
-            parts.append(f"{name} {low}{unit} everywhere")
+        if low.texts == high.texts:
+            parts.append(f"{name} {low.estimate}{unit} everywhere")
         else:
-            parts.append(f"{name} {low} to {high}{unit} (least at {_place(least)}, most at {_place(most)})")
+            overlap = " (their intervals overlap)" if low.high >= high.low else ""
+            parts.append(
+                f"{name} {low.estimate} at {_place(least)} to {high.estimate}{unit} at {_place(most)}{overlap}"
+            )
     names = joined(short_names(study.keys))
-    return f"Over {len(matrix.labels)} points of {names}{': ' if parts else ''}{'; '.join(parts)}."
+    level = f", with {100 * LEVEL:g} % intervals" if any("±" in part or "+" in part for part in parts) else ""
+    return f"Over {len(matrix.labels)} points of {names}{level}{': ' if parts else ''}{'; '.join(parts)}."
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
