@@ -153,6 +153,18 @@ def test_a_legend_counts_what_it_has_no_place_for(size, tmp_path):
     assert words[-1] == f"and {80 - len(words) + 1} more"
 
 
+def test_a_figure_of_a_column_grows_with_its_legend():
+    series = [Series(f"discipline {n}, 20 flows, round trip 50 ms", [0, 1], [0, n]) for n in range(9)]
+    heights = []
+    for shown in (series[:2], series):
+        figure = Figure(figsize=plots.look("column").size_in)
+        plots.look("column").paint(figure.add_subplot(), Chart("nine", "Title", "lines", "x", "y", shown))
+        heights.append(figure.get_size_inches()[1])
+    assert heights[1] > heights[0]
+    shown = [text.get_text().replace("\n", " ") for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == [one.name for one in series]
+
+
 @pytest.mark.slow
 def test_the_command_prints_no_warning(results, tmp_path):
     words = ["report", str(results["sweep"]), "--figure", "sweep-small-trade-off", "--out", str(tmp_path / "a.png")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES = 20
 """Entries of a legend."""
-MOST_ROWS = 5
+MOST_ROWS = 9
+PLAIN_ROWS = 5
+"""Rows of a legend that a figure has room for; with more, it grows."""
 FEW_LINES = 4
 """Lines up to which each may have its name at its end."""
 SHORT = 16
@@ -188,6 +191,9 @@ def legend(ax: Axes, chart: Chart, *, named: bool, entries: dict[str, Any] | Non
         borderaxespad=0.3 + extra, columnspacing=1.2, labelspacing=0.3,
     )  # fmt: skip
     lines = sum(max(name.count("\n") + 1 for name in names[row::columns]) for row in range(-(-len(names) // columns)))
+    if lines > PLAIN_ROWS and isinstance(ax.figure, Figure) and len(ax.figure.axes) == 1:
+        broad, tall = ax.figure.get_size_inches()
+        ax.figure.set_size_inches(broad, tall + (lines - PLAIN_ROWS) * LINE * size / 72)
     return size * (LINE * lines + 1.2 + extra)
 
 
