@@ -85,7 +85,8 @@ def page(found: Overview, *, full: bool) -> str:
 {fill(first, 120)}
 
 The literal form of a claim is its authors' sentence, the strict form our stronger one. The table below counts for each
-form: holds / fails / undecided / not engaged (what the claim is about never happened in the runs).
+form: holds / fails / no effect / undecided / not engaged. "No effect": the runs exclude an effect of half the printed
+size, or of the margin that the claim names. "Not engaged": the event of the claim never happened in the runs.
 
 | paper | runs | literal | strict |
 |---|---|---|---|
@@ -163,7 +164,7 @@ def _paper(one: Reproduction, rows: list[Row], readings: pd.DataFrame) -> str:
     text = (
         "Shown best by: the clearest failure, or else the least clear comparison, with its 95 % interval. Seeds to "
         "decide: with 80 % power, if means and scatter stay. Other readings: the verdicts under those tried at this "
-        "effort, with fewer seeds (holds / fails / undecided / not engaged)."
+        "effort, with fewer seeds (holds / fails / no effect / undecided / not engaged)."
     )
     return "\n\n".join([f"## {one.name}", text, _table(head, verdicts), "\n".join(_line(row) for row in rows)])
 

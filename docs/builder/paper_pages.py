@@ -16,6 +16,8 @@ from builder.page import Page, cell, plain, table
 FOLDER = "papers"
 VERDICTS = Path(__file__).parents[1] / "validation" / "claims.csv"
 """The verdicts of the last reproduction of all papers, which `validation/reproduce_claims.py` writes."""
+COUNTED = "hold / fail / no effect / undecided / not engaged"
+"""Words above the counts of verdicts."""
 Row = Mapping[str, str]
 
 
@@ -38,10 +40,11 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
             "# Papers reproduced",
             "Every simulated table and figure of these papers can be reproduced, with published values next to "
             "measured ones and a verdict on each claim. A claim *holds* or *fails* where the intervals of its runs "
-            "show it; otherwise it is *undecided*. It is *not engaged* if what it is about never happened in the runs. "
+            "show it. It shows *no effect* where they exclude one of half the printed size; otherwise it is "
+            "*undecided*. It is *not engaged* if its event never happened in the runs. "
             "Its literal form is the authors' sentence, its strict form our stronger one. "
             "What a paper leaves open is a named reading; the report says how much each matters.",
-            table(["paper", "source", *(f"{form}: hold / fail / undecided / not engaged" for form in FORMS)], rows),
+            table(["paper", "source", *(f"{form}: {COUNTED}" for form in FORMS)], rows),
             f"{_effort([row for rows in found.values() for row in rows])} A claim that is judged against several "
             "baselines counts once for each. [All verdicts](../validation/claims.md) on one page; "
             "[inventories](inventories.md) of every line of each paper, with the claims that judge it.",

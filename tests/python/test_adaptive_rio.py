@@ -285,6 +285,7 @@ def test_all_claims_have_a_verdict(reproduction):
     assert set(reproduction.claims["literal"]) | set(reproduction.claims["strict"]) <= {
         "holds",
         "fails",
+        "no effect",
         "undecided",
         "not engaged",
         "",

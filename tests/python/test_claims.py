@@ -8,7 +8,7 @@ import pytest
 
 from aqmlab.errors import InputError
 from aqmlab.papers.common import Cell, Claims, Column, Quantity, Range, Runs, execute_claims, literal, strict
-from aqmlab.papers.common.claims import findings_table, verdicts_by_reading
+from aqmlab.papers.common.claims import findings_table, parts_table, verdicts_by_reading
 from aqmlab.papers.common.prose import sentence
 from aqmlab.papers.reproduction import paper_of, papers
 from aqmlab.statistics import paired, runs_needed
@@ -144,6 +144,71 @@ def test_undecided_names_the_seeds_that_would_decide():
     pairs = np.tile([0.0, 2.0], 4)
     pairs *= 1 / np.std(pairs, ddof=1)
     assert runs_needed(paired(pairs - np.mean(pairs) + 1, np.zeros(8)).interval, 0.0) == 10
+
+
+def alternating(gains, spread=1.0):
+    """Eight runs a cell whose gains are the given mean, less or plus `spread`: the half width is 0.8937 of it.
+
+    The standard deviation is (8/7)^(1/2) spread, t(0.975) of 7 degrees is 2.3646, and 2.3646 / 7^(1/2) = 0.8937.
+    """
+    return pd.DataFrame(
+        {"n": n, "aqm": aqm, "seed": seed, "rate": 90.0 + (aqm == "new") * (gain + (-1) ** seed * spread), "acted": 1.0}
+        for n, gain in gains.items()
+        for seed in range(1, 9)
+        for aqm in ("red", "new")
+    )
+
+
+@pytest.mark.parametrize(
+    ("gain", "printed_gain", "verdict"),
+    [
+        (0.10, 2.0, "no effect"),  # 0.10 + 0.8937 < 1, half of the printed gain
+        (0.11, 2.0, "undecided"),  # 0.11 + 0.8937 > 1
+        (-0.10, 2.0, "no effect"),
+        (0.10, -2.0, "undecided"),  # the printed gain is not on the claimed side
+        (0.10, None, "undecided"),
+        (0.95, 4.0, "holds"),  # decided: the equivalence test is not asked
+        (-0.95, 4.0, "fails"),
+    ],
+)
+def test_no_effect_is_less_than_half_of_the_printed_one(gain, printed_gain, verdict):
+    cells = printed({} if printed_gain is None else {("red", 5): 9.0, ("new", 5): 9.0 + printed_gain})
+    found, parts = judged(claims(general, each), alternating({5: gain}), cells=cells)
+    assert {form: finding.verdict for form, finding in found.items()} == {"literal": verdict, "strict": verdict}
+    if verdict == "no effect":
+        assert found["strict"].found == "no effect at n = 5.\nNo effect larger than 1 (half of that printed)."
+        assert found["strict"].decided_by.endswith("± 0.89 (claimed: above 0; no effect below 1)")
+        assert [part.margin for part in parts] == [1.0, 1.0]
+        assert found["strict"].seeds_needed == ""
+
+
+def test_no_effect_must_be_shown_in_every_cell():
+    cells = printed({("red", 5): 9.0, ("new", 5): 11.0, ("red", 10): 9.0, ("new", 10): 9.5})
+    found, _ = judged(claims(general, each), alternating({5: 0.1, 10: 0.1}), cells=cells)
+    # At n = 10 the margin is 0.25, less than the half width; the mean over n has half of that scatter.
+    assert found["strict"].verdict == "undecided"
+    assert found["strict"].found.startswith("no effect at n = 5; undecided at n = 10.")
+
+
+def test_a_test_names_its_margin():
+    def named(form, margin):
+        return lambda runs: form(by_n(runs).less("red").above(0).no_effect_below(margin))
+
+    made = claims(named(literal, 1.0), named(strict, 0.5))
+    assert made.sentences(made.all[0], "strict") == (
+        "The throughput of NEW is above that of RED, for each n; less than 0.5 Mb/s counts as no effect."
+    )
+    found, parts = judged(made, alternating({5: 0.1}), cells=printed({("red", 5): 9.0, ("new", 5): 12.0}))
+    assert (found["literal"].verdict, found["strict"].verdict) == ("no effect", "undecided")
+    assert found["literal"].found == "no effect at n = 5.\nNo effect larger than 1."
+    assert list(parts_table(parts)["no effect below"]) == [1.0, 0.5]
+
+
+def test_thresholds_and_multiples_are_no_effects():
+    """Their printed distance from the bound is not the size of an effect."""
+    made = claims(lambda r: literal(by_n(r) > 90.0), lambda r: strict(by_n(r) > 1.0 * rate(r, "red")))
+    found, _ = judged(made, alternating({5: 0.1}), cells=printed({("red", 5): 9.0, ("new", 5): 300.0}))
+    assert {finding.verdict for finding in found.values()} == {"undecided"}
 
 
 def rate(runs, aqm="new"):

@@ -379,7 +379,7 @@ def test_readings_say_how_verdicts_move(reproduction):
     assert readings["question"][0] == "chosen"
     assert len(readings) == 2 * (1 + len(plan.readings(plan.Effort.of(quick=True))))
     cells = readings.drop(columns=["question", "reading", "form"]).to_numpy().ravel()
-    assert set(cells) <= {"holds", "fails", "undecided", "not engaged", ""}
+    assert set(cells) <= {"holds", "fails", "no effect", "undecided", "not engaged", ""}
     by_form = readings.set_index(["question", "form"])
     assert by_form.loc[("RED at an average of k_h and above", "strict"), "D-d"] == "fails"
 

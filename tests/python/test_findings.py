@@ -79,7 +79,7 @@ def test_every_paper_declares_its_finding_without_typed_numbers(paper):
     own = paper_of(paper).claims
     runs = Runs(own.words)
     assert list(own.found.function(runs))
-    assert set(own.found.says) == {"holds", "fails", "undecided"}
+    assert set(own.found.says) == {"holds", "fails", "no effect", "undecided"}
     assert "±" not in own.found.shows(runs)
     assert runs.used
 

@@ -201,7 +201,7 @@ def test_all_claims_have_a_verdict(reproduction):
     assert set(reproduction.claims["claim"]) == {"B-a", "B-b", "B-c", "B-d", "B-e"}
     assert set(reproduction.claims["reading"]) == {"as printed", "ns-2's"}
     for form in ("literal", "strict"):
-        assert set(reproduction.claims[form]) <= {"holds", "fails", "undecided", "not engaged"}
+        assert set(reproduction.claims[form]) <= {"holds", "fails", "no effect", "undecided", "not engaged"}
     assert reproduction.claims["found"].str.len().min() > 10
 
 

@@ -25,6 +25,7 @@ def test_every_claim_of_every_paper_is_there(overview):
     assert set(overview.claims["literal"]) | set(overview.claims["strict"]) <= {
         "holds",
         "fails",
+        "no effect",
         "undecided",
         "not engaged",
         "",

@@ -402,7 +402,14 @@ def test_parameters_are_the_printed_ones(short):
 def test_all_claims_have_a_verdict(short):
     table = short[0].claims
     assert set(table["claim"]) == {c.id for c in PAPER.claims}
-    assert set(table["literal"]) | set(table["strict"]) <= {"holds", "fails", "undecided", "not engaged", ""}
+    assert set(table["literal"]) | set(table["strict"]) <= {
+        "holds",
+        "fails",
+        "no effect",
+        "undecided",
+        "not engaged",
+        "",
+    }
     assert table["found"].str.len().min() > 10
 
 

@@ -26,10 +26,10 @@ def page():
     """One of every block that reports are made of."""
     found = Page("A page", "Its lead, with `code`.")
     found.section("Claims")
-    verdicts = ("holds", "fails", "undecided", "not engaged")
+    verdicts = ("holds", "fails", "no effect", "undecided", "not engaged")
     found.claims([ClaimLine(verdict, "", "MRED", verdict, "It is so", "#x") for verdict in verdicts])
     differences = [
-        Measured(mean, mean - 1, mean + 1, word, 0.5) for mean, word in zip((2, -2, 0, 1), verdicts, strict=True)
+        Measured(mean, mean - 1, mean + 1, word, 0.5) for mean, word in zip((2, -2, 0, 0, 1), verdicts, strict=True)
     ]
     cell = ClaimCell("holds", plot(differences, "Differences"), "The difference that decides")
     found.matrix(

@@ -78,10 +78,11 @@ def test_the_page_says_which_effort_made_it(tmp_path, full, words):
 def test_every_verdict_has_its_interval_seeds_and_other_readings(tmp_path):
     text = reproduce_claims.page(overview(tmp_path), full=True)
     assert (
-        "| X-a | against RED | strict | fails | rate; n = 5: -1.0 ± 0.2 (claimed: above 0) |  | 1 / 1 / 0 / 0 |" in text
+        "| X-a | against RED | strict | fails | rate; n = 5: -1.0 ± 0.2 (claimed: above 0) |  | 1 / 1 / 0 / 0 / 0 |"
+        in text
     )
     assert "| X-a | against RED | literal | undecided | rate: 0.1 ± 0.2 (claimed: above 0) | 35 (holds) |  |" in text
-    assert "| ONE | Full run: 50 seeds a point. | 0 / 0 / 1 / 0 | 0 / 1 / 0 / 0 |" in text
+    assert "| ONE | Full run: 50 seeds a point. | 0 / 0 / 0 / 1 / 0 | 0 / 1 / 0 / 0 / 0 |" in text
     assert "Objection: No. Answer: Yes." in text
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LITERAL, STRICT = FORMS = ("literal", "strict")
 """Both forms of a claim, as in `aqmlab.papers.common.claims`, whose import takes a second."""
-VERDICTS = ("holds", "fails", "undecided", "not engaged")
+VERDICTS = ("holds", "fails", "no effect", "undecided", "not engaged")
 _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that give the subject of a verdict, with the word before them."""
 
@@ -137,8 +137,9 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
         _answer(f"{len(found.papers)} papers", found.claims, notice),
         "Verdicts on the claims of each paper",
         table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
-        "Literal: the claim as its authors state it; strict: our stronger form; not engaged: the runs never had the "
-        f"situation of the claim.{'' if details else ' --details prints all claims and findings.'}",
+        "Literal: the claim as its authors state it; strict: our stronger form; no effect: none of half the printed "
+        "size; not engaged: the runs never had the situation of the claim."
+        f"{'' if details else ' --details prints all claims and findings.'}",
         [notice] if notice else [],
     )
     for one in found.papers if details else ():
@@ -186,7 +187,9 @@ def _count_words(count: int, verbs: tuple[str, str]) -> str:
     >>> _count_words(2, ("is undecided", "are undecided")), _count_words(1, ("holds", "hold"))
     ('2 undecided', '1 holds')
     """
-    return f"{count} {verbs[count > 1].removeprefix('is ').removeprefix('are ')}"
+    from aqmlab.papers.common.claims import short
+
+    return f"{count} {short(verbs[count > 1])}"
 
 
 def _verdicts_of(one: Reproduction) -> list[tuple[str, list[str]]]:

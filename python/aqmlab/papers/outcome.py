@@ -24,7 +24,7 @@ class Reproduction(OneLine):
         The paper's tables, published beside measured.
     claims
         A row per claim, baseline and reading: the verdicts of both forms (``literal``, ``strict``: "holds", "fails",
-        "undecided", "not engaged", or "" if it has no such form), and what was found.
+        "no effect", "undecided", "not engaged", or "" if it has no such form), and what was found.
     readings
         How much each reading matters.
     folder

@@ -27,7 +27,7 @@ class Measured:
     mean, low, high
         The difference and its interval.
     verdict
-        ``holds``, ``fails``, ``undecided`` or ``not engaged``.
+        ``holds``, ``fails``, ``no effect``, ``undecided`` or ``not engaged``.
     printed
         The printed difference; None without any.
     bounds

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "not engaged": "–"}
+MARKS = {"holds": "✓", "fails": "✗", "no effect": "≈", "undecided": "?", "not engaged": "–"}
 """The sign of each verdict."""
 
 

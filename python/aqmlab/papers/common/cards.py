@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, findings_table, places
+from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, findings_table, places, short
 from aqmlab.papers.common.engine import PaperFinding
 from aqmlab.papers.common.ideas import picture
 from aqmlab.papers.common.runs import Effort, Setup, seeds_words
 from aqmlab.reporting.fragments import ClaimMention, PaperCard, Tally, claim_anchor
 from aqmlab.statistics import Verdict
 
-FAILS, NOT_ENGAGED = str(Verdict.FAILS), str(Verdict.NOT_ENGAGED)
+FAILS, NO_EFFECT, NOT_ENGAGED = map(str, (Verdict.FAILS, Verdict.NO_EFFECT, Verdict.NOT_ENGAGED))
 LITERAL, STRICT = FORMS
-ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED, Verdict.NOT_ENGAGED)
+ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.NO_EFFECT, Verdict.UNDECIDED, Verdict.NOT_ENGAGED)
 MOST_CELLS = 3
 """So many cells that were not engaged are named."""
 Record = dict[str, Any]
@@ -43,6 +43,7 @@ def card(
     records: list[Record] = [{str(key): value for key, value in row.items()} for row in claims.to_dict("records")]
     groups = {
         "Fails as the authors state it": [r for r in records if r[LITERAL] == FAILS],
+        "Shows no effect as the authors state it": [r for r in records if r[LITERAL] == NO_EFFECT],
         "Fails in our strict form only": [r for r in records if r[STRICT] == FAILS and r[LITERAL] != FAILS],
     }
     mentions = [(heading, _mentions(own, records)) for heading, own in groups.items()]
@@ -80,9 +81,8 @@ def tallies(claims: pd.DataFrame) -> list[Tally]:
 
 
 def _counted(verdict: Verdict, count: int) -> tuple[str, int, str]:
-    """Return a verdict, how often it is there, and its verb without "is" and "are"."""
-    one, many = COUNTED[verdict]
-    return str(verdict), count, (one if count == 1 else many).removeprefix("is ").removeprefix("are ")
+    """Return a verdict, how often it is there, and its short verb."""
+    return str(verdict), count, short(COUNTED[verdict][count != 1])
 
 
 def effort_words(effort: Effort, plans: Iterable[Setup], *, seeds: str = "") -> str:

@@ -214,12 +214,16 @@ class Claims:
         return add
 
     def finding(
-        self, idea: str, *, holds: str, fails: str, undecided: str
+        self, idea: str, *, holds: str, fails: str, undecided: str, no_effect: str = ""
     ) -> Callable[[Callable[[Runs], Tests]], PaperIdea]:
-        """Declare the paper's one finding: the function yields its tests, whose verdict selects the sentence."""
+        """Declare the paper's one finding: the function yields its tests, whose verdict selects the sentence.
+
+        Without `no_effect`, the sentence for that verdict is the undecided one.
+        """
+        says = {"holds": holds, "fails": fails, "no effect": no_effect or undecided, "undecided": undecided}
 
         def add(function: Callable[[Runs], Tests]) -> PaperIdea:
-            self.found = PaperIdea(idea, {"holds": holds, "fails": fails, "undecided": undecided}, function)
+            self.found = PaperIdea(idea, says, function)
             return self.found
 
         return add

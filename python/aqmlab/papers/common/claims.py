@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.statistics import Difference, Verdict, paired
+from aqmlab.statistics import Difference, Verdict, paired, verdict_all, verdict_within
 from aqmlab.statistics.intervals import UNBOUNDED, Bounds
 
 LITERAL, STRICT = FORMS = ("literal", "strict")
@@ -22,10 +23,13 @@ At = Mapping[str, str | float]
 COUNTED = {
     Verdict.HOLDS: ("holds", "hold"),
     Verdict.FAILS: ("fails", "fail"),
+    Verdict.NO_EFFECT: ("shows no effect", "show no effect"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
     Verdict.NOT_ENGAGED: ("is not engaged", "are not engaged"),
 }
 """Each verdict with its verb, of one and of several."""
+EFFECT_SHARE = 0.5
+"""An effect of less than this share of the printed one counts as none, unless a test names another margin."""
 SINGLE_LINES = 3
 """More parts than these that name no place are listed by verdict."""
 MANY_PLACES = 8
@@ -62,6 +66,10 @@ class Part:
         The reading whose runs were judged; "" if only one is.
     printed
         The printed difference; None without any.
+    effect
+        Whether it is an effect: runs less other runs, claimed to be above or below 0.
+    margin
+        An effect of less than this in either direction counts as none; 0 if that is not tested.
     """
 
     claim: str
@@ -76,6 +84,16 @@ class Part:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     reading: str = ""
     printed: float | None = None
+    effect: bool = False
+    margin: float = 0.0
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the runs show that any effect is smaller than the margin.
+
+        These are two one-sided tests, each at the level of a claim (2.5 %): the 95 % interval lies within the margin.
+        """
+        return self.margin > 0 and verdict_within(self.difference.interval, self.margin) is Verdict.HOLDS
 
     @property
     def place(self) -> tuple[str, str, str, tuple[tuple[str, str | float], ...]]:
@@ -117,6 +135,60 @@ class Finding:
     reasons: str = ""
     decided_by: str = ""
     seeds_needed: str = ""
+
+
+def judge_effect(part: Part, printed: float | None) -> Part:
+    """Add the printed difference to a part, and judge an undecided one by the equivalence test.
+
+    Without a margin of its own, that of an effect is `EFFECT_SHARE` of the printed one if this is on the claimed side.
+
+    >>> from aqmlab.statistics import Interval
+    >>> found = Difference(Interval(0.15, 0.4, 10, -0.13, 0.43), 0.3)
+    >>> part = Part("X", "a - b", found, Verdict.UNDECIDED, bounds=(0.0, math.inf), effect=True)
+    >>> [str(judge_effect(part, printed).verdict) for printed in (6.0, 0.8, -6.0, None)]
+    ['no effect', 'undecided', 'undecided', 'undecided']
+    """
+    margin = part.margin
+    if not margin and part.effect and printed is not None and part.bounds[0] < printed < part.bounds[1]:
+        margin = EFFECT_SHARE * abs(printed)
+    found = replace(part, printed=printed, margin=margin)
+    no_effect = part.verdict is Verdict.UNDECIDED and found.equivalent
+    return replace(found, verdict=Verdict.NO_EFFECT) if no_effect else found
+
+
+def overall(parts: Sequence[Part]) -> Verdict:
+    """Judge a form by its engaged parts: as `verdict_all`; if that is undecided, by the equivalence tests.
+
+    A form shows no effect if each of its parts has an effect below its margin. This is an intersection-union test,
+    which needs no correction.
+    """
+    own = [Verdict.UNDECIDED if part.verdict is Verdict.NO_EFFECT else part.verdict for part in parts]
+    verdict = verdict_all(own, [part.difference.p for part in parts])
+    return Verdict.NO_EFFECT if verdict is Verdict.UNDECIDED and all(part.equivalent for part in parts) else verdict
+
+
+def margin_words(parts: Sequence[Part]) -> str:
+    """Say how small the effect of parts without one is.
+
+    >>> found = Difference(paired([1.0, 2.0], [1.5, 1.5]).interval, 0.3)
+    >>> margin_words([Part("X", "a - b", found, Verdict.NO_EFFECT, margin=m, printed=2 * m) for m in (3.0, 5.0)])
+    'No effect larger than 3 to 5 (half of that printed).'
+    """
+    margins = sorted({part.margin for part in parts})
+    half = all(
+        part.printed is not None and math.isclose(part.margin, EFFECT_SHARE * abs(part.printed)) for part in parts
+    )
+    size = " to ".join(f"{margin:.3g}" for margin in dict.fromkeys((margins[0], margins[-1])))
+    return f"No effect larger than {size}{' (half of that printed)' if half else ''}."
+
+
+def short(verb: str) -> str:
+    """Return a verb of `COUNTED` without its auxiliary.
+
+    >>> [short(verb) for verb in ("holds", "are undecided", "shows no effect")]
+    ['holds', 'undecided', 'no effect']
+    """
+    return re.sub("^(is|are|shows?) ", "", verb)
 
 
 def seeds_run(parts: Iterable[Part]) -> tuple[int, int]:
@@ -173,12 +245,14 @@ def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
             "95 % high": part.difference.interval.high,
             "p": part.difference.p,
             "seeds": part.difference.interval.n,
+            "no effect below": part.margin or math.nan,
             "verdict": str(part.verdict),
         }
         for part in parts
     ]
     table = pd.DataFrame(rows)
-    return table.drop(columns=[name for name in ("case", "reading") if not any(getattr(part, name) for part in parts)])
+    optional = {"case": "case", "reading": "reading", "no effect below": "margin"}
+    return table.drop(columns=[name for name, own in optional.items() if not any(getattr(part, own) for part in parts)])
 
 
 def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:

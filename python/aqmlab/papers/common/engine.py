@@ -7,7 +7,9 @@ For each claim, form and baseline there is one `Finding`:
   the claim's mechanism did not act in its runs. Such cells are joined and left out. If all cells of a form are not
   engaged, this is its verdict.
 * The verdict of a form follows from its cells as in `aqmlab.statistics.verdict_all`.
-* If a form is undecided, the finding says how many seeds would decide it.
+* If a form is undecided and an equivalence test shows that any effect is smaller than the margin (half of the printed
+  effect, or the test's own), its verdict is "no effect"; see `judge_effect` and `overall` of `claims`.
+* If a form is still undecided, the finding says how many seeds would decide it.
 * The same test is applied to the printed numbers; if they contradict it, the finding names the cells.
 * Notes stand below the verdicts, and objections of the authors with their answers where a form fails.
 """
@@ -23,7 +25,19 @@ import pandas as pd
 
 from aqmlab.errors import joined
 from aqmlab.papers.common.claim_functions import Claim, Claims, Note, called
-from aqmlab.papers.common.claims import FORMS, LITERAL, STRICT, Finding, Part, describe, part_difference, places
+from aqmlab.papers.common.claims import (
+    FORMS,
+    LITERAL,
+    STRICT,
+    Finding,
+    Part,
+    describe,
+    judge_effect,
+    margin_words,
+    overall,
+    part_difference,
+    places,
+)
 from aqmlab.papers.common.expressions import MISSING, Numbers, Runs, Tables, Test
 from aqmlab.papers.common.files import Cell
 from aqmlab.papers.common.pairs import Pair
@@ -37,7 +51,6 @@ from aqmlab.statistics import (
     Interval,
     Verdict,
     verdict_above,
-    verdict_all,
     verdict_below,
     verdict_between,
 )
@@ -142,7 +155,7 @@ def find(claims: Claims, runs: pd.DataFrame, *, cells: Iterable[Cell] = ()) -> P
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
     if not engaged:
         return None
-    verdict = _overall(engaged)
+    verdict = overall(engaged)
     return PaperFinding(text.idea, verdict, text.says[str(verdict)], text.shows(context))
 
 
@@ -160,16 +173,17 @@ def _form(
     parts = [part for test in tests for part in _parts(words, claim.id, test, tables.runs, against=baseline)]
     if not parts:
         return None
+    on_paper = [part for test in tests for part in _parts(words, claim.id, _on_paper(test), tables.printed, paper=True)]
+    known = {part.place: part.difference.mean for part in on_paper}
+    parts = [judge_effect(part, known.get(part.place)) for part in parts]
     engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
-    verdict = _overall(engaged) if engaged else Verdict.NOT_ENGAGED
-    lines = [describe(parts)]
+    verdict = overall(engaged) if engaged else Verdict.NOT_ENGAGED
+    lines = [describe(parts), *([margin_words(engaged)] if verdict is Verdict.NO_EFFECT else [])]
     seeds = ""
     if verdict is Verdict.UNDECIDED:
         needed, way = seeds_to_decide(engaged)
         lines.append(seeds_words(needed, way))
         seeds = seeds_cell(needed, way)
-    on_paper = [part for test in tests for part in _parts(words, claim.id, _on_paper(test), tables.printed, paper=True)]
-    known = {part.place: part.difference.mean for part in on_paper}
     contradicted = [part for part in on_paper if part.verdict is Verdict.FAILS]
     if contradicted:
         lines.append(f"The printed numbers contradict it{_where(contradicted, on_paper)}.")
@@ -187,17 +201,13 @@ def _form(
         printed="" if not on_paper else "contradict" if contradicted else "agree" if agree else "do not decide",
         decided_by=decisive_words(decisive(parts, verdict)),
         seeds_needed=seeds,
-    ), [replace(part, printed=known.get(part.place)) for part in parts]
+    ), parts
 
 
 def _on_paper(test: Test) -> Test:
     """Return the test that printed numbers can answer: without chance, mechanism and seeds."""
     per = tuple(name for name in test.numbers.per if name != SEED)
     return replace(test, by_chance=False, mechanism=None, numbers=replace(test.numbers, per=per))
-
-
-def _overall(parts: Sequence[Part]) -> Verdict:
-    return verdict_all([part.verdict for part in parts], [part.difference.p for part in parts])
 
 
 def _parts(
@@ -222,6 +232,8 @@ def _parts(
                 ", ".join(word for word in (test.name, bound.aspect) if word),
                 test.form,
                 bounds=(bound.low, bound.high),
+                effect=pair.b is not None and not test.factor and 0.0 in (bound.low, bound.high),
+                margin=test.no_effect,
             )
 
 

@@ -377,6 +377,8 @@ class Test:
         The largest difference that counts as none.
     along, steps
         The column with which numbers grow or fall, and the compared values of it.
+    no_effect
+        A difference of less than this in either direction counts as no effect; 0: half of the printed one.
     by_chance
         Whether runs scatter; not for calculated numbers, and not for a cell that is a single run.
     mechanism
@@ -393,6 +395,7 @@ class Test:
     within: float = 0.0
     along: str = ""
     steps: Steps = "each"
+    no_effect: float = 0.0
     by_chance: bool = True
     mechanism: Mechanism | None = None
     form: str = LITERAL
@@ -404,6 +407,10 @@ class Test:
     def exact(self) -> Test:
         """Decide it by the numbers alone: they are calculated, or each cell is one run."""
         return replace(self, by_chance=False)
+
+    def no_effect_below(self, margin: float) -> Test:
+        """Count a difference of less than `margin` as no effect, where the claim is undecided otherwise."""
+        return replace(self, no_effect=margin)
 
     def where(self, condition: Test, *, total: bool = False) -> Test:
         """Count only cells in which some run meets a condition; with `total`, the sum over the runs."""

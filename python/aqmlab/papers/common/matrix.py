@@ -11,10 +11,11 @@ from aqmlab.statistics import Verdict
 
 COLUMNS = {"literal": "as the authors state it", "strict": "our stricter form"}
 """Each form with the words above its column."""
-ORDER = (Verdict.HOLDS, Verdict.UNDECIDED, Verdict.FAILS, Verdict.NOT_ENGAGED)
+ORDER = (Verdict.HOLDS, Verdict.UNDECIDED, Verdict.NO_EFFECT, Verdict.FAILS, Verdict.NOT_ENGAGED)
 HEADINGS = {
     Verdict.HOLDS: "Hold as the authors state them",
     Verdict.UNDECIDED: "Undecided as the authors state them",
+    Verdict.NO_EFFECT: "Show no effect of half the printed size",
     Verdict.FAILS: "Fail as the authors state them",
     Verdict.NOT_ENGAGED: "Not engaged, so never tested",
 }

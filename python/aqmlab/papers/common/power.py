@@ -72,6 +72,7 @@ def decisive_words(part: Part) -> str:
         claimed = f"{low:g} to {high:g}"
     else:
         claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
+    claimed += f"; no effect below {part.margin:.3g}" if part.verdict is Verdict.NO_EFFECT else ""
     what = "; ".join(word for word in (part.what, *where) if word)
     return f"{what}: {bounded(found.mean, found.low, found.high)} (claimed: {claimed})"
 

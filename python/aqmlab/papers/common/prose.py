@@ -55,6 +55,8 @@ def sentence(words: Vocabulary, *tests: Test, others: Sequence[str] = ()) -> str
     text += f", for each {_names(words, numbers.per)}" if numbers.per else ""
     if test.mechanism is not None:
         text += f"; engaged where {_mechanism(words, test.mechanism)}"
+    if test.no_effect:
+        text += f"; less than {test.no_effect:g}{unit_of(words, numbers.quantity, ' ')} counts as no effect"
     if not test.by_chance and SEED not in numbers.per:
         text += " (calculated, no interval)"
     return f"{text}.{f' {test.why}' if test.why else ''}"
