@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,8 @@ from test_report import browse
 pytestmark = pytest.mark.slow
 
 SEEDS = 6
-OTHERS = ("loss", "mean_queue", "mean_delay_ms", "c_share", "max_th", "over_share", "drops_assured", "drops_in")
+OTHERS = ("loss", "mean_queue", "mean_delay_ms", "c_share", "max_th", "over_share", "drops_assured", "drops_in",
+          "updates")  # fmt: skip
 """Numbers that no verdict looks at."""
 
 
@@ -36,10 +38,11 @@ def made_up(*, gain=0.15, growth=0.002, assured=4.1, on=3.98, slope=0.003, at_ma
         for seed in range(1, SEEDS + 1):
             shaken = {key: value + rng.normal(0, 1e-4) for key, value in numbers.items()}
             row = {"case": case, "discipline": discipline, "x": x, "reading": BASE, "seed": seed}
-            rows.append(row | shaken | dict.fromkeys(OTHERS, 10.0))
+            rows.append(row | dict.fromkeys(OTHERS, 10.0) | shaken)
 
     for max_th in plan.MAX_TH:
-        add("figure2", plan.RED, max_th, **both("utilization", 0.6 + slope * max_th))
+        delay = {"timeouts": 60 - 100 * slope * max_th, "mean_delay_ms": 5 + 100 * slope * max_th}
+        add("figure2", plan.RED, max_th, **both("utilization", 0.6 + slope * max_th), **delay)
     for discipline in plan.DISCIPLINES:
         own = discipline == plan.ADAPTIVE
         numbers = {}
@@ -70,7 +73,8 @@ def verdicts(runs, further=None):
     return {(f.claim, f.form): str(f.verdict) for f in findings}
 
 
-CLAIMS = [f"E-{letter}" for letter in "abcdefgh"]
+CLAIMS = [f"E-{letter}" for letter in "abcdefghj"]
+"""Those that the runs of `made_up` are about; E-i needs samples of every update."""
 
 
 def test_printed_numbers():
@@ -160,6 +164,26 @@ def test_more_flows_are_run_in_full_and_ten_in_quick():
         own = [s for s in plan.setups(plan.Effort.of(quick=quick)) if s.key["case"] == measure.MORE_FLOWS]
         assert {s.key["x"] for s in own} == numbers
         assert {s.key["discipline"] for s in own} == {plan.RIO, plan.ADAPTIVE, plan.AT_MAX_U}
+
+
+def with_buffer(gain, *, buffer=60, dialect="dsred", n=4):
+    """Rows of the first experiment in which Adaptive-RIO's assured flow is `gain` above the fixed schemes."""
+    runs = made_up(assured=3.0 + gain, at_max_u=3.0).query("case == 'experiment1'")
+    fixed_at_c = runs["discipline"] == plan.AT_C
+    for index in measure.ACTIVE:
+        runs.loc[fixed_at_c, f"assured_{index}_arrived"] = 3.0
+    return runs.assign(case=measure.BUFFERED, x=n, buffer=buffer, dialect=dialect)
+
+
+def test_buffers_and_dialects_have_verdicts_of_their_own():
+    tables = [made_up(), with_buffer(1.7), with_buffer(1.6, buffer=70, n=20), with_buffer(-0.02, dialect="floyd93")]
+    tables = [rows.by_period(pd.concat(tables, ignore_index=True))]
+    findings, _ = PAPER.judge(PAPER.complete(pd.concat(tables).assign(reading=BASE)))
+    found = {(f.claim, f.against.removeprefix("fixed ones under "), f.form): f for f in findings}
+    assert found["E-h", "dsred with 50 to 70 packets", "strict"].verdict == "holds"
+    assert found["E-g", "dsred with 50 to 70 packets", "literal"].verdict == "holds"
+    assert found["E-h", "floyd93 with 50 to 100 packets", "literal"].verdict == "fails"
+    assert "+1.7" in found["E-h", "dsred with 50 to 70 packets", "strict"].reasons
 
 
 def test_throughput_over_time_by_hand(tmp_path):
@@ -281,7 +305,8 @@ def test_table_1_is_the_preset(reproduction):
 
 
 def test_all_claims_have_a_verdict(reproduction):
-    assert list(reproduction.claims["claim"]) == ["E-a", "E-b", "E-c", "E-d", "E-e", "E-f", "E-g", "E-h"]
+    assert list(dict.fromkeys(reproduction.claims["claim"])) == [f"E-{letter}" for letter in "abcdefghij"]
+    assert list(reproduction.claims["claim"]).count("E-h") == 3
     assert set(reproduction.claims["literal"]) | set(reproduction.claims["strict"]) <= {
         "holds",
         "fails",
@@ -290,6 +315,15 @@ def test_all_claims_have_a_verdict(reproduction):
         "not engaged",
         "",
     }
+
+
+def test_dsred_stops_dropping_early_only_with_both_of_its_parts(reproduction):
+    """RIO at max_U with 60 packets: dsred, dsred with the spacing of floyd93, dsred whose average sees all packets."""
+    claims = reproduction.claims
+    own = claims[(claims["claim"] == "E-h") & claims["against"].str.contains("50 to 70")]
+    cause = own["found"].item().split("Cause: ")[1]
+    dsred, spacing, room = (float(number) for number in re.findall(r"([\d.]+)(?: ±| \()[^;]*?Mb/s", cause)[:3])
+    assert dsred < 2.5 < 3.5 < min(spacing, room)
 
 
 def test_no_interval_is_impossible(reproduction):

@@ -92,8 +92,8 @@ def made(table, *, href=""):
 def test_the_card_names_what_fails_and_what_was_not_engaged():
     found = made(runs(-2.0, acted=(0.0, 1.0)), href="x/report.html")
     assert [(tally.form, [count for _, count, _ in tally.counts]) for tally in found.tallies] == [
-        ("literal", [0, 1, 0, 0]),
-        ("strict", [0, 1, 0, 0]),
+        ("literal", [0, 1, 0, 0, 0]),
+        ("strict", [0, 1, 0, 0, 0]),
     ]
     (fails, (own,)), (idle, (part,)) = found.groups
     assert (fails, own.claim, own.href) == ("Fails as the authors state it", "X-a", "x/report.html#claim-X-a")

@@ -15,7 +15,7 @@ class Verdict(enum.StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     NO_EFFECT = "no effect"
-    """The claimed effect is not there, or too small to matter. No function of this module returns it; see `verdict_within`."""
+    """The claimed effect is not there, or too small to matter. No function of this module returns it."""
     UNDECIDED = "undecided"
     NOT_ENGAGED = "not engaged"
     """The condition that the claim is about never occurred in the runs. No function of this module returns it."""

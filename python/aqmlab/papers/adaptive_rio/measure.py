@@ -24,6 +24,12 @@ ABOVE = "above the committed rate"
 """The second experiment with that source."""
 FIRST = ("experiment1", MORE_FLOWS)
 """Cases of the first experiment."""
+BUFFERED = "other buffers"
+"""The first experiment with other buffers and dialects."""
+DEAD_ZONE = "dead zone"
+"""The first experiment with a sample of the thresholds at each update."""
+OF_EXPERIMENT_1 = (*FIRST, BUFFERED, DEAD_ZONE)
+"""All cases whose runs are those of the first experiment."""
 SECOND = {"experiment2": CIR_MBPS, ABOVE: ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))
@@ -53,8 +59,9 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     }
     flows = table_of(folder, "flows")
     case = setup.key["case"]
-    if case in FIRST:
+    if case in OF_EXPERIMENT_1:
         numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
+        numbers |= {"updates": updates(folder)} if case == DEAD_ZONE else {}
         numbers["drops_assured"] = float(flows.loc[flows["group"] == ASSURED, "drops"].sum())
     elif case in SECOND:
         rate_mbps = SECOND[str(case)]
@@ -62,7 +69,8 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     else:
         for basis, column in FLOW_BYTES.items():
             numbers[f"utilization_{basis}"] = float(flows[column].sum()) * 8 / duration_s / capacity_bps
-    return numbers | (by_code_point(folder) if case in (*FIRST, *SECOND) else {})
+        numbers["timeouts"] = float(flows["timeouts"].sum()) / len(flows) / (duration_s / 60)
+    return numbers | (by_code_point(folder) if case in (*OF_EXPERIMENT_1, *SECOND) else {})
 
 
 def second_experiment(
@@ -128,6 +136,18 @@ def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
         "max_th": float(own["max_th_out"].mean()),
         "over_share": float((own["rate_bps"] > (1 + EPSILON) * own["c_threshold_bps"]).mean()),
     }
+
+
+def updates(folder: Path) -> float:
+    """Return the changes of max_th in a minute of the active periods; the samples must be an update interval apart."""
+    found = gauges(folder)
+    counts, minutes = 0, 0.0
+    for index in ACTIVE:
+        begin, end = PERIODS_S[index]
+        own = found[(found["t_s"] > begin) & (found["t_s"] <= end)]
+        counts += int((np.diff(own["max_th_out"]) != 0).sum())
+        minutes += (end - begin) / 60
+    return counts / minutes
 
 
 def gauges(folder: Path) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio.delays import class_delays
-from aqmlab.papers.adaptive_rio.measure import ABOVE, ABOVE_MBPS, MORE_FLOWS
+from aqmlab.papers.adaptive_rio.measure import ABOVE, ABOVE_MBPS, BUFFERED, DEAD_ZONE, MORE_FLOWS
 from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.scenario.toml_text import Value
 
@@ -39,6 +39,22 @@ DISCIPLINES: dict[str, dict[str, Value]] = {
     AT_C_INIT: {"queue.core.delta_c": 1e-12},
 }
 """The two that the paper compares, and three that our own questions need."""
+NO_DEAD_ZONE = "Adaptive-RIO without a dead zone"
+DEAD_ZONES: dict[str, dict[str, Value]] = {ADAPTIVE: {}, NO_DEAD_ZONE: {"queue.core.epsilon": 0.0}}
+"""Adaptive-RIO with the printed epsilon, and with 0."""
+BUFFER = 100
+"""The chosen buffer in packets."""
+SMALL_BUFFERS = (50, 60, 70)
+"""Buffers about max_U, in packets; ns-2's default is 50."""
+DSRED, FLOYD93 = "dsred", "floyd93"
+PARTS_OF_DSRED: dict[str, dict[str, Value]] = {
+    "dsred with the spacing of floyd93": {"queue.core.spacing": FLOYD93},
+    "dsred that decides before it looks for room": {"queue.core.full_first": False},
+}
+"""The dialect dsred less one of its parts."""
+DIALECTS: dict[str, dict[str, Value]] = {DSRED: {}, FLOYD93: {"queue.core.dialect": FLOYD93}, **PARTS_OF_DSRED}
+CAUSE_BUFFER = 60
+"""The buffer in packets with which the parts of dsred are tried."""
 
 FURTHER = {"5 Mb/s": "C = 5 Mb/s", "160 ms there and back": "160 ms"}
 """Names of readings that strict forms of claims also test, and their names in the claims."""
@@ -70,6 +86,8 @@ class Effort(common.Effort):
         Seeds of the runs in which every event is looked at for the delays of both classes.
     more_flows
         Numbers of best-effort flows above four with which the first experiment is run too.
+    buffers, buffer_flows, buffer_seeds
+        Buffers in packets, numbers of best-effort flows and seeds of the runs with other buffers and dialects.
     reading_max_th, reading_off_s
         Where the other readings are run.
     """
@@ -80,6 +98,9 @@ class Effort(common.Effort):
     long_s: float = 1000.0
     delay_seeds: int = 10
     more_flows: tuple[int, ...] = (10, 20, 40)
+    buffers: tuple[int, ...] = (*SMALL_BUFFERS, BUFFER)
+    buffer_flows: tuple[int, ...] = (4, 20)
+    buffer_seeds: int = 10
     reading_max_th: tuple[int, ...] = (6, 15, 30, 60, 90)
     reading_off_s: tuple[int, ...] = (0, 40)
     QUICK: ClassVar = {
@@ -89,6 +110,9 @@ class Effort(common.Effort):
         "long_s": 400.0,
         "delay_seeds": 3,
         "more_flows": (10,),
+        "buffers": (60, BUFFER),
+        "buffer_flows": (4,),
+        "buffer_seeds": 4,
         "reading_max_th": (6, 30, 90),
     }
 
@@ -115,6 +139,8 @@ def setups(effort: Effort) -> list[Setup]:
     found += [experiment1(name, effort.seeds) for name in DISCIPLINES]
     for n in effort.more_flows:
         found += [beside_flows(name, n, effort.seeds) for name in (RIO, ADAPTIVE, AT_MAX_U)]
+    found += _buffered(effort)
+    found += [dead_zone(name, effort.buffer_seeds) for name in DEAD_ZONES]
     found += _experiment2(effort, effort.off_s, effort.seeds)
     for off in ABOVE_OFF_S:
         found += [above_committed(name, off, effort.seeds, long_s=effort.long_s) for name in (RIO, ADAPTIVE)]
@@ -145,6 +171,31 @@ def beside_flows(discipline: str, n: int, seeds: int) -> Setup:
     """Return the first experiment with another number of best-effort flows."""
     settings = {**DISCIPLINES[discipline], "flow.best-effort.count": n}
     return _setup("experiment1", _key(MORE_FLOWS, discipline, n), settings, seeds)
+
+
+def buffered(discipline: str, limit: int, dialect: str, n: int, seeds: int) -> Setup:
+    """Return the first experiment with another buffer, dialect and number of best-effort flows."""
+    settings: dict[str, Value] = {"queue.core.limit": f"{limit}p", "flow.best-effort.count": n}
+    key = _key(BUFFERED, discipline, n) | {"buffer": limit, "dialect": dialect}
+    return _setup("experiment1", key, {**settings, **DIALECTS[dialect], **DISCIPLINES[discipline]}, seeds)
+
+
+def _buffered(effort: Effort) -> list[Setup]:
+    """List the runs with other buffers, and those in which dsred lacks one of its parts."""
+    cells = [(limit, d, n) for limit in effort.buffers for d in (DSRED, FLOYD93) for n in effort.buffer_flows]
+    names = (RIO, AT_MAX_U, AT_C, ADAPTIVE)
+    found = [buffered(name, *cell, effort.buffer_seeds) for cell in cells for name in names]
+    return found + [
+        buffered(name, CAUSE_BUFFER, dialect, PRINTED_FLOWS, effort.buffer_seeds)
+        for dialect in PARTS_OF_DSRED
+        for name in (AT_MAX_U, ADAPTIVE)
+    ]
+
+
+def dead_zone(discipline: str, seeds: int) -> Setup:
+    """Return the first experiment with or without a dead zone, sampled at every update."""
+    settings: dict[str, Value] = {**DEAD_ZONES[discipline], "probe.discipline_interval": "200ms"}
+    return _setup("experiment1", _key(DEAD_ZONE, discipline), settings, seeds)
 
 
 def experiment2(discipline: str, off_s: int, seeds: int, *, long_s: float, reading: Reading | None = None) -> Setup:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.papers.adaptive_rio.measure import FIRST, MORE_FLOWS, PERIODS, SECOND
-from aqmlab.papers.adaptive_rio.plan import FILES, FURTHER, PRINTED_FLOWS
+from aqmlab.papers.adaptive_rio.measure import BUFFERED, MORE_FLOWS, OF_EXPERIMENT_1, PERIODS, SECOND
+from aqmlab.papers.adaptive_rio.plan import BUFFER, DSRED, FILES, FURTHER, PRINTED_FLOWS
 from aqmlab.papers.common import BASE, chosen
 from aqmlab.papers.common.paper import Study
 
@@ -46,15 +46,17 @@ def by_period(runs: pd.DataFrame, basis: str = "arrived") -> pd.DataFrame:
         max_th=x.where(case == "figure2", 0),
         min_th=x.where(case != "figure2", x / 3),
         off=x.where(second, 0),
-        flows=x.where(case == MORE_FLOWS, PRINTED_FLOWS),
+        flows=x.where(case.isin((MORE_FLOWS, BUFFERED)), PRINTED_FLOWS),
+        buffer=_column(runs, "buffer").fillna(BUFFER).astype(int),
+        dialect=_column(runs, "dialect").astype(object).fillna(DSRED),
         experiment=[
             f"second, off time {at} s" if of == "experiment2" else names[of] for of, at in zip(case, x, strict=True)
         ],
     )
-    first = case.isin(FIRST)
+    first = case.isin(OF_EXPERIMENT_1)
     numbers = {name: _column(runs, f"{name}_{basis}") for name in NUMBERS}
     others = runs.rename(columns=RENAMED).drop(
-        columns=[*key[["case", "discipline", "seed", "x"]], "reading"], errors="ignore"
+        columns=[*key[["case", "discipline", "seed", "x", "buffer", "dialect"]], "reading"], errors="ignore"
     )
     whole = pd.concat([key.assign(period=""), others.assign(**numbers)], axis=1)
     whole.loc[first, "period"] = "whole run"
