@@ -34,15 +34,15 @@ def made_up(*, gain=0.15, growth=0.002, assured=4.1, on=3.98, slope=0.003, at_ma
     rng = np.random.default_rng(1)
     rows = []
 
-    def add(case, discipline, x, **numbers):
+    def add(case, discipline, x, *, same_in_all=(), **numbers):
         for seed in range(1, SEEDS + 1):
             shaken = {key: value + rng.normal(0, 1e-4) for key, value in numbers.items()}
             row = {"case": case, "discipline": discipline, "x": x, "reading": BASE, "seed": seed}
-            rows.append(row | dict.fromkeys(OTHERS, 10.0) | shaken)
+            rows.append(row | shaken | dict.fromkeys(OTHERS, 10.0) | dict(same_in_all))
 
     for max_th in plan.MAX_TH:
         delay = {"timeouts": 60 - 100 * slope * max_th, "mean_delay_ms": 5 + 100 * slope * max_th}
-        add("figure2", plan.RED, max_th, **both("utilization", 0.6 + slope * max_th), **delay)
+        add("figure2", plan.RED, max_th, same_in_all=delay, **both("utilization", 0.6 + slope * max_th))
     for discipline in plan.DISCIPLINES:
         own = discipline == plan.ADAPTIVE
         numbers = {}

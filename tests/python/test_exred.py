@@ -16,7 +16,7 @@ from aqmlab.figures.chart import Chart
 from aqmlab.papers.common import BASE
 from aqmlab.papers.common.open_loop import Averaged
 from aqmlab.papers.exred import PAPER, chain, figures, plan, tables
-from aqmlab.papers.exred.algorithm import FIGURE_1
+from aqmlab.papers.exred.algorithm import ALGORITHM
 from aqmlab.papers.exred.rows import largest_ratio, table_of
 from aqmlab.reporting import flowchart
 from test_report import browse
@@ -298,7 +298,7 @@ def test_tcp_scenario_keeps_the_papers_queue():
 
 
 def test_the_algorithm_is_drawn_without_crossings():
-    assert flowchart.clashes(FIGURE_1) == []
+    assert flowchart.clashes(ALGORITHM) == []
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ pub(crate) const FAMILY: &[Preset] = &[
         name: "mred",
         title: "MRED",
         paper: "Y. Zhang, J. Ma, Y. Wang, C. Xu, MRED: An Improved Nonlinear RED Algorithm",
-        doc: "RED with a quadratic curve up to max_th and a linear one to twice max_th.",
+        doc: "RED with a quadratic curve up to max_th and a linear one to twice max_th; as printed with spacing = \"ns2-nowait\".",
         make: Make::Red(RedPreset { curve: CurveKind::Mred, min_th: 10.0, max_th: 30.0, ..CLASSIC }),
     },
     Preset {

@@ -390,7 +390,7 @@ def _(runs: Runs, baseline: str) -> str:
 @thresholds.note(against=(SMALL,))
 def _(runs: Runs, _: str) -> str:
     def fixed(dialect: str, quantity: str = "assured") -> Numbers:
-        place = {"case": BUFFERED, "buffer": CAUSE_BUFFER, "flows": 4, "dialect": dialect}
+        place: dict[str, Choice] = {"case": BUFFERED, "buffer": CAUSE_BUFFER, "flows": 4, "dialect": dialect}
         if quantity == "assured":
             return active(runs, quantity, AT_MAX_U, case=BUFFERED).at(**place).mean_over("period")
         return runs.of(quantity, AT_MAX_U, **place, period="whole run")

@@ -1,12 +1,12 @@
-"""Figure 1: what ExRED does with an arriving packet, after section 3.2 and (14)."""
+"""ExRED's algorithm as a flow chart, after section 3.2 and (14); Figure 1 of the paper is its analytical model."""
 
 from __future__ import annotations
 
 from aqmlab.reporting.flowchart import Arrow, Box, FlowChart
 
-FIGURE_1 = FlowChart(
-    key="figure-1",
-    title="Figure 1: ExRED's algorithm",
+ALGORITHM = FlowChart(
+    key="algorithm",
+    title="ExRED's algorithm",
     alt="A packet arrives; the average is updated; below k_l the packet is queued; between k_l and k_h the drop "
     "probability is RED's straight line, from k_h to K a parabola; the packet is dropped with that probability, and "
     "always if the buffer is full.",

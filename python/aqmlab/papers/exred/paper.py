@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aqmlab.papers.common import PROVENANCE, READINGS, Code, Content, Figure, Key, Paper, Section, Study, Table, Text
 from aqmlab.papers.exred import best_page, figures, tables
-from aqmlab.papers.exred.algorithm import FIGURE_1
+from aqmlab.papers.exred.algorithm import ALGORITHM
 from aqmlab.papers.exred.best_curve_charts import COLORS
 from aqmlab.papers.exred.claims import CLAIMS
 from aqmlab.papers.exred.measure import measure_run
@@ -26,7 +26,7 @@ def page(study: Study) -> Iterator[Section]:
     ours = Text(
         "The paper argues from TCP: consecutive drops make it slow down and leave the link idle. It measured no TCP. "
         "Here n greedy flows share a link of the paper's rate, with the paper's thresholds; gentle RED, which also has "
-        "no step at k_h, is there too. Figures, tables and the claims D-g to D-i of this section are ours."
+        "no step at k_h, is there too. Figures, tables and the claims D-g to D-j of this section are ours."
     )
     yield Section(
         "Left unmeasured by the paper: TCP",
@@ -55,7 +55,11 @@ def introduction() -> list[Text | Figure]:
             f"{'; '.join(floors)}. RED's curves in the printed Figures 6 and 7 cannot come from them; exact runs, "
             "which count departures, are drawn beside."
         ),
-        Figure(FIGURE_1, caption="μ is the service rate, K the buffer; q counts the packet in service."),
+        Figure(
+            ALGORITHM,
+            caption="The steps of section 3.2 and (14). The paper's Figure 1 is the analytical model described above. "
+            "μ is the service rate, K the buffer; q counts the packet in service.",
+        ),
     ]
 
 

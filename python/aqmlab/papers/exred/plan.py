@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from aqmlab.papers import common
@@ -52,6 +52,13 @@ AVERAGED_LOADS = tuple(sorted({*LOADS, 0.85, 0.95, 1.15, 1.25}))
 """Loads at which the chain of number and average is solved: those of the figures, and more for the map of the best."""
 QUICK_AVERAGED = (0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0)
 """Loads of the quick version."""
+
+RTTS_MS = (50, 200, 500)
+"""Round-trip times without queueing of the claim about retransmissions, in ms; the first is that of tcp.toml."""
+RTT_FLOWS = 20
+"""The number of TCP flows there."""
+OTHER_HOPS_MS = 5
+"""One-way delay of the links around the bottleneck."""
 
 DELAYS = (3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0)
 """Mean times in system, in service times, near which each shape's best parameters are looked for."""
@@ -207,9 +214,17 @@ def tcp(scheme: str, n: int, effort: Effort, *, seeds: int, reading: Reading | N
     )
 
 
+def tcp_at(scheme: str, rtt_ms: int, effort: Effort) -> Setup:
+    """Make one scenario under TCP with another round-trip time."""
+    own = tcp(scheme, RTT_FLOWS, effort, seeds=effort.seeds)
+    overrides: dict[str, Value] = {"dumbbell.bottleneck.delay": f"{rtt_ms / 2 - OTHER_HOPS_MS:g}ms"}
+    return replace(own, key={**own.key, "rtt": rtt_ms}, plan=own.plan.with_overrides(overrides))
+
+
 def tcps(effort: Effort) -> list[Setup]:
     """List every scenario under TCP."""
-    found = [tcp(s, n, effort, seeds=effort.seeds) for n in effort.tcp_flows for s in TCP_SCHEMES]
+    found = [tcp_at(scheme, rtt_ms, effort) for rtt_ms in RTTS_MS for scheme in (RED, GENTLE, EXRED)]
+    found += [tcp(s, n, effort, seeds=effort.seeds) for n in effort.tcp_flows for s in TCP_SCHEMES]
     for reading in readings(effort):
         if reading.key not in UNDER_TCP:
             continue

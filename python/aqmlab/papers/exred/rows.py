@@ -27,10 +27,11 @@ def table_of(loops: pd.DataFrame, tcp: pd.DataFrame | None = None, theory: Avera
     if theory is not None:
         tables.append(pd.DataFrame([*_chain_rows(theory), *_equation_rows()]).assign(reading=BASE, seed=1))
     if tcp is not None:
-        tables.append(tcp.rename(columns={"n": "flows"}).assign(model="TCP"))
+        known = tcp.rename(columns={"n": "flows"})
+        tables.append(known.assign(model="TCP", rtt=known["rtt"].fillna(0) if "rtt" in known else 0))
     table, words = pd.concat(tables, ignore_index=True), CLAIMS.words
     columns = [*table, *words.columns, *(one.column for one in words.quantities.values() if one.column)]
-    integers = {"longer_than": int, "flows": int}
+    integers = {"longer_than": int, "flows": int, "rtt": int}
     table = table.reindex(columns=list(dict.fromkeys(columns)))
     return table.fillna(dict.fromkeys(["load", *integers], 0)).astype(integers)
 

@@ -70,10 +70,14 @@ def at_tcp_loads(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+OPEN_LOOP = ("B-a", "B-b", "B-c", "B-d", "B-e")
+"""The claims that the open loop answers."""
+
+
 def against_tcp(findings: Iterable[Finding], averaged: Averaged) -> pd.DataFrame:
     """Return the open loop's answer to each claim beside the verdict on its literal form under TCP."""
     rows = []
-    for own in by_claim(findings):
+    for own in by_claim(finding for finding in findings if finding.claim in OPEN_LOOP):
         verdict = {finding.form: finding.verdict for finding in own}.get("literal", own[0].verdict)
         holds, words = _claim(own[0].claim, own[0].against, averaged)
         same = "yes" if holds is (verdict is Verdict.HOLDS) else "no"

@@ -26,13 +26,16 @@ BURST_S = (3.0, 10.0)
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue"))
+    rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue", "mean_delay_s"))
     bottleneck = rows.filter(pc.is_in(rows["link"], pa.array([LINK, REVERSE])))
     links = {row["link"]: row for row in bottleneck.to_pylist()}
     trace = (pc.sum(rows["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
     values = loss_of(links[LINK], links[REVERSE], trace=trace)
     values["throughput"] = links[LINK]["throughput_bps"] / 1e6
     values["mean_queue"] = links[LINK]["mean_queue"]
+    values["delay_ms"] = links[LINK]["mean_delay_s"] * 1e3
+    if "flows" in (setup.tables or ()):
+        values |= shares_of(folder, setup.plan.duration_s)
     return values | (average_of(folder) if "queue_samples" in (setup.tables or ()) else {})
 
 
@@ -52,6 +55,22 @@ def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[fl
     }
 
 
+def shares_of(folder: Path, duration_s: float) -> dict[str, float]:
+    """Goodput of all TCP flows in Mb/s, and Jain's index of it."""
+    rows = _columns(folder, "flows", ("group", "goodput_bytes"))
+    goodput = rows.filter(pc.equal(rows["group"], "tcp"))["goodput_bytes"].to_numpy().astype(float)
+    return {"goodput": goodput.sum() * 8e-6 / duration_s, "jain": jain(goodput)}
+
+
+def jain(shares: np.ndarray) -> float:
+    """Return Jain's index of fairness: (sum x)^2 / (n sum x^2).
+
+    >>> jain(np.array([1.0, 1.0, 0.0, 0.0]))
+    0.5
+    """
+    return float(shares.sum() ** 2 / (len(shares) * np.square(shares).sum()))
+
+
 def average_of(folder: Path) -> dict[str, float]:
     """RED's average over time, after 5 s and from 3 to 10 s; time at or above max_th and with an empty queue."""
     rows = _columns(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
@@ -62,8 +81,10 @@ def average_of(folder: Path) -> dict[str, float]:
     return {
         "average_mean": float(np.mean(settled)),
         "average_sd": float(np.std(settled)),
+        "relative_sd": float(np.std(settled) / np.mean(settled)),
         "burst_mean": float(np.mean(burst)),
         "burst_sd": float(np.std(burst)),
+        "burst_above_s": float(np.mean(burst >= MAX_TH)) * (BURST_S[1] - BURST_S[0]),
         "above_share": float(np.mean(settled >= MAX_TH)),
         "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),
     }
@@ -73,5 +94,5 @@ def _columns(folder: Path, table: str, columns: tuple[str, ...]) -> pa.Table:
     """Read columns of a table of a run."""
     found = folders.read_table(folder, table, columns)
     if found is None:
-        raise StorageError(f"{folder}: holds no table {table}")
+        raise StorageError(f"{folder}: holds no table {table}; remove the folder to run it again")
     return found

@@ -26,6 +26,9 @@ P = P_b / (1 - count P_b), and ran ns-2.31, whose RED waits longer."""
 COARSE_SAMPLES = "100ms"
 """Interval of the queue samples where no figure needs them finer."""
 
+SHARES = ("links", "flows")
+"""Tables with totals of links and flows."""
+
 LINK_MBPS = 10.0
 PACKET_BYTES = 1040
 QUEUE = Queue(
@@ -97,7 +100,7 @@ def setup(case: str, n: int, discipline: str, *, seeds: int, reading: Reading | 
         plan=FILES.scenario(case, overrides),
         seeds=seeds,
         reading=BASE if reading is None else reading.label,
-        tables=("links", "queue_samples") if reading is None or n == FIGURE_N else ("links",),
+        tables=(*SHARES, "queue_samples") if reading is None or n == FIGURE_N else SHARES,
     )
 
 
