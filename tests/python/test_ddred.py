@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 
 from aqmlab.papers.common import Study
+from aqmlab.papers.common.engine import find
 from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common.paper import CHOSEN
-from aqmlab.papers.ddred import PAPER, measure, paper, plan, sweep
+from aqmlab.papers.ddred import PAPER, measure, paper, paths, plan, sweep
 from aqmlab.results import folders
 
 SEEDS = 6
@@ -69,7 +70,9 @@ def gained(better, worse, seconds_gained, seconds_lost, *, even_better=20, even_
 
 def completed(runs, gains=None):
     gains = pd.DataFrame(columns=["seed", *measure.sums_of(np.zeros(0))], dtype=float) if gains is None else gains
-    return PAPER.complete(paper.with_gains(runs, gains.assign(reading=plan.BASE)))
+    found = paper.with_gains(runs, gains.assign(reading=plan.BASE)).assign(routers=0)
+    columns = [one.column for one in PAPER.claims.words.quantities.values() if one.column and one.column not in found]
+    return PAPER.complete(found.reindex(columns=[*found, *columns]))
 
 
 def study_as_printed():
@@ -191,6 +194,73 @@ def test_table_1_has_the_order_at_20_ms_from_one_run():
     found = judged(made_up(as_printed, pair))
     assert [str(found["C3c", form].verdict) for form in FORMS] == ["holds", "fails"]
     assert "KB/s there, PCs1 ahead by +100" in found["C3c", "strict"].reasons
+
+
+RED_NUMBERS = {
+    "time_short": 10, "time_long": 100, "bandwidth": 2000, "flow_mean": 100, "flow_median": 50, "jain": 0.7,
+    "kilobytes": 3e5, "lossy": 14, "lossy_equal": 5, "S": 1000, "T": 3000,
+}  # fmt: skip
+BY_DDRED = {
+    "time_short": 1.3, "time_long": 0.7, "bandwidth": 1.1, "flow_mean": 1.1, "flow_median": 1.2, "jain": 1.05,
+    "kilobytes": 1, "lossy": 0.8, "lossy_equal": 0.8, "S": 0.5, "T": 0.95,
+}  # fmt: skip
+BURSTS = {"RED": 1.2, "DDRED": 1.7, plan.TAIL_DROP: 5.0}
+
+
+def of_transfers(changes, bursts, method_2):
+    """Runs with what DDRED makes of RED's numbers, lengths of bursts, and S and T under method 2 against RED's."""
+    rng, rows = np.random.default_rng(1), []
+    for seed in range(1, SEEDS + 1):
+        at = {"reading": plan.BASE, "seed": seed}
+        for case in plan.NETWORKS:
+            under = {"RED": dict.fromkeys(changes, 1), "DDRED": changes, plan.METHOD_2: {"S": method_2, "T": method_2}}
+            for name, factors in under.items():
+                numbers = {key: RED_NUMBERS[key] * x * (1 + rng.normal(0, 1e-4)) for key, x in factors.items()}
+                rows.append({"case": case, "latency": 0, "discipline": name, **at, **numbers})
+        for name, length in bursts.items():
+            for latency in plan.TABLE_LATENCIES:
+                burst = length * (1 + rng.normal(0, 1e-4))
+                rows.append({"case": "pair", "latency": latency, "discipline": name, **at, "burst": burst})
+    return pd.DataFrame(rows)
+
+
+OF_TRANSFERS = ("C2e", "C3f", "C4a", "C4b", "C4c", "C4d", "C5")
+
+
+def test_claims_on_transfers_routers_and_bursts():
+    found = judged(of_transfers(BY_DDRED, BURSTS, 0.5))
+    assert {str(found[claim, form].verdict) for claim in OF_TRANSFERS for form in FORMS} == {"holds"}
+    turned = {key: 1 / x for key, x in BY_DDRED.items()}
+    found = judged(of_transfers(turned, {"RED": 1.7, "DDRED": 1.2, plan.TAIL_DROP: 1.0}, 1.5))
+    assert {str(found[claim, form].verdict) for claim in OF_TRANSFERS for form in FORMS} == {"fails"}
+    assert "over the sum of their times change by -5.0" in found["C4b", "literal"].reasons
+
+
+def test_the_finding_is_about_long_and_short_paths():
+    runs = completed(of_transfers(BY_DDRED, BURSTS, 0.5))
+    found = find(PAPER.claims, runs, cells=FILES.cells())
+    assert str(found.verdict) == "holds"
+    assert "on the shortest paths +30" in found.shows
+    assert "on the longest -30" in found.shows
+
+
+def test_path_lengths_and_numbers_of_a_run(tmp_path):
+    """On the bus h1 to h2 pass two routers, h1 and h8 eight; the flower's longest paths have eleven."""
+    bus, flower = (plan.setup(case, "DDRED", seeds=1) for case in plan.NETWORKS)
+    between = paths.routers_between(bus.plan)
+    assert len(between) == 56
+    assert (between["h1", "h2"], between["h1", "h8"], between["h8", "h2"]) == (2, 8, 7)
+    lengths = set(paths.routers_between(flower.plan).values())
+    assert (min(lengths), max(lengths)) == (2, 11)
+    made = transfers([4.0, 4.0, 10.0]).assign(to=["h2", "h3", "h8"], size_bytes=[8000, 3000, 8000])
+    drops = pd.DataFrame({"link": ["h1->r1", "r1->r2", "r1->h1", "r2->r3", "r3->r4"], "data_drops": [9, 2, 1, 1, 0]})
+    folder = run_folder(tmp_path, flows=made.assign(**{"from": ["h1", "h2", "h1"]}), drop_distances=drops)
+    assert paths.times_by_length(bus, folder) == {2: 3.5, 8: 8.0}
+    found = paths.shares_of(bus, folder)
+    assert (found["time_short"], found["time_long"], found["bandwidth"]) == (3.5, 8.0, 1.9)
+    assert (found["flow_mean"], found["flow_median"]) == (pytest.approx(4 / 3), 1.0)
+    assert found["jain"] == pytest.approx(16 / 3 / 6)
+    assert paths.lossy_routers(folder) == {"lossy": 2.0, "lossy_equal": pytest.approx(1.6)}
 
 
 def test_figure_1_has_the_thresholds_of_the_runs():

@@ -8,13 +8,23 @@ from __future__ import annotations
 from aqmlab.papers.common import Claims, Column, Numbers, Quantity, Range, Runs, Tests, literal, strict
 from aqmlab.papers.common.claim_functions import Claim
 from aqmlab.papers.common.expressions import Test
-from aqmlab.papers.ddred.plan import DISCIPLINES, FIGURE_LATENCY, LATENCIES, TABLE_LATENCIES
+from aqmlab.papers.ddred.plan import (
+    BESIDE,
+    DISCIPLINES,
+    FIGURE_LATENCY,
+    LATENCIES,
+    METHOD_2,
+    NETWORKS,
+    TABLE_LATENCIES,
+    TAIL_DROP,
+)
 
 CLAIMS = Claims(
     columns={
         "case": Column(values={"bus": "the bus", "flower": "the flower", "pair": "the two flows"}),
         "latency": Column("latency in ms"),
-        "discipline": Column(values=tuple(DISCIPLINES)),
+        "discipline": Column(values=(*DISCIPLINES, *BESIDE)),
+        "routers": Column("routers on the path"),
     },
     quantities={
         "L": Quantity("number of lost data packets L", printed="L"),
@@ -38,6 +48,21 @@ CLAIMS = Claims(
         "near_share": Quantity("share of PCs2", formula="PCs2 / (PCs1 + PCs2)"),
         "second_lead": Quantity("share of the bins of 0.5 s from 1 s on led by the flow that leads less often"),
         "changes": Quantity("number of changes of the lead, in bins of 0.5 s from 1 s on"),
+        "burst": Quantity("mean number of losses in a burst of one flow", "packets"),
+        "time": Quantity("mean transfer time on paths of this length", "s"),
+        "time_short": Quantity("mean transfer time on the shortest paths", "s"),
+        "time_long": Quantity("mean transfer time on the longest paths", "s"),
+        "long_over_short": Quantity(
+            "mean transfer time on the longest paths over that on the shortest", formula="time_long / time_short"
+        ),
+        "bandwidth": Quantity("global bandwidth (bytes of all transfers over the time until all are done)", "KB/s"),
+        "pooled": Quantity("bytes of all transfers over the sum of their times", "KB/s", formula="kilobytes / T"),
+        "flow_mean": Quantity("mean bandwidth of a transfer (bytes over time)", "KB/s"),
+        "flow_median": Quantity("median bandwidth of a transfer", "KB/s"),
+        "jain": Quantity("Jain's index of the transfers' bandwidths"),
+        "kilobytes": Quantity("bytes of all transfers", "KB"),
+        "lossy": Quantity("number of routers that lose data packets"),
+        "lossy_equal": Quantity("number of routers with equal losses that would be as concentrated as these losses"),
     },
 )
 SMALL = (1, 2, 5)
@@ -189,6 +214,35 @@ def _(runs: Runs) -> str:
 
 
 @CLAIMS.claim(
+    "C2e",
+    "Flower: fewer routers are congested",
+    quote="Fewer packets are lost on the flower, due to the form of the network which leads to fewer congested routers "
+    "(section V-B).",
+)
+def congested(runs: Runs) -> Tests:
+    """Count the routers of the flower that lose data packets."""
+    routers, alike = (changed(runs, "flower", quantity) for quantity in ("lossy", "lossy_equal"))
+    yield literal(routers < 0)
+    yield strict(routers < 0)
+    yield strict(alike < 0)
+
+
+@congested.objection("A router with a few losses is not congested.")
+def _(runs: Runs) -> str:
+    alike, red = changed(runs, "flower", "lossy_equal"), runs.of("lossy_equal", "RED", case="flower")
+    return (
+        f"Losses under RED are as concentrated as equal losses of {red} routers would be; DDRED changes this number by "
+        f"{alike}."
+    )
+
+
+@congested.note()
+def _(runs: Runs) -> str:
+    red, ddred = (runs.of("lossy", name, case="flower") for name in DISCIPLINES)
+    return f"{ddred} of the 40 routers lose data packets under DDRED, {red} under RED."
+
+
+@CLAIMS.claim(
     "C3a",
     "Latencies below 10 ms: RED is fairer, DDRED favours the far sender but leaves the near one 15 %",
     quote="Below 10 ms RED has a ratio nearer to 1 (Figure 13). Small differences of RTT are favorable to PCs1, but "
@@ -278,8 +332,9 @@ def _(runs: Runs) -> str:
 
 @CLAIMS.claim(
     "C3d",
-    "DDRED has the higher throughput",
-    quote="DDRED is not only fairer than RED, but also has a higher throughput (last paragraph of section VI).",
+    "Two flows: DDRED has the higher throughput",
+    quote="DDRED is not only fairer than RED, but also has a higher throughput (last paragraph of section VI, about "
+    "its two flows). The conclusion's sentence on networks is claim C4b.",
 )
 def throughput(runs: Runs) -> Tests:
     """Compare the sum of both throughputs."""
@@ -291,10 +346,7 @@ def throughput(runs: Runs) -> Tests:
 @throughput.objection("The sentence means the favoured flow.")
 def _(runs: Runs) -> str:
     far, near, total = (changed(runs, "pair", key).mean_over("latency") for key in ("PCs1", "PCs2", "total"))
-    return (
-        f"Averaged over the latencies PCs1 changes by {far} KB/s and PCs2 by {near}; the conclusion speaks of a higher "
-        f"global bandwidth, which is the sum: {total}."
-    )
+    return f"Averaged over the latencies PCs1 changes by {far} KB/s and PCs2 by {near}, their sum by {total}."
 
 
 @throughput.objection("10 s are short.")
@@ -330,24 +382,198 @@ def _(runs: Runs) -> str:
     )
 
 
+@CLAIMS.claim(
+    "C3f",
+    "Bursts of losses are between those of RED and of tail drop",
+    quote="Unlike tail drop, bursts of losses are avoided, because of the use of RED probability. DDRED can be thought "
+    "of as between tail drop and RED (section VI).",
+)
+def bursts(runs: Runs) -> Tests:
+    """Compare the mean number of losses in a burst at the latencies of Table I."""
+    length = by_ddred(runs, "pair", "burst").at(latency=TABLE_LATENCIES)
+    for form, cells in ((literal, length.mean_over("latency")), (strict, length.each("latency"))):
+        yield form(cells > runs.of("burst", "RED", case="pair"), name="longer than under RED")
+        yield form(cells < runs.of("burst", TAIL_DROP, case="pair"), name="shorter than under tail drop")
+
+
+@bursts.objection("The sentence is about the general case.", fails="strict")
+def _(runs: Runs) -> str:
+    return f"The literal form, which judges the mean over the latencies, {runs.literal}."
+
+
+@bursts.note()
+def _(runs: Runs) -> str:
+    red, ddred, tail = (
+        runs.of("burst", name, case="pair", latency=TABLE_LATENCIES).each("latency")
+        for name in (*DISCIPLINES, TAIL_DROP)
+    )
+    return (
+        f"Losses in a burst of one flow at {ddred.cells} ms: {red} under RED, {ddred} under DDRED, {tail} under tail "
+        "drop. DDRED takes the packet of the near flow again and again, as long as one waits."
+    )
+
+
+def in_networks(runs: Runs, quantity: str) -> Numbers:
+    """Return a quantity under DDRED less that under RED, on the bus and on the flower."""
+    return runs.of(quantity, case=NETWORKS, discipline="DDRED").less("RED").each("case")
+
+
+@CLAIMS.claim(
+    "C4a",
+    "Long flows are favoured compared to short flows",
+    quote="Simulations with NS2 show that long flows are indeed favored compared to short flows (abstract); packets "
+    "from long path flows are favored (section VII).",
+)
+def by_path(runs: Runs) -> Tests:
+    """Compare transfer times on the longest and on the shortest paths."""
+    ratio, long = (in_networks(runs, quantity) for quantity in ("long_over_short", "time_long"))
+    yield literal(ratio < 0)
+    yield strict(ratio < 0, name="ratio")
+    yield strict(long < 0, name="longest paths")
+    yield strict((in_networks(runs, "long_over_short").each("case", "seed") < 0).exact(), name="each run")
+
+
+@by_path.objection("The sentence is about flows in general, not about each run.", fails="strict")
+def _(runs: Runs) -> str:
+    return f"The literal form, which judges the mean, {runs.literal}."
+
+
+@by_path.note()
+def _(runs: Runs) -> str:
+    bus, flower = (changed(runs, case, "time").percent().each("routers") for case in NETWORKS)
+    return (
+        f"Change of the mean transfer time by the number of routers on the path. Bus, {bus.cells} routers: {bus} %. "
+        f"Flower, {flower.cells}: {flower} %."
+    )
+
+
+@CLAIMS.claim(
+    "C4b",
+    "Global bandwidth is higher",
+    quote="We globally save network resources. This leads to higher global bandwidth (section VII); higher overall "
+    "resource utilisation (abstract).",
+)
+def global_bandwidth(runs: Runs) -> Tests:
+    """Compare the bytes of all transfers over the time until the last one is done."""
+    gain = in_networks(runs, "bandwidth")
+    yield literal(gain > 0)
+    yield strict(gain > 0, name="mean")
+    yield strict((gain.each("case", "seed") > 0).exact(), name="each run")
+
+
+@CLAIMS.claim(
+    "C4c",
+    "Average bandwidth of a flow is higher",
+    quote="This leads to higher global bandwidth, hence higher average flow bandwidth (section VII).",
+)
+def flow_bandwidth(runs: Runs) -> Tests:
+    """Compare the mean over the transfers of bytes over time."""
+    gain = in_networks(runs, "flow_mean")
+    yield literal(gain > 0)
+    yield strict(gain > 0)
+    yield strict(in_networks(runs, "flow_median") > 0)
+
+
+@global_bandwidth.objection("The last transfer alone ends the count.")
+@flow_bandwidth.objection("A mean over transfers counts a short one as much as a long one.")
+def _(runs: Runs) -> str:
+    pooled, median = (in_networks(runs, quantity).percent() for quantity in ("pooled", "flow_median"))
+    return (
+        f"Bytes of all transfers over the sum of their times change by {pooled} % on the bus and on the flower, the "
+        f"median bandwidth of a transfer by {median} %."
+    )
+
+
+@global_bandwidth.note()
+def _(runs: Runs) -> str:
+    whole = in_networks(runs, "bandwidth").percent()
+    return f"Bytes of all transfers over the time until all are done, on the bus and on the flower: {whole} %."
+
+
+@flow_bandwidth.note()
+def _(runs: Runs) -> str:
+    mean = in_networks(runs, "flow_mean").percent()
+    return f"Mean bandwidth of a transfer on the bus and on the flower: {mean} %."
+
+
+@CLAIMS.claim(
+    "C4d",
+    "Fairness among the transfers is not sacrificed",
+    quote="Without sacrificing the TCP fairness (abstract and section VII).",
+)
+def jain(runs: Runs) -> Tests:
+    """Compare Jain's index of the transfers' bandwidths."""
+    gain = in_networks(runs, "jain")
+    why = "Not sacrificed: at most 0.02 of an index between 0 and 1 are lost."
+    yield literal(gain.above(0, margin=0.02), why=why)
+    yield strict(gain > 0)
+
+
+@jain.objection("Not sacrificed does not mean higher.", fails="strict")
+def _(runs: Runs) -> str:
+    return f"The literal form, which tolerates a small loss, {runs.literal}."
+
+
+@jain.note()
+def _(runs: Runs) -> str:
+    return f"Jain's index of the bandwidths changes by {in_networks(runs, 'jain')} on the bus and on the flower."
+
+
+@CLAIMS.claim(
+    "C5",
+    "The second method saves work too",
+    quote="The paper describes the share of the route as a second method, and runs the first only, as the second "
+    "requires more resources (section IV-A). What does the second save?",
+    own=True,
+)
+def second_method(runs: Runs) -> Tests:
+    """Compare wasted slots and transfer times of method 2 with RED and with method 1."""
+    slots, times = (runs.of(quantity, METHOD_2, case=NETWORKS).each("case") for quantity in ("S", "T"))
+    red, first = ([runs.of(quantity, name, case=NETWORKS) for quantity in ("S", "T")] for name in DISCIPLINES)
+    yield literal(slots < red[0], name="less than RED wastes")
+    yield strict(
+        slots < 1.05 * first[0], name="no more than method 1 wastes", why="A twentieth is little beside RED's."
+    )
+    yield strict(times < red[1], name="shorter transfers than under RED")
+
+
+@second_method.note()
+def _(runs: Runs) -> str:
+    slots, times, ratio = (
+        runs.of(quantity, METHOD_2, case=NETWORKS).less("RED").percent().each("case")
+        for quantity in ("S", "T", "long_over_short")
+    )
+    first = runs.of("S", METHOD_2, case=NETWORKS).less("DDRED").percent().each("case")
+    return (
+        f"On the bus and on the flower, against RED: S {slots} %, T {times} %, time on the longest paths over that on "
+        f"the shortest {ratio} %. S against method 1: {first} %."
+    )
+
+
 @CLAIMS.finding(
     "RED that drops the queued packet with the shortest way behind it, so that a loss wastes little of the network's "
     "work.",
-    holds="Two flows together get less under DDRED than under RED, against the paper's conclusion that throughput is "
-    "higher.",
-    fails="Two flows together get more under DDRED than under RED, as the paper concludes.",
-    undecided="Whether two flows together get more or less under DDRED than under RED is undecided in these runs.",
+    holds="Transfers on the longest paths become faster than under RED and those on the shortest slower, as the paper "
+    "says, on the bus and on the flower.",
+    fails="Transfers on the longest paths do not become faster while those on the shortest become slower, against the "
+    "paper's abstract.",
+    undecided="Whether transfers on the longest paths become faster and those on the shortest slower is undecided in "
+    "these runs.",
 )
 def finding(runs: Runs) -> Tests:
-    """Compare the sum of both throughputs."""
-    yield literal(changed(runs, "pair", "total").mean_over("latency") < 0)
+    """Compare transfer times on the longest and on the shortest paths."""
+    yield literal(in_networks(runs, "time_long") < 0)
+    yield literal(in_networks(runs, "time_short") > 0)
 
 
 @finding.text
 def _(runs: Runs) -> str:
+    short, long, bandwidth, mean, slots = (
+        in_networks(runs, quantity).percent() for quantity in ("time_short", "time_long", "bandwidth", "flow_mean", "S")
+    )
     total = changed(runs, "pair", "total").mean_over("latency").percent()
-    wasted, times = (changed(runs, "flower", quantity).percent() for quantity in ("S", "T"))
     return (
-        f"Sum of both throughputs {total} %, mean over the latencies. Changes on the flower: work wasted by losses "
-        f"{wasted} %, transfer times {times} % (printed: {wasted.on_paper} and {times.on_paper})."
+        f"Changes on the bus and on the flower in %: transfer time on the shortest paths {short}, on the longest "
+        f"{long}; work wasted by losses {slots}; global bandwidth {bandwidth}; mean bandwidth of a transfer {mean}. "
+        f"Two flows together: {total} %, mean over the latencies."
     )

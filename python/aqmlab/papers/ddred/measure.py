@@ -14,6 +14,7 @@ import pandas as pd
 
 from aqmlab.papers.common import Setup
 from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.ddred import paths
 from aqmlab.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results import folders
 from aqmlab.results.quantities import ratio
@@ -29,8 +30,10 @@ EVEN_S = 0.5
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
     if setup.key["case"] == "pair":
-        return shares_of(folder, seconds=setup.plan.duration_s, lead=setup.key["latency"] == FIGURE_LATENCY)
-    return network_of(folder)
+        lead = setup.key["latency"] == FIGURE_LATENCY and "flow_samples" in (setup.tables or ())
+        found = shares_of(folder, seconds=setup.plan.duration_s, lead=lead)
+        return found | {"burst": paths.burst_length(folder)}
+    return network_of(folder) | paths.shares_of(setup, folder) | paths.lossy_routers(folder)
 
 
 def network_of(folder: Path) -> dict[str, float]:

@@ -33,18 +33,26 @@ from aqmlab.papers.common import (
     with_intervals,
 )
 from aqmlab.papers.common.tables import beside_row
-from aqmlab.papers.ddred import measure, plan, sweep
+from aqmlab.papers.ddred import measure, paths, plan, sweep
 from aqmlab.papers.ddred.claims import CLAIMS
-from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES
+from aqmlab.papers.ddred.plan import CASES, DISCIPLINES, FILES, METHOD_2, NETWORKS, TAIL_DROP
 from aqmlab.statistics import Interval
 
-NETWORKS = ("bus", "flower")
 QUANTITIES = {
     "L": "lost data packets L, packets",
     "S": "losses weighted by distance S, slots",
     "d": "mean distance of the losses S/L, routers",
     "T": "sum of transfer times T, s",
 }
+ABOUT_NETWORKS = {
+    "bandwidth": ("global bandwidth", ", KB/s"),
+    "flow_mean": ("mean bandwidth of a transfer", ", KB/s"),
+    "flow_median": ("median bandwidth of a transfer", ", KB/s"),
+    "jain": ("Jain's index", ""),
+    "lossy": ("routers that lose data packets", ""),
+}
+PATHS = "path-length"
+"""The key figure: transfer times by the length of the path."""
 CLOSEST = 15
 """So many of the readings closest to Table I are shown."""
 POINTS = "{seeds} seeds a point ({flower_seeds} on the flower)"
@@ -59,6 +67,7 @@ def page(study: Study) -> Iterator[Section]:
         "the two flows (Figure 12) were not used for any choice, but for one: the 0.5 s below which a transfer counts "
         "as even (reading D-13) were chosen by the 49 transfers that the printed numbers leave out."
     )
+    yield Section("Transfers by the length of their path", list(by_path(study)))
     yield Section("Tables", [table_1(study), *(means(study, case) for case in NETWORKS), fits, countings(study)])
     yield Section("Figures 1 to 13", list(figures(study)))
     yield Section("Search for Table I", list(search(study)))
@@ -90,7 +99,20 @@ def rows(study: Study) -> pd.DataFrame:
                 gained = measure.gains_of(red.run_folder(study.root, seed), setup.run_folder(study.root, seed))
                 found.append({"reading": setup.reading, "seed": seed, **measure.sums_of(gained)})
     gains = pd.DataFrame(found, columns=[*of, *measure.sums_of(np.zeros(0))]).astype({"reading": str, "seed": int})
-    return with_countings(with_gains(study.frame, gains), study)
+    runs = pd.concat([with_gains(study.frame, gains).assign(routers=0), by_length(study)], ignore_index=True)
+    return with_countings(runs, study)
+
+
+def by_length(study: Study) -> pd.DataFrame:
+    """Return a row per network, discipline, seed and number of routers on the path, with the mean transfer time."""
+    found = [
+        {**setup.key, "reading": setup.reading, "seed": seed, "routers": routers, "time": time}
+        for case in NETWORKS
+        for setup in pick(study.setups, case=case)
+        for seed in range(1, setup.seeds + 1)
+        for routers, time in paths.times_by_length(setup, setup.run_folder(study.root, seed)).items()
+    ]
+    return pd.DataFrame(found, columns=["case", "latency", "discipline", "reading", "seed", "routers", "time"])
 
 
 def with_gains(runs: pd.DataFrame, gained: pd.DataFrame) -> pd.DataFrame:
@@ -108,6 +130,37 @@ def with_countings(runs: pd.DataFrame, study: Study) -> pd.DataFrame:
         if "count" in reading.options
     ]
     return pd.concat([runs, *others], ignore_index=True)
+
+
+def by_path(study: Study) -> Iterator[Text | Figure | Table]:
+    """Yield transfer times by the length of the path, bandwidths, fairness, and routers with losses."""
+    yield Text(
+        "The paper sums all transfer times. Here they are divided by the number of routers on the path of a transfer: "
+        "a path of two routers is the shortest, one of eight the longest on the bus, one of eleven on the flower."
+    )
+    times = {CASES[case]: study.runs.of("time", "DDRED", case=case).less("RED").percent() for case in NETWORKS}
+    yield study.chart(
+        PATHS,
+        "Transfer time under DDRED against RED, by routers on the path",
+        times,
+        x="routers",
+        caption="Mean of the runs with its 95 % interval, paired by seed.",
+        x_label="routers on the path",
+        y_label="change of the mean transfer time, %",
+        levels=[(0.0, "as under RED")],
+    )
+    columns: dict[str, Content] = {}
+    for key, (title, unit) in ABOUT_NETWORKS.items():
+        columns[f"{title}, RED{unit}"] = study.runs.of(key, "RED")
+        columns |= {
+            f"{title}, {name} - RED{unit}": study.runs.gain(key, name, over="RED") for name in ("DDRED", METHOD_2)
+        }
+    yield study.table(
+        "networks", columns, rows={"case": "network"}, of={"case": NETWORKS, "routers": 0},
+        caption="Global bandwidth is that of all bytes until the last transfer is done; the bandwidth of a transfer is "
+        "its bytes over its time.",
+        digits=4,
+    )  # fmt: skip
 
 
 def table_1(study: Study) -> Table:
@@ -343,7 +396,7 @@ PAPER = Paper(
     page=page,
     rows=rows,
     others=sweep.points,
-    key=Key("figure-13"),
+    key=Key(PATHS),
     lead=f"{POINTS}; every mean with its 95 % interval (Student's, or Hall's if the runs are skewed), every "
     "comparison paired by seed: RED and DDRED have the same transfers.",
     quick_note="This is the quick version, with few seeds, a part of the readings and a part of the search for Table "
@@ -351,5 +404,5 @@ PAPER = Paper(
     seeds=POINTS,
     example="aqmlab run paper:ddred/bus.toml --set queue.router.aqm=ddred --seeds {seeds}",
     scenarios=tuple(CASES),
-    colors={"RED": 0, "DDRED": 1},
+    colors={"RED": 0, "DDRED": 1, TAIL_DROP: 2, METHOD_2: 3},
 )

@@ -11,7 +11,16 @@ from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("ddred")
 CASES = {"bus": "bus", "flower": "flower", "pair": "two flows"}
+NETWORKS = ("bus", "flower")
+"""The cases with transfers."""
 DISCIPLINES = {"RED": "gentle-red", "DDRED": "ddred"}
+METHOD_2 = "DDRED, method 2"
+TAIL_DROP = "tail drop"
+BESIDE: dict[str, dict[str, Value]] = {
+    METHOD_2: {"queue.router.aqm": "ddred", "queue.router.distance": "fraction"},
+    TAIL_DROP: {"queue.router": {"aqm": "drop-tail", "limit": "50p"}},
+}
+"""Disciplines beside both, with their overrides: method 2 on `NETWORKS`, tail drop where bursts are counted."""
 LATENCIES = (1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200)
 """Latencies of the link PCs1-R1 in Figure 13, in ms."""
 TABLE_LATENCIES = (1, 20, 50, 100)
@@ -100,9 +109,15 @@ def overrides_of(reading: Reading, case: str, discipline: str) -> dict[str, Valu
 def setups(effort: Effort) -> list[Setup]:
     """List every scenario that is needed, but for those of the search for Table I."""
     found = _under(None, seeds=effort.seeds, flower_seeds=effort.flower_seeds)
+    found += [setup(case, METHOD_2, seeds=_seeds(effort, case)) for case in NETWORKS if _seeds(effort, case)]
+    found += [setup("pair", TAIL_DROP, seeds=effort.seeds, latency=latency) for latency in TABLE_LATENCIES]
     for reading in readings(effort) + forms(effort):
         found += _under(reading, seeds=effort.reading_seeds, flower_seeds=effort.flower_reading_seeds)
     return found
+
+
+def _seeds(effort: Effort, case: str) -> int:
+    return effort.flower_seeds if case == "flower" else effort.seeds
 
 
 def _under(reading: Reading | None, *, seeds: int, flower_seeds: int) -> list[Setup]:
@@ -117,13 +132,18 @@ def _under(reading: Reading | None, *, seeds: int, flower_seeds: int) -> list[Se
 
 def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, reading: Reading | None = None) -> Setup:
     """Make one scenario; `latency` is that of the link PCs1-R1 in ms, 0 in scenarios other than the pair."""
-    overrides: dict[str, Value] = {"queue.router.aqm": DISCIPLINES[discipline]}
+    overrides: dict[str, Value] = dict(BESIDE.get(discipline, {}))
+    if discipline in DISCIPLINES:
+        overrides["queue.router.aqm"] = DISCIPLINES[discipline]
     tables = ["flows", "drop_distances"]
     if case == "pair":
         overrides["link.PCs1-R1.delay"] = f"{latency}ms"
         if latency == FIGURE_LATENCY:
             overrides["probe.flow_interval"] = "100ms"
             tables.append("flow_samples")
+        if latency in TABLE_LATENCIES and reading is None:
+            overrides["probe.losses"] = True
+            tables.append("losses")
     if reading is not None:
         overrides |= overrides_of(reading, case, discipline)
     return Setup(
