@@ -19,6 +19,7 @@ from aqmlab.papers.common import BASE
 from aqmlab.papers.common.figures import table_of, throughput
 from aqmlab.reporting import flowchart
 from paper_intervals import assert_possible
+from paper_sentences import repeated, sentences_of
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -345,3 +346,7 @@ def test_the_page_in_a_browser(reproduction, tmp_path):
     for number in range(1, 8):
         assert f"Figure {number}:" in document
     assert "Table 1:" in document
+
+
+def test_no_sentence_of_the_page_is_there_twice(reproduction):
+    assert repeated(sentences_of(reproduction.report.read_text())) == []

@@ -16,6 +16,7 @@ from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common.paper import CHOSEN
 from aqmlab.papers.ddred import PAPER, measure, paper, paths, plan, sweep
 from aqmlab.results import folders
+from paper_sentences import repeated, sentences_on_claims
 
 SEEDS = 6
 FILES = plan.FILES
@@ -150,6 +151,14 @@ def with_times(runs, percent):
     red = runs.loc[bus & (runs["discipline"] == "RED"), "T"].to_numpy()
     runs.loc[bus & (runs["discipline"] == "DDRED"), "T"] = red * (1 + np.array(percent) / 100)
     return runs
+
+
+def test_no_sentence_on_the_claims_is_there_twice():
+    undecided = made_up(lambda case, _: as_printed(case, "RED"), lambda *_: (600, 600), noise=0.01)
+    for runs in (made_up(as_printed, as_in_table_1), undecided, of_transfers(BY_DDRED, BURSTS, 1.0)):
+        found = sentences_on_claims(*PAPER.judge(completed(runs, gained(236, 210, 10080, 7822))))
+        assert len(found) > 40
+        assert repeated(found) == []
 
 
 def test_a_claim_on_averages_may_fail_in_single_runs():

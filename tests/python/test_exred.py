@@ -19,6 +19,7 @@ from aqmlab.papers.exred import PAPER, chain, figures, plan, tables
 from aqmlab.papers.exred.algorithm import ALGORITHM
 from aqmlab.papers.exred.rows import largest_ratio, table_of
 from aqmlab.reporting import flowchart
+from paper_sentences import repeated, sentences_of
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -415,3 +416,7 @@ def test_the_page_in_a_browser(reproduction, tmp_path):
     assert 'data-charts="drawn"' in document
     for number in range(1, 9):
         assert f"Figure {number}:" in document
+
+
+def test_no_sentence_of_the_page_is_there_twice(reproduction):
+    assert repeated(sentences_of(reproduction.report.read_text())) == []

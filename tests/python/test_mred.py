@@ -6,7 +6,6 @@ import csv
 import html
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from aqmlab.papers.common import BASE
 from aqmlab.papers.common.matrix import HEADINGS, PARTLY
 from aqmlab.papers.mred import PAPER, chain, plan
 from aqmlab.reporting.intervals import intervals_text
+from paper_sentences import repeated, sentences_of
 from test_report import browse
 
 pytestmark = pytest.mark.slow
@@ -295,14 +295,9 @@ def test_the_page_has_the_finding_then_each_claim_once_then_all_else_folded(repr
 
 
 def test_no_sentence_of_the_page_is_there_twice(reproduction):
-    text = re.sub(r"<(script|style|svg|code|pre).*?</\1>", "", reproduction.report.read_text(), flags=re.DOTALL)
-    blocks = re.split(r"</?(?:p|li|td|th|h\d|caption|figcaption|summary|div|br)\b[^>]*>", text)
-    words = [" ".join(re.sub(r"<[^>]*>", "", block).split()) for block in blocks]
-    words = [block for block in words if not re.search(r"\b(Literal|Strict): ", block)]  # tests and results
-    sentences = [one for block in words for one in re.split(r"(?<=\.)\s+(?=[A-Z])", block) if one.endswith(".")]
-    sentences = [one for one in sentences if len(one) > 40]
+    sentences = sentences_of(reproduction.report.read_text())
     assert len(sentences) > 40
-    assert [one for one, count in Counter(sentences).items() if count > 1] == []
+    assert repeated(sentences) == []
 
 
 def test_commands_in_the_page_are_commands(reproduction):

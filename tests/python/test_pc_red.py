@@ -19,6 +19,7 @@ from aqmlab.runs.scheduler import execute
 from aqmlab.theory.control import pc_red as model
 from aqmlab.theory.domain import DomainError
 from paper_intervals import assert_possible
+from paper_sentences import repeated, sentences_on_claims
 
 pytestmark = pytest.mark.slow
 
@@ -313,6 +314,14 @@ def test_table_5_contradicts_the_larger_oscillation():
     found = judged(made_up())["A3d", "", "literal"]
     assert found.printed == "contradict"
     assert "for range of the throughput of the high-priority flow" in found.found
+
+
+@pytest.mark.parametrize("noise", [0.002, 0.1])
+def test_no_sentence_on_the_claims_is_there_twice(noise):
+    runs = PAPER.complete(claim_rows(made_up(noise=noise)).assign(reading=BASE))
+    found = sentences_on_claims(*PAPER.judge(runs))
+    assert len(found) > 40
+    assert repeated(found) == []
 
 
 def test_claims_are_undecided_in_noise():

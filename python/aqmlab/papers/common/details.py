@@ -15,6 +15,8 @@ from aqmlab.reporting.page import Page
 
 SHORT = 40
 """Characters of a sentence that may be there several times."""
+BETWEEN = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+"""The space between two sentences."""
 
 
 class Once:
@@ -36,7 +38,7 @@ class Once:
         return "\n".join(line for line in lines if line) or otherwise
 
     def _new(self, line: str) -> list[str]:
-        sentences = re.split(r"(?<=\.)\s+(?=[A-Z])", line)
+        sentences = BETWEEN.split(line)
         found = [one for one in sentences if len(one) <= SHORT or one not in self._said]
         self._said.update(sentences)
         return found
@@ -57,7 +59,7 @@ def add_details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame, on
         with page.folded(f"{name}: {own[0].title}", anchor=claim_anchor(name)):
             page.text(f"{'Our own question' if own[0].own else 'The paper says'}: {own[0].says}")
             for line in _tests(own):
-                page.text(line, note=True)
+                page.text(once(line), note=True)
             for line in _results(own):
                 page.text(line)
             for line in _notes(own):
@@ -69,22 +71,39 @@ def add_details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame, on
 
 
 def _tests(findings: Sequence[Finding]) -> list[str]:
-    """Return the test of each form; the strict form without the sentences of the literal form."""
     tests = {finding.form: finding.test for finding in findings}
-    if len(tests) == 1:
-        return [f"Tested: {test}" for test in tests.values()]
-    first, further = tests[LITERAL], tests[STRICT]
-    if first in further:
-        rest = further.replace(first, "").strip()
-        further = f"the same; and further: {rest}" if rest else "the same test."
-    return [f"Literal: {first}", f"Strict: {further}"]
+    return forms_in_words(tests.get(LITERAL, ""), tests.get(STRICT, ""))
+
+
+def forms_in_words(literal: str, strict: str) -> list[str]:
+    """Return a line for the sentences on each form, without repeating those of both; "" for a form without runs.
+
+    >>> forms_in_words("L is above 0.", "L is above 0. S is below 1.")
+    ['Literal: L is above 0.', 'Strict: the same; and further: S is below 1.']
+    >>> forms_in_words("L is above 0. S is below 1.", "L is above 0. S is below 0.")
+    ['Literal and strict: L is above 0.', 'Literal: further: S is below 1.', 'Strict: further: S is below 0.']
+    """
+    if not literal or not strict:
+        return [f"Tested: {literal or strict}"]
+    own, other = BETWEEN.split(literal), BETWEEN.split(strict)
+    rest = " ".join(one for one in other if one not in own)
+    both = [one for one in own if one in other]
+    if len(both) == len(own):
+        return [f"Literal: {literal}", f"Strict: the same; and further: {rest}" if rest else "Strict: the same test."]
+    if not both:
+        return [f"Literal: {literal}", f"Strict: {strict}"]
+    lines = {"Literal: further": " ".join(one for one in own if one not in both), "Strict: further": rest}
+    return [f"Literal and strict: {' '.join(both)}", *(f"{title}: {text}" for title, text in lines.items() if text)]
 
 
 def _results(findings: Sequence[Finding]) -> list[str]:
     """Return the results of a claim by form, each text once with its subjects."""
     found: dict[str, list[str]] = {}
     for finding in findings:
-        text = f"{finding.form.capitalize()}: {' '.join(finding.found.splitlines())}"
+        words = " ".join(finding.found.splitlines()).replace(
+            " decide it", f" decide the {finding.form} form of {finding.claim}"
+        )
+        text = f"{finding.form.capitalize()}: {words}"
         found.setdefault(text, []).append(about(finding))
     return [_headed(_subjects(subjects, findings), text) for text, subjects in found.items()]
 
