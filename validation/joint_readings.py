@@ -316,6 +316,7 @@ def section(network: str, found: Sequence[tuple[float, Candidate]], judged: Sequ
     return f"""## {network.capitalize()[:-1]} {network[-1]}
 
 {own["conclusion"].strip()}
+{compared(judged)}
 
 {len(found) // len(BINS)} readings, {len(found)} with the bins; {made}. The {SHOWN} with the
 lowest error on the rows that choose:
@@ -333,6 +334,37 @@ The first of them, and readings named before, over {longer} with {_times(own["ju
 Every cell, measured mean with the interval of one flow in one run; those outside in bold:
 
 {_cells_table(judged)}"""
+
+
+def compared(judged: Sequence[Judged]) -> str:
+    """Say which judged readings are clearly better or worse than the first values of all axes, with the same bins.
+
+    Clearly: the 95 % intervals of the errors do not overlap.
+    """
+    own = {(one.label, one.width): (fitted, held_out) for one, fitted, held_out in judged}
+    first = Candidate(judged[0][0].network, first_values(judged[0][0].network), 0.0).label
+    said = []
+    for (label, width), parts in own.items():
+        base = next((own[first, w] for w in (width, *BINS) if (first, w) in own), None)
+        if label == first or base is None:
+            continue
+        words = [
+            f"{side} on the rows {rows}"
+            for rows, mine, other in zip(("that choose", "held out"), parts, base, strict=True)
+            if (side := _side(score_interval(mine), score_interval(other)))
+        ]
+        said.append(f"{label}: {' and '.join(words) or 'neither better nor worse'}")
+    rule = "Beside the first values of all axes, by intervals of the errors that do not overlap"
+    return f"{rule}: {'; '.join(said)}." if said else ""
+
+
+def _side(own: tuple[float, float], other: tuple[float, float]) -> str:
+    """Return the side of an interval of errors that does not overlap with another; "" if they overlap.
+
+    >>> _side((0.45, 0.49), (0.5, 0.54)), _side((0.45, 0.51), (0.5, 0.54)), _side((0.6, 0.7), (0.5, 0.54))
+    ('clearly better', '', 'clearly worse')
+    """
+    return "clearly better" if own[1] < other[0] else "clearly worse" if own[0] > other[1] else ""
 
 
 def _spaced(duration: str) -> str:

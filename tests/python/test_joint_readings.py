@@ -67,6 +67,21 @@ def test_candidates_are_different_and_named(network):
     assert found[0].label == "the first value of every axis"
 
 
+def test_readings_are_better_only_where_intervals_do_not_overlap():
+    def judged(values, *measured):
+        one = joint_readings.Candidate("network1", joint_readings.first_values("network1") | values, 20.0)
+        parts = [[joint_readings.Cell("IV", "x", "a_d", 70.0, list(values))] for values in measured]
+        return one, *parts
+
+    first = judged({}, [80.0, 80.1, 80.2], [80.0, 80.1, 80.2])
+    tahoe = judged({"TCP": "Tahoe"}, [80.0, 80.1, 80.2], [75.0, 75.1, 75.2])
+    timeout = judged({"greatest time-out": "2 s"}, [90.0, 90.1, 90.2], [80.0, 80.1, 80.2])
+    assert joint_readings.compared([first, tahoe, timeout]).endswith(
+        "do not overlap: TCP: Tahoe: clearly better on the rows held out; greatest time-out: 2 s: clearly worse on the "
+        "rows that choose."
+    )
+
+
 def test_error_of_a_cell():
     cell = joint_readings.Cell("V", "30 % Non", "min", 0.0, [1.0, 2.0, 3.0])
     assert cell.error == pytest.approx(math.log(3.0))

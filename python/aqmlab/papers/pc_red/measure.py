@@ -42,7 +42,13 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run; what it did not record is left out."""
     since = setup.plan.warmup_s
     queue = queue_of(folder, since, swinging=setup.key["case"] in SWING_CASES)
-    return flows_of(folder, since) | queue | losses_of(folder, since)
+    return flows_of(folder, since) | queue | losses_of(folder, since) | utilization_of(folder)
+
+
+def utilization_of(folder: Path) -> dict[str, float]:
+    """Return the utilization of Network 1's link; empty for other networks."""
+    rows = table_of(folder, "links").set_index("link")["utilization"]
+    return {"utilization": float(rows["bottleneck"])} if "bottleneck" in rows else {}
 
 
 def queue_of(folder: Path, since: float, *, swinging: bool = False) -> dict[str, float]:
@@ -104,6 +110,7 @@ def flows_of(folder: Path, since: float) -> dict[str, float]:
         first = own[0]
         numbers |= spread(rates(since, time, delivered[:, first]), group)
         numbers[f"{group}_class"] = float(np.mean(rates(since, time, delivered[:, own])))
+        numbers[f"{group}_first"] = float(np.mean(delivered[time <= since][-1][own])) / since / 1000
         numbers[f"{group}_arrived_mid"] = mid_range(rates(since, time, arrived[:, first]))
         for width in OTHER_BINS_S:
             if time[1] - time[0] <= width <= time[-1] - since:
@@ -152,9 +159,9 @@ def with_bins(runs: pd.DataFrame, width: float) -> pd.DataFrame:
 
 
 def losses_of(folder: Path, since: float) -> dict[str, float]:
-    """a_d and the drops of the three kinds of packets, as PC-RED itself keeps them; empty under RED."""
+    """a_d and the drops of the three kinds of packets, as PC-RED itself keeps them; empty under others."""
     gauges = discipline_samples(folder)
-    if not gauges:
+    if "a_d_first_high" not in gauges:
         return {}
     time = gauges["t_s"]
     numbers: dict[str, float] = {}

@@ -32,6 +32,13 @@ CHANNELS_SINCE_S = 250.0
 """By then a_d of the high-priority flows has reached L with every w of these cases."""
 BURST_S = 600.0
 """Duration of those runs."""
+SEPARATE = ("separate, RED", "separate, tail drop")
+"""Cases with a buffer for each class."""
+HALF_RED: dict[str, Value] = {
+    "aqm": "red", "dialect": "ns2-2.35", "mode": "packets", "limit": "25p", "min_th": "5p", "max_th": "17.5p",
+    "max_p": 0.1, "w_q": 0.004, "mean_packet": "500B",
+}  # fmt: skip
+"""RED in a buffer of 25 packets, with half of the printed thresholds."""
 COARSE = {"probe.queue_interval": "500ms", "probe.discipline_interval": "5s"}
 """Intervals of the samples where no figure needs them finer."""
 
@@ -44,6 +51,8 @@ class Case:
     title: str
     overrides: Mapping[str, Value] = field(default_factory=dict)
     words: str = ""
+    alone: bool = False
+    """Whether it is run under the chosen readings only."""
 
 
 def _share(high: int, flows: int = FLOWS) -> dict[str, Value]:
@@ -52,6 +61,23 @@ def _share(high: int, flows: int = FLOWS) -> dict[str, Value]:
 
 def _weight(w: float, queue: str = "bottleneck") -> dict[str, Value]:
     return {f"queue.{queue}.loss_weight": w}
+
+
+def _large(high: int) -> Case:
+    share = f"{100 * high // FLOWS} %"
+    overrides = _share(high) | _weight(0.1)
+    return Case("network1", f"r_p = {share}, w = 0.1", overrides, f"{share} high-priority flows, w = 0.1", alone=True)
+
+
+def _separate(inside: str, queue: Value) -> Case:
+    """Return a case with a buffer of 25 packets for each class, and a quarter of the link for the two flows."""
+    classes: list[Value] = [
+        {"name": "high", "dscp": "EF", "weight": 1, "queue": "part"},
+        {"name": "non", "default": True, "weight": 3, "queue": "part"},
+    ]
+    overrides: dict[str, Value] = {"queue.bottleneck": {"aqm": "wfq", "class": classes}, "queue.part": queue}
+    title = f"r_p = 10 %, separate buffers with {inside}"
+    return Case("network1", title, _share(2) | overrides | {"flow.high.dscp": "EF"}, title, alone=True)
 
 
 def _mesh(title: str, overrides: Mapping[str, Value], words: str) -> Case:
@@ -75,6 +101,17 @@ CASES = {
     "w = 3e-5": Case("network1", "PC-RED, w = 3e-5", _weight(3e-5)),
     "10 %": Case("network1", "r_p = 10 %, w = 1e-3", _share(2) | _weight(0.001), "10 % high-priority flows"),
     "30 %": Case("network1", "r_p = 30 %, w = 1e-3", _share(6) | _weight(0.001), "30 % high-priority flows"),
+    "10 %, w = 0.1": _large(2),
+    "30 %, w = 0.1": _large(6),
+    "separate, RED": _separate("RED", HALF_RED),
+    "separate, tail drop": _separate("tail drop", {"aqm": "drop-tail", "limit": "25p"}),
+    "decision time": Case(
+        "network1", "RED, 0.8 ms a decision",
+        {"queue.bottleneck.aqm": "red", "dumbbell.bottleneck": {
+            "rate": "500kbps", "delay": "100ms", "queue": "bottleneck", "reverse_queue": "access", "overhead": 50,
+        }},
+        "RED with 0.8 ms a decision", alone=True,
+    ),
     "mesh, w = 5e-3": _mesh_weight("5e-3"),
     "mesh, w = 3e-3": _mesh_weight("3e-3"),
     "mesh, w = 3e-5": _mesh_weight("3e-5"),
@@ -117,7 +154,8 @@ def setups(effort: Effort) -> list[Setup]:
 
 def cases_of(reading: Reading) -> list[str]:
     """Cases that a reading changes: those it is about, else those of Network 1."""
-    only = reading.options.get("only", [name for name, case in CASES.items() if case.network == "network1"])
+    everywhere = [name for name, case in CASES.items() if case.network == "network1" and not case.alone]
+    only = reading.options.get("only", everywhere)
     return [name for name in only if _overrides(name, reading)]
 
 
