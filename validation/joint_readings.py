@@ -337,23 +337,22 @@ Every cell, measured mean with the interval of one flow in one run; those outsid
 
 
 def compared(judged: Sequence[Judged]) -> str:
-    """Say which judged readings are clearly better or worse than the first values of all axes, with the same bins.
+    """Say which judged readings are clearly better or worse than the first values of all axes, each with its bins.
 
     Clearly: the 95 % intervals of the errors do not overlap.
     """
-    own = {(one.label, one.width): (fitted, held_out) for one, fitted, held_out in judged}
     first = Candidate(judged[0][0].network, first_values(judged[0][0].network), 0.0).label
+    base = next((parts for one, *parts in judged if one.label == first), None)
     said = []
-    for (label, width), parts in own.items():
-        base = next((own[first, w] for w in (width, *BINS) if (first, w) in own), None)
-        if label == first or base is None:
+    for one, *parts in judged:
+        if one.label == first or base is None:
             continue
         words = [
             f"{side} on the rows {rows}"
             for rows, mine, other in zip(("that choose", "held out"), parts, base, strict=True)
             if (side := _side(score_interval(mine), score_interval(other)))
         ]
-        said.append(f"{label}: {' and '.join(words) or 'neither better nor worse'}")
+        said.append(f"{one.label}: {' and '.join(words) or 'neither better nor worse'}")
     rule = "Beside the first values of all axes, by intervals of the errors that do not overlap"
     return f"{rule}: {'; '.join(said)}." if said else ""
 

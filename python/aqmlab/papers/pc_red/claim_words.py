@@ -73,6 +73,7 @@ CLAIMS = Claims(
 
 DELAY = '"100ms delay": there and back (50 ms one way)'
 NEWRENO = "TCP flavour: NewReno"
+TAHOE = "TCP flavour: Tahoe"
 SHORT_RTO = "Retransmission time-out: doubled up to 2 s only"
 NO_WAIT = "Spacing of the drops: wait off"
 INTERVAL_1S = "Standard dropping interval g: 1 s (a_d and L in bytes per second, as the tables head them)"

@@ -17,6 +17,7 @@ from aqmlab.papers.pc_red.claim_words import (
     NEWRENO,
     NO_WAIT,
     SHORT_RTO,
+    TAHOE,
     TORUS,
 )
 from aqmlab.papers.pc_red.plan import FILES, FLOWS, SEPARATE
@@ -63,6 +64,12 @@ def _(runs: Runs) -> str:
 @same_average.note()
 def _(runs: Runs) -> str:
     return f"Average {runs.of('average_mean', 'PC-RED')} against {runs.of('average_mean', 'RED')} packets."
+
+
+@same_average.note()
+def _(runs: Runs) -> str:
+    red, full = (runs.of("average_mean", case).under(TAHOE) for case in ("RED", "PC-RED"))
+    return f"With Tahoe the averages are {red} packets under RED and {full} under PC-RED."
 
 
 @CLAIMS.claim(
