@@ -18,7 +18,7 @@ use crate::spec::ParameterReader;
 /// Defaults: preset `mred` in `red/preset.rs`; meaning and range of the parameters: `red/parameters.rs`.
 /// This is not the "Modified RED" that other papers abbreviate the same way.
 ///
-/// Kernel modules compute it in C: `aqmlab_share` in `python/aqmlab/interop/kernel/module/curve.h`.
+/// Modules whose settings may change compute it in C: `aqmlab_share` in `python/aqmlab/interop/kernel/module/curve.h`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mred {
     /// Lower threshold in packets, > 0.

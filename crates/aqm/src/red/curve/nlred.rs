@@ -14,7 +14,7 @@ use crate::spec::ParameterReader;
 ///
 /// The factor 1.5 makes the mean of p_b over the two thresholds that of RED with the same max_p.
 ///
-/// Kernel modules compute it in C: `aqmlab_share` in `python/aqmlab/interop/kernel/module/curve.h`.
+/// Modules whose settings may change compute it in C: `aqmlab_share` in `python/aqmlab/interop/kernel/module/curve.h`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nlred {
     /// Lower threshold in packets, > 0.
