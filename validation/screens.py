@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Write docs/validation/screens.md: the screen of each command at 80 columns, beside those before the common layout.
 
-screens.py [--work FOLDER]
+screens.py [--work FOLDER] [--only WORD ...]
 
 `docs/validation/screens-before.json` has number of lines, widest line and first lines of the same commands before their
-outputs had a common layout. `aqmlab live` needs root; without it the screen is left out.
+outputs had a common layout. `aqmlab live` needs root; without it the screen is left out. `--only sweep live` runs these
+commands and keeps the other screens of the page.
 """
 
 from __future__ import annotations
@@ -37,13 +38,15 @@ def main() -> None:
     """Run the commands and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, help="folder for results; default: a temporary one")
+    parser.add_argument("--only", nargs="+", metavar="WORD", help="commands to run; the page keeps the others")
     given = parser.parse_args()
     before = json.loads(BEFORE.read_text())
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         shutil.copy(LIVE, work)
-        after = {command: screen(command, work) for command in before}
+        kept = {} if given.only is None else kept_screens(PAGE.read_text(), given.only)
+        after = {command: kept[command] if command in kept else screen(command, work) for command in before}
     rows = ["| command | lines before | lines now | widest before | widest now |", "|---|---|---|---|---|"]
     parts = []
     for command, lines in after.items():
@@ -54,6 +57,16 @@ def main() -> None:
         parts += [f"## {command.partition(' ')[2]}", "", "Now:", "", *fenced(lines or ["(not run)"])]
         parts += ["Before:", "", *fenced([*old["first"], *more.splitlines()])]
     PAGE.write_text("\n".join([INTRODUCTION, *rows, "", *parts]))
+
+
+def kept_screens(page: str, without: list[str]) -> dict[str, list[str]]:
+    """Return the screens of a page by their commands, without those that begin with one of these words."""
+    found = {}
+    for section in page.split("\n## ")[1:]:
+        title, _, text = section.partition("\n")
+        if title.split()[0] not in without:
+            found[f"aqmlab {title}"] = text.split("```text\n")[1].split("\n```")[0].splitlines()
+    return found
 
 
 def fenced(lines: list[str]) -> list[str]:
