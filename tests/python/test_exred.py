@@ -28,6 +28,14 @@ ORACLE = Path(__file__).resolve().parents[1] / "data" / "oracle"
 SEEDS = 5
 
 
+def test_round_trips_are_those_of_the_scenario():
+    own = [setup for setup in plan.tcps(plan.Effort.of(quick=True)) if "rtt" in setup.key]
+    assert {setup.key["rtt"] for setup in own} == {50, 200, 500}
+    for setup in own:
+        one_way_ms = 1e3 * setup.plan.link("bottleneck").delay_s + plan.OTHER_HOPS_MS
+        assert one_way_ms == pytest.approx(setup.key["rtt"] / 2)
+
+
 def made_up(*, gain=1.0, run=0.5, wait=0.3):
     """Runs in which ExRED carries `gain` more than RED near load 1, and has runs and waits that lie apart."""
     rng = np.random.default_rng(2)

@@ -104,6 +104,8 @@ def _(runs: Runs) -> str:
 
 
 TABLES_W, TEXT_W = "w = 3e-3 (tables)", "w = 3e-5 (text)"
+HALF_GAIN = {"Network 1": 3.0, "Network 2": 2.05}
+"""Half of the printed gains by a larger w, in KB/s: 8.5 less 2.5 (Table II), 7.6 less 3.5 (Table III)."""
 
 
 @CLAIMS.claim(
@@ -118,7 +120,8 @@ def larger_weight(runs: Runs, baseline: str) -> Tests:
     small = baseline.partition(" (")[0]
     for prefix, name in (("", "Network 1"), ("mesh, ", "Network 2")):
         mid, mean = ([runs.of(quantity, f"{prefix}{w}") for w in ("w = 5e-3", small)] for quantity in MEANS)
-        yield literal(mid[0] > mid[1], name=name)
+        half = HALF_GAIN[name]
+        yield literal((mid[0] > mid[1]).no_effect_below(half), name=name, why="No effect: half of the printed gain.")
         why = "A tenth more is little beside the printed factors of 3.4 and 2.2." if prefix else ""
         for large, other in (mid, mean):
             yield strict(large > 1.1 * other, name=name, why=why)
