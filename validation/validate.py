@@ -52,6 +52,7 @@ import compare_tuning  # noqa: E402
 import compare_vm  # noqa: E402
 import crosscheck_exports  # noqa: E402
 import crosscheck_ns3  # noqa: E402
+import fair_fight  # noqa: E402
 import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
@@ -388,6 +389,11 @@ def frontier() -> Section:
     return Section("frontier", compare_frontiers.TITLE, *compare_frontiers.report())
 
 
+def against_tuned() -> Section:
+    """The papers' ideas against a tuned RED, from the committed records."""
+    return Section("fair-fight", fair_fight.TITLE, *fair_fight.report())
+
+
 def crosscheck() -> Section:
     """Scenarios exported to other simulators, and run there."""
     return Section("crosscheck", compare_crosscheck.TITLE, *compare_crosscheck.report())
@@ -519,6 +525,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "sweeps": sweeps,
     "tuning": tuning,
     "frontier": frontier,
+    "fair-fight": against_tuned,
     "joint-readings": joint,
     "rfc7928": rfc7928,
     "link": link,

@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 
 import aqmlab
+from aqmlab.errors import InputError
 from aqmlab.results.quantities import QUANTITIES
 from aqmlab.runs.bounds import bounds_of
 from aqmlab.runs.store.store import ResultStore
+from aqmlab.scenario.registry import discipline
+from aqmlab.scenario.toml_text import Value
 from aqmlab.statistics import Verdict
 from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, goal_of
 from aqmlab.tuning.measurements import Bench, Place
 from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, front
+from aqmlab.tuning.space import space_of
 from aqmlab.tuning.starts import Load, largest_weight
 from aqmlab.tuning.verification import against, confirmed
 from conftest import DUMBBELL
@@ -99,3 +103,29 @@ def test_the_front_leaves_out_what_is_worse_in_both() -> None:
         Trial(i, "", {}, goal, (kept,), 0.0) for i, (goal, kept) in enumerate([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
     ]
     assert [trial.number for trial in front(tried, task)] == [0, 2]
+
+
+CLASSES: list[dict[str, Value]] = [{"name": "in", "min_th": "40p", "max_th": "70p"}, {"name": "out", "max_p": 0.1}]
+
+
+def test_a_parameter_of_a_class_is_searched_and_its_thresholds_stay_in_order() -> None:
+    asked = ["class.in.max_th=10:95", "class.in.min_th=5:60", "class.out.max_p=0.01:0.5"]
+    space = space_of(discipline("rio"), {"aqm": "rio", "class": CLASSES}, limit=100, slowest=1e-3, vary=asked)
+    assert space.numbers({}, 1000) == {"class.in.max_th": 70, "class.in.min_th": 40, "class.out.max_p": 0.1}
+    body = space.body({"class.in.max_th": 20, "class.in.min_th": 40, "class.out.max_p": 0.02})
+    assert body["class"] == [{"name": "in", "min_th": "19p", "max_th": "20p"}, {"name": "out", "max_p": 0.02}]
+    assert CLASSES[0]["max_th"] == "70p"
+    assert not space.needs
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("class.mid.max_th=1:9", 'unknown class "mid"'),
+        ("class.in.w_q=0.1:0.2", "unknown parameter of a class"),
+        ("class.in.max_th=9", "LOW:HIGH"),
+    ],
+)
+def test_a_class_or_parameter_that_the_queue_lacks_is_named(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        space_of(discipline("rio"), {"aqm": "rio", "class": CLASSES}, limit=100, slowest=1e-3, vary=[text])

@@ -214,7 +214,7 @@ def _transports_of(names: Sequence[str]) -> str:
 
 @command(
     "aqmlab compare example:dumbbell-red --aqm red,codel,fq-codel --seeds 10",
-    "aqmlab compare my.toml --aqm red,mred --tuned 'min delay_p99_ms while utilization>=0.95'",
+    "aqmlab compare my.toml --aqm red,mred --tuned 'min loss while mean_queue<=30'",
     long=True,
 )
 def compare(
@@ -233,7 +233,7 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", help="The discipline of --aqm that the others are compared with.", metavar="NAME"),
+        typer.Option("--baseline", help="Compare with this one of --aqm.", metavar="NAME"),
     ] = None,
     tuned: Tuned = None,
     over: Over = None,
@@ -262,11 +262,11 @@ def compare(
     ] = False,
     latex: Annotated[
         str | None,
-        typer.Option("--latex", help="Write the table for LaTeX (booktabs) into a file; - prints it.", metavar="FILE"),
+        typer.Option("--latex", help="The table for LaTeX (booktabs); - prints it.", metavar="FILE"),
     ] = None,
     csv: Annotated[
         str | None,
-        typer.Option("--csv", help="Write means and differences as CSV into a file; - prints them.", metavar="FILE"),
+        typer.Option("--csv", help="Means and differences as CSV; - prints them.", metavar="FILE"),
     ] = None,
     assert_: Assert = None,
     junit: Junit = None,

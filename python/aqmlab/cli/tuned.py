@@ -19,8 +19,7 @@ Tuned = Annotated[
     str | None,
     typer.Option(
         "--tuned",
-        help="Tune each discipline with equal budgets first, then compare defaults and tuned settings: "
-        '"min delay_p99_ms while utilization>=0.95".',
+        help="Tune each first: min delay_p99_ms while loss<=2%.",
         metavar="GOAL",
     ),
 ]
@@ -28,25 +27,25 @@ Over = Annotated[
     list[str] | None,
     typer.Option(
         "--over",
-        help="--tuned: a varied condition, as for tune; default: from the scenario.",
+        help="--tuned: a varied condition.",
         metavar="KEY=LOW:HIGH",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
-    typer.Option("--vary", help="--tuned: a further searched parameter, [AQM:]KEY=LOW:HIGH.", metavar="RANGE"),
+    typer.Option("--vary", help="--tuned: searched range, [AQM:]KEY=LOW:HIGH.", metavar="RANGE"),
 ]
 Trials = Annotated[
-    int | None, typer.Option("--trials", help="--tuned: settings to try for each discipline; 40.", min=1, metavar="N")
+    int | None, typer.Option("--trials", help="--tuned: settings to try of each; 40.", min=1, metavar="N")
 ]
 TrialSeeds = Annotated[
-    int | None, typer.Option("--trial-seeds", help="--tuned: most seeds of each trial; 3.", min=1, metavar="N")
+    int | None, typer.Option("--trial-seeds", help="--tuned: seeds of a trial; 3.", min=1, metavar="N")
 ]
 SearchSeed = Annotated[
     int | None,
-    typer.Option("--search-seed", help="--tuned: search again with this seed; 2 to 90.", metavar="N"),
+    typer.Option("--search-seed", help="--tuned: a second search, 2 to 90.", metavar="N"),
 ]
-Report = Annotated[Path | None, typer.Option("--report", help="--tuned: also write a page (.html).", metavar="PAGE")]
+Report = Annotated[Path | None, typer.Option("--report", help="--tuned: also write a page.", metavar="PAGE")]
 FRESH = 20
 """Fresh seeds of the comparison."""
 

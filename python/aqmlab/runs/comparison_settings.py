@@ -13,6 +13,7 @@ from aqmlab.errors import OVERRIDE, InputError, ScenarioError, StorageError, joi
 from aqmlab.input_files import read_regular
 from aqmlab.results.folders import TEMPORARY, guarded
 from aqmlab.results.keys import digest
+from aqmlab.scenario.parts import RIO
 from aqmlab.scenario.registry import discipline, disciplines
 from aqmlab.scenario.toml_text import Value, inline, read_toml
 
@@ -87,8 +88,8 @@ def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value
     if "curve" in own and "curve" not in table:
         note = f"{label}: with its own curve in place of curve = {inline(own['curve'])}"
         notes.extend([note] if note not in notes else [])
-    known = _exchanged_keys(str(table["aqm"]))
     body = {key: value for key, value in own.items() if key not in ("aqm", "curve")}
+    known = _exchanged_keys(str(table["aqm"])) - _other_words(str(table["aqm"]), body)
     left_out = [key for key in body if key not in known]
     note = f"{label}: without {', '.join(left_out)}, which it does not know"
     if left_out and note not in notes:
@@ -157,7 +158,16 @@ def _keys(table: str) -> list[str]:
 
 def _exchanged_keys(aqm: str) -> set[str]:
     """Return the keys of a queue that stay when this discipline takes it; the curve is the discipline's own."""
-    return {parameter.key for parameter in discipline(aqm).parameters} - {"aqm", "curve"}
+    known = {parameter.key for parameter in discipline(aqm).parameters} - {"aqm", "curve"}
+    return known | {"class"} if aqm in RIO else known
+
+
+def _other_words(aqm: str, body: Mapping[str, Value]) -> set[str]:
+    """Return the keys whose word this discipline lacks: a dialect of RED for CoDel."""
+    choices = {parameter.key: parameter.choices for parameter in discipline(aqm).parameters}
+    return {
+        key for key, value in body.items() if isinstance(value, str) and choices.get(key) and value not in choices[key]
+    }
 
 
 def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:

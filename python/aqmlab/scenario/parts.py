@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 P = TypeVar("P", "Link", "Flow")
 DROP_TAIL = "drop-tail"
+RIO = ("rio", "adaptive-rio")
+"""Disciplines with the same two classes."""
 UDP = "udp"
 SCREAM = "scream"
 NOT_TCP = (UDP, SCREAM)

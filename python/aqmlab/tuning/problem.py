@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import DROP_TAIL, Link, packets
+from aqmlab.scenario.parts import DROP_TAIL, RIO, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.measurements import Body, Place
@@ -104,6 +104,7 @@ def base_of(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Bo
     if not (has_red(chosen) and set(table) & RED):
         return defaults(chosen, _marking(plan, table)).body
     known = {parameter.key for parameter in chosen.own_parameters} - {"curve", "adaptation", "victim"}
+    known |= {"class"} if chosen.name in RIO else set()
     return {"aqm": chosen.name, **{key: value for key, value in table.items() if key in known}}
 
 

@@ -26,6 +26,8 @@ from aqmlab.tuning.ranges import number_of, written
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
+CLASS = "class"
+"""Beginning of the key of a class's parameter: ``class.out.max_th``."""
 Numbers = dict[str, Any]
 """Dimension to its value in the search."""
 SHARE = "min_th / max_th"
@@ -69,6 +71,17 @@ class Dimension:
     whole: bool = False
     choices: tuple[str, ...] = ()
     unit: str = "1"
+
+    @property
+    def of_class(self) -> tuple[str, str] | None:
+        """The class and its parameter that ``class.NAME.KEY`` names; None for a parameter of the queue.
+
+        >>> Dimension("class.out.max_th").of_class, Dimension("max_th").of_class
+        (('out', 'max_th'), None)
+        """
+        head, _, rest = self.key.partition(".")
+        name, _, key = rest.partition(".")
+        return (name, key) if head == CLASS else None
 
     def distribution(self) -> BaseDistribution:
         """Return it as Optuna knows it."""
@@ -133,7 +146,7 @@ class Space:
     @property
     def needs(self) -> set[str]:
         """The numbers that effective parameters must have to be numbers of the search."""
-        keys = {one.key for one in self.dimensions if not one.choices}
+        keys = {one.key for one in self.dimensions if not (one.choices or one.of_class)}
         return keys - {SHARE} | {"min_th", "max_th"} if SHARE in keys else keys
 
     def body(self, numbers: Numbers) -> Body:
@@ -147,7 +160,9 @@ class Space:
         found = dict(self.base)
         for dimension in self.dimensions:
             value = numbers[dimension.key]
-            if dimension.key in (SHARE, "min_th") and "max_th" in numbers:
+            if dimension.of_class:
+                found[CLASS] = _with(found[CLASS], dimension.of_class, dimension.value(value))
+            elif dimension.key in (SHARE, "min_th") and "max_th" in numbers:
                 wanted = value * numbers["max_th"] if dimension.key == SHARE else value
                 found["min_th"] = f"{min(max(1, round(wanted)), round(numbers['max_th']) - 1)}p"
             else:
@@ -158,14 +173,36 @@ class Space:
         """Return the numbers of the search that are nearest to effective parameters (`Link.parameters`)."""
         found: Numbers = {}
         for dimension in self.dimensions:
-            if dimension.key == SHARE:
-                value: Any = packets(effective["min_th"], packet) / packets(effective["max_th"], packet)
+            if dimension.of_class:
+                value: Any = _in_class(self.base[CLASS], dimension.of_class)
+            elif dimension.key == SHARE:
+                value = packets(effective["min_th"], packet) / packets(effective["max_th"], packet)
             elif dimension.key in PACKETS:
                 value = packets(effective[dimension.key], packet)
             else:
                 value = effective.get(dimension.key, dimension.low)
+                if isinstance(value, str) and not dimension.choices:
+                    value = number_of(value, dimension.key)[0]
             found[dimension.key] = dimension.inside(value)
         return found
+
+
+def _with(classes: Any, place: tuple[str, str], value: Value) -> Any:  # noqa: ANN401 - tables of a scenario
+    """Return a queue's classes with a parameter of one changed; its min_th stays below its max_th."""
+    name, key = place
+    changed = [{**table, key: value} if table["name"] == name else dict(table) for table in classes]
+    for table in changed:
+        if table["name"] == name and {"min_th", "max_th"} <= set(table):
+            low, high = (number_of(str(table[one]), one)[0] for one in ("min_th", "max_th"))
+            table["min_th"] = f"{min(low, max(1.0, high - 1)):g}p"
+    return changed
+
+
+def _in_class(classes: Any, place: tuple[str, str]) -> float:  # noqa: ANN401 - tables of a scenario
+    """Return a parameter of a class; 0 if the class does not have it."""
+    name, key = place
+    table = next(table for table in classes if table["name"] == name)
+    return number_of(str(table.get(key, 0)), key)[0]
 
 
 def least_weight(capacity: float, measured_s: float) -> float:
@@ -210,7 +247,7 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
     else:
         found["limit"] = Dimension("limit", 2, top, whole=True, unit="packets")
     for text in vary:
-        dimension = _asked(text, own)
+        dimension = _asked(text, own, base)
         if dimension.key == "min_th":
             found.pop(SHARE, None)
         found[dimension.key] = dimension
@@ -222,15 +259,33 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
     return Space(base, tuple(found.values()))
 
 
-def _asked(text: str, own: Mapping[str, Parameter]) -> Dimension:
-    key, sign, values = text.partition("=")
-    key = key.strip()
+def _of_class(text: str, key: str, own: Mapping[str, Parameter], base: Mapping[str, Value]) -> str:
+    """Return the parameter that ``class.NAME.KEY`` names, checked; other keys stay."""
+    pair = Dimension(key).of_class
+    if not pair:
+        return key
+    tables: Any = base.get(CLASS, ())
+    names = [table["name"] for table in tables]
+    if not names:
+        raise InputError(f'vary "{text}": the queue has no classes')
+    if pair[0] not in names:
+        raise InputError(f'vary "{text}": {unknown("class", pair[0], names)}')
+    allowed = [one for one in ("min_th", "max_th", "max_p") if one in own]
+    if pair[1] not in allowed:
+        raise InputError(f'vary "{text}": {unknown("parameter of a class", pair[1], allowed)}')
+    return pair[1]
+
+
+def _asked(text: str, own: Mapping[str, Parameter], base: Mapping[str, Value]) -> Dimension:
+    whole, sign, values = text.partition("=")
+    whole = whole.strip()
+    key = _of_class(text, whole, own, base)
     if not sign or not values.strip():
         raise InputError(f'vary "{text}": write it as KEY=LOW:HIGH or KEY=WORD,WORD')
     if key not in own:
         raise InputError(f"vary: {unknown('parameter', key, list(own))}")
     parameter = own[key]
-    if parameter.choices:
+    if parameter.choices and not values.strip()[0].isdigit():
         words = tuple(word.strip() for word in values.split(","))
         for word in words:
             if word not in parameter.choices:
@@ -243,7 +298,7 @@ def _asked(text: str, own: Mapping[str, Parameter]) -> Dimension:
         raise InputError(f'vary "{text}": max_th begins at 2 packets, so that min_th is below it')
     if (parameter.low is not None and low < parameter.low) or (parameter.high is not None and high > parameter.high):
         raise InputError(f'vary "{text}": out of range (allowed: {parameter.allowed})')
-    return Dimension(key, low, high, whole=parameter.unit in ("packets", "B"), unit=parameter.unit)
+    return Dimension(whole, low, high, whole=parameter.unit in ("packets", "B"), unit=parameter.unit)
 
 
 def _ends(text: str, parameter: Parameter, values: str) -> tuple[float, float]:

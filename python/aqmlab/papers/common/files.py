@@ -123,6 +123,12 @@ class PaperFiles:
         package = resources.files(f"aqmlab.papers.{self.key.replace('-', '_')}")
         return package.joinpath(name).read_text(encoding="utf-8")
 
+    def has(self, name: str) -> bool:
+        """Return whether the paper has a file."""
+        if self.folder is not None:
+            return (self.folder / name).is_file()
+        return resources.files(f"aqmlab.papers.{self.key.replace('-', '_')}").joinpath(name).is_file()
+
     def place(self, name: str) -> str:
         """Return a file's name for messages."""
         return name if self.folder is None else str(self.folder / name)

@@ -16,6 +16,7 @@ from aqmlab.papers.common.cards import preliminary
 from aqmlab.papers.common.claims import Finding, Part, parts_table
 from aqmlab.papers.common.contents import PROVENANCE, READINGS, Block, Code, Figure, Network, Section, Table, Text
 from aqmlab.papers.common.details import Once, add_details
+from aqmlab.papers.common.fight import add_fights, records_of
 from aqmlab.papers.common.files import PaperFiles
 from aqmlab.papers.common.gaps import IN_REACH, gaps_words, used_words
 from aqmlab.papers.common.matrix import COLUMNS, matrix
@@ -110,13 +111,16 @@ def fill(
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined)
     once = Once()
     details = partial(add_details, page, findings, parts_table(parts), once)
-    functions = _functions(page, command(files, effort), details, once)
+    fights = records_of(files)
+    functions = _functions(page, command(files, effort), details, partial(add_fights, page, fights), once)
     environment.globals |= functions
     environment.filters |= {name: functions[name] for name in ("text", "note")}
-    environment.from_string(text).render(values)
+    environment.from_string(text).render({**values, "fights": fights})
 
 
-def _functions(page: Page, again: str, details: Callable[[], None], once: Once) -> dict[str, Callable[..., str]]:
+def _functions(
+    page: Page, again: str, details: Callable[[], None], against_tuned: Callable[[], None], once: Once
+) -> dict[str, Callable[..., str]]:
     """Return the functions of the template: each adds to the page, and to its own text nothing."""
 
     def adding(add: Callable[..., None]) -> Callable[..., str]:
@@ -142,6 +146,7 @@ def _functions(page: Page, again: str, details: Callable[[], None], once: Once) 
         "trial": page.trial,
         "matrix": page.matrix,
         "details": details,
+        "against_tuned": against_tuned,
         "code": page.code,
         "text": paragraph,
         "note": partial(paragraph, note=True),

@@ -1,0 +1,234 @@
+"""A paper's idea against a tuned RED: the comparison that ``fight.toml`` describes, its record, and its words.
+
+Each comparison is one of tuned disciplines (`aqmlab.compare_tuned`) with RED as the baseline, on the paper's own
+scenario and quantity. `validation/fair_fight.py` runs it and writes the record ``fight.json`` into the paper's folder;
+the page reads the record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from aqmlab.errors import joined
+from aqmlab.papers.common.files import PaperFiles
+from aqmlab.reporting.fragments import bounded
+from aqmlab.results.quantities import quantity
+
+if TYPE_CHECKING:
+    from aqmlab.reporting.page import Page
+    from aqmlab.tuning.tuned_outcome import TunedComparison
+
+DESCRIPTION, RECORD = "fight.toml", "fight.json"
+BASELINE = "red"
+AS_GIVEN = "default against the baseline's default"
+AGAINST_TUNED = "default against the tuned baseline"
+BOTH_TUNED = "tuned against the tuned baseline"
+VERDICTS = {
+    "better": "is better than RED",
+    "worse": "is worse than RED",
+    "undecided": "is not distinguishable from RED",
+    "tie": "is tied with RED, as the two searches disagree",
+}
+CONCLUSIONS = {
+    "better": "The idea still wins.",
+    "worse": "A tuned RED is better than the idea.",
+    "undecided": "A tuned RED is as good as the idea, as far as these runs show.",
+    "tie": "A tuned RED is as good as the idea, as far as these searches show.",
+}
+
+
+@dataclass(frozen=True)
+class Fight:
+    """A comparison of a paper's discipline with others, all tuned.
+
+    Attributes
+    ----------
+    scenario
+        The paper's scenario file.
+    idea, words
+        The paper's discipline, and its idea in words: ``MRED's curve``.
+    goal, why
+        The goal with its bounds, and the reason for it.
+    aqm, over, vary, queue
+        As for `aqmlab.compare_tuned`; RED is the first discipline.
+    overrides
+        Further settings of the scenario.
+    budget
+        Numbers of trials, seeds and fresh seeds, and the second search seed.
+    """
+
+    scenario: str
+    idea: str
+    words: str
+    goal: str
+    why: str
+    aqm: Sequence[str]
+    over: Sequence[str]
+    vary: Sequence[str] = ()
+    queue: str = "bottleneck"
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self, files: PaperFiles, out: Path, *, workers: int | None = None) -> TunedComparison:
+        """Run the comparison; runs are kept in a folder."""
+        from aqmlab.tuning.tuned_comparison import compare_tuned
+
+        plan = files.scenario(self.scenario, tuple(self.overrides.items()))
+        return compare_tuned(
+            plan,
+            aqm=self.aqm,
+            goal=self.goal,
+            over=self.over,
+            baseline=BASELINE,
+            queue=self.queue,
+            vary=self.vary,
+            workers=workers,
+            out=out,
+            **self.budget,
+        )
+
+
+def fights_of(files: PaperFiles) -> list[Fight]:
+    """Return the comparisons that a paper describes; an empty list for a paper without any."""
+    if not files.has(DESCRIPTION):
+        return []
+    table = files.toml(DESCRIPTION)
+    shared = {key: value for key, value in table.items() if key != "fight"}
+    return [Fight(**{**shared, **own}) for own in table["fight"]]
+
+
+def record_of(fight: Fight, found: TunedComparison) -> dict[str, Any]:
+    """Return the record of a comparison: everything but its trials."""
+    data = found.data()
+    disciplines = [
+        {
+            **entry,
+            "searches": [{key: value for key, value in one.items() if key != "trials"} for one in entry["searches"]],
+        }
+        for entry in data["disciplines"]
+    ]
+    return {"idea": fight.idea, "words": fight.words, "why": fight.why, **data, "disciplines": disciplines}
+
+
+def records_of(files: PaperFiles) -> list[dict[str, Any]]:
+    """Return the records of a paper's comparisons; an empty list before they ran."""
+    found: list[dict[str, Any]] = json.loads(files.text(RECORD)) if files.has(RECORD) else []
+    return found
+
+
+def add_fights(page: Page, records: Sequence[Mapping[str, Any]]) -> None:
+    """Add the answers of a paper's comparisons to its page, each with its table and budget folded."""
+    for record in records:
+        page.text(sentence(record))
+        with page.folded("All disciplines, default and tuned; budget and conditions"):
+            caption = f"{record['scenario']['name']}: {record['goal']}. {record['why']} 95 % intervals."
+            page.table(table(record), caption=caption)
+            for line in record["lines"]:
+                page.text(line, note=True)
+
+
+def sentence(record: Mapping[str, Any]) -> str:
+    """Return the answer for the paper's page, with 95 % intervals, and a plain conclusion."""
+    metric = quantity(record["goal"].split(" ", 1)[1])
+    entry = _entry(record, record["idea"])
+    verdict = record["verdicts"][record["idea"]]
+    title = metric.title[:1].lower() + metric.title[1:]
+    bounds = f" while {' and '.join(record['keep'])}" if record["keep"] else ""
+    count = len(record["points"]) + len(record["held_out"])
+    red = _entry(record, BASELINE)
+    as_given, against_tuned, both = (
+        {**entry["compared"][which]["everywhere"], "broken": _broken({record["words"]: own, "RED": other})}
+        for which, own, other in (
+            (AS_GIVEN, entry["default"], red["default"]),
+            (AGAINST_TUNED, entry["default"], red["searches"][0]["tuned"]),
+            (BOTH_TUNED, entry["searches"][0]["tuned"], red["searches"][0]["tuned"]),
+        )
+    )
+    first = (
+        f"By {title} at the worst of {count} conditions{bounds}, {record['words']} {VERDICTS[as_given['verdict']]} "
+        f"with the paper's parameters ({_apart(record, as_given)}), {VERDICTS[against_tuned['verdict']]} if RED is "
+        f"tuned ({_apart(record, against_tuned)}), and {VERDICTS[verdict]} if both are ({_apart(record, both)})."
+    )
+    return f"{first} {CONCLUSIONS[verdict]} {_best(record)}"
+
+
+def _best(record: Mapping[str, Any]) -> str:
+    """Name the best of all tuned disciplines, or the tie of two searches."""
+    winners = list(dict.fromkeys(record["winners"]))
+    if len(winners) > 1:
+        return f"Best of all tuned disciplines: a tie of {joined(winners)}, as the two searches disagree."
+    return f"Best of all tuned disciplines: {winners[0]}, in both searches."
+
+
+def _entry(record: Mapping[str, Any], aqm: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next(entry for entry in record["disciplines"] if entry["aqm"] == aqm)
+    return found
+
+
+def _apart(record: Mapping[str, Any], compared: Mapping[str, Any]) -> str:
+    """Write a difference, the idea's goal - RED's."""
+    metric = quantity(record["goal"].split(" ", 1)[1])
+    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
+    return f"{_interval(record, compared['difference'], is_signed=True)}{unit}{compared['broken']}"
+
+
+def _broken(settings: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say which settings break which bounds, for the end of a difference; "" for none."""
+    found = [
+        f"{name} breaks {bound['bound']}"
+        for name, one in settings.items()
+        for bound in one["everywhere"]["bounds"]
+        if bound["verdict"] == "fails"
+    ]
+    return f"; {', '.join(found)}" if found else ""
+
+
+def _interval(record: Mapping[str, Any], found: Mapping[str, float | None], *, is_signed: bool = False) -> str:
+    scale = quantity(record["goal"].split(" ", 1)[1]).scale
+    mean, low, high = (found[key] for key in ("mean", "low", "high"))
+    if mean is None:
+        return "–"
+    if low is None or high is None or not high > low:
+        return f"{scale * mean:+.4g}" if is_signed else f"{scale * mean:.4g}"
+    return bounded(scale * mean, scale * low, scale * high, signed=is_signed).replace("-", "−")
+
+
+def table(record: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row for each discipline: goal and bounds, default and tuned, and verdicts against RED."""
+    rows = []
+    metric = quantity(record["goal"].split(" ", 1)[1])
+    unit = f", {metric.shown_unit}" if metric.shown_unit else ""
+    for entry in record["disciplines"]:
+        tuned = entry["searches"][0]["tuned"]
+        both = entry["compared"].get(BOTH_TUNED)
+        row = {
+            "discipline": entry["aqm"],
+            f"as in the paper{unit}": _interval(record, entry["default"]["everywhere"]["goal"]),
+            f"tuned{unit}": _interval(record, tuned["everywhere"]["goal"]),
+        }
+        if record["keep"]:
+            row["bounds kept"] = ", ".join(_kept(one["everywhere"]) for one in (entry["default"], tuned))
+        apart = "" if both is None else _interval(record, both["everywhere"]["difference"], is_signed=True)
+        row[f"tuned less tuned RED{unit}"] = apart
+        row["verdict"] = record["verdicts"].get(entry["aqm"], "")
+        row["held-out conditions"] = record["verdicts_held_out"].get(entry["aqm"], "")
+        row["tuned settings"] = _settings(tuned["settings"], entry["default"]["settings"])
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _kept(found: Mapping[str, Any]) -> str:
+    verdicts = {one["verdict"] for one in found["bounds"]}
+    return "no" if "fails" in verdicts else "yes" if verdicts == {"holds"} else "undecided"
+
+
+def _settings(tuned: Mapping[str, Any], default: Mapping[str, Any]) -> str:
+    """Return the settings that differ from those before the search."""
+    changed = [f"{key} {value}" for key, value in tuned.items() if default.get(key) != value]
+    return ", ".join(changed) or "unchanged"
