@@ -115,6 +115,7 @@ BudgetText = Annotated[
 Both = Annotated[bool, typer.Option("--both", help="Also commands for arriving packets (ifb).")]
 Dev = Annotated[str, typer.Option("--dev", help="The interface in the commands.", metavar="NAME")]
 Layer = Annotated[str, typer.Option("--layer", help="ethernet, docsis, vdsl, adsl, or cake's keyword.", metavar="NAME")]
+DETAILS_HINT = "--details prints all settings, notes, tests and texts for other systems."
 UPLINK_BUDGET_S = 300.0
 UPLINK_AQMS = "fq-codel,codel,pie"
 """Disciplines that are tried for an uplink: routers with Linux have them."""
@@ -303,12 +304,13 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, d
         notes += ["live has no calls and web pages: delete these flows from the file for a live run"] * bool(
             best.tuned.applications
         )
+    shared = f"minus {best.aqm}: over the seeds that both have." if several else ""
     asked = " and ".join([best.task.goal.words, *(f"keep {bound.words}" for bound in best.task.bounds)])
     print_screen(
         f"Use this: {best.aqm} {with_settings(best)}: {why}",
         f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals",
         table_lines(list(table.columns), rows, width=WIDTH),
-        "" if details else "--details prints all settings, notes, tests and texts for other systems.",
+        " ".join(filter(None, [shared, "" if details else DETAILS_HINT])),
         [f"Note: {line}" for line in notes],
         commands=made.lines if made is not None else (),
     )
