@@ -407,7 +407,7 @@ def short(tmp_path_factory):
     effort = plan.Effort(seeds=2, reading_seeds=2, quick=True, mesh_seeds=2, duration_s=700.0, mesh_duration_s=122.0)
     with pytest.MonkeyPatch.context() as patch:
         everything = plan.readings
-        patch.setattr(plan, "readings", lambda effort: everything(effort)[1:3])
+        patch.setattr(plan, "readings", lambda effort: everything(effort)[2:4])
         todo, planned = [], PAPER.planned(effort, root)
         for batch in planned.batches():
             batch.prepare()

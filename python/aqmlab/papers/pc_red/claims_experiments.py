@@ -269,7 +269,7 @@ def _(runs: Runs) -> str:
     quote="When r_p is 10 %, ... a_d is under L as well (section 5; Table IV prints 70 with L = 70).",
 )
 def under_limit(runs: Runs) -> Tests:
-    yield literal(runs.of("high_a_d", "10 %") < 70)
+    yield literal(runs.of("high_a_d", "10 %") < 70, why="The printed L.")
     yield strict(runs.of("high_a_d", "10 %") < 70)
     yield strict(runs.of("share_plus", "10 %") < 0.5, why="Under L more often than above it.")
 
