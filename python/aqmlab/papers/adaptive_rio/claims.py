@@ -11,6 +11,7 @@ from aqmlab.papers.adaptive_rio.plan import (
     AT_C,
     AT_C_INIT,
     AT_MAX_U,
+    BUFFER_FLOWS,
     CASES,
     CAUSE_BUFFER,
     DIALECTS,
@@ -108,6 +109,16 @@ def by_buffer(runs: Runs, fixed: str, baseline: str) -> Numbers:
     """Return Adaptive-RIO's assured throughput while active less that of a fixed scheme, by buffer and flows."""
     gain = active(runs, "assured", case=BUFFERED).less(fixed).mean_over("period").each("buffer", "flows")
     return gain.at(dialect=DSRED, buffer=SMALL_BUFFERS) if baseline == SMALL else gain.at(dialect=FLOYD93)
+
+
+def by_load(gain: Numbers) -> str:
+    """Write such a gain for each buffer, first beside few flows, then beside many."""
+    words = []
+    for flows in BUFFER_FLOWS:
+        own = gain.at(flows=flows).each("buffer")
+        if own.intervals:
+            words.append(f"{own} beside {flows} flows with {own.cells} packets")
+    return "; ".join(words) or str(gain)
 
 
 def on_buffers(runs: Runs, fixed: str, baseline: str, name: str = "") -> Tests:
@@ -377,13 +388,13 @@ def thresholds(runs: Runs, baseline: str) -> Tests:
 @reference_point.note(against=(SMALL, FLOYD))
 def _(runs: Runs, baseline: str) -> str:
     gain = by_buffer(runs, AT_C, baseline)
-    return f"Assured throughput less that with C' fixed at C, Mb/s: {gain} with {gain.cells} packets and flows."
+    return f"Assured throughput less that with C' fixed at C, Mb/s: {by_load(gain)}."
 
 
 @thresholds.note(against=(SMALL, FLOYD))
 def _(runs: Runs, baseline: str) -> str:
     gain = by_buffer(runs, AT_MAX_U, baseline)
-    return f"Assured throughput less that of RIO at max_U, Mb/s: {gain} with {gain.cells} packets and flows."
+    return f"Assured throughput less that of RIO at max_U, Mb/s: {by_load(gain)}."
 
 
 @reference_point.note(against=(SMALL,))
@@ -507,7 +518,5 @@ def _(runs: Runs) -> str:
 def smaller(runs: Runs) -> str:
     """Write the gain over RIO at max_U with other buffers, under both dialects."""
     small, floyd = (by_buffer(runs, AT_MAX_U, baseline) for baseline in (SMALL, FLOYD))
-    return (
-        f"Adaptive-RIO less RIO at max_U under dsred: {small} ({small.cells} packets and flows); under Floyd and "
-        f"Jacobson's RED: {floyd} ({floyd.cells})."
-    )
+    other = "Under Floyd and Jacobson's RED"
+    return f"Adaptive-RIO less RIO at max_U under dsred: {by_load(small)}. {other}: {by_load(floyd)}."

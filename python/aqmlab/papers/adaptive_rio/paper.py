@@ -184,7 +184,7 @@ def against_time(
         of={"case": "experiment1", "discipline": ADAPTIVE},
         link=LINK,
         seed="all",
-        caption=f"{mean} of {study.effort.seeds} runs.",
+        caption=f"{mean} of {study.effort.first_seeds} runs.",
         command=command,
         **look,
     )
@@ -327,6 +327,7 @@ PAPER = Paper(
     lead=f"{LEAD} The paper prints no measured number: its results are Figures 2 and 4 to 7, and their sentences.",
     quick_note="This is the quick version, with few seeds, shorter runs of the second experiment and a part of the "
     "readings. `aqmlab reproduce adaptive-rio` runs 20 seeds, 1000 s each, and all readings.",
+    seeds="{seeds} seeds a point (times {first_times} in the first experiment, {buffer_seeds} with other buffers)",
     example=EXAMPLE,
     scenarios=CASES,
     labels={"period": {name: f"{name}, {'active' if name in ACTIVE else 'idle'}" for name in PERIODS}},

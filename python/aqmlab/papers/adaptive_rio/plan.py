@@ -46,6 +46,8 @@ BUFFER = 100
 """The chosen buffer in packets."""
 SMALL_BUFFERS = (50, 60, 70)
 """Buffers about max_U, in packets; ns-2's default is 50."""
+BUFFER_FLOWS = (4, 20)
+"""Best-effort flows there: those of the paper, and many."""
 DSRED, FLOYD93 = "dsred", "floyd93"
 PARTS_OF_DSRED: dict[str, dict[str, Value]] = {
     "dsred with the spacing of floyd93": {"queue.core.spacing": FLOYD93},
@@ -78,6 +80,8 @@ class Effort(common.Effort):
     ----------
     seeds, reading_seeds, quick
         As in `aqmlab.papers.common.Effort`.
+    first_times
+        The first experiment has so many times `seeds`: claim E-g needs about 57.
     off_s
         Mean off times of the second experiment.
     long_s
@@ -93,18 +97,20 @@ class Effort(common.Effort):
     """
 
     seeds: int = 20
+    first_times: int = 3
     reading_seeds: int = 8
     off_s: tuple[int, ...] = OFF_S
     long_s: float = 1000.0
     delay_seeds: int = 10
     more_flows: tuple[int, ...] = (10, 20, 40)
     buffers: tuple[int, ...] = (*SMALL_BUFFERS, BUFFER)
-    buffer_flows: tuple[int, ...] = (4, 20)
+    buffer_flows: tuple[int, ...] = BUFFER_FLOWS
     buffer_seeds: int = 10
     reading_max_th: tuple[int, ...] = (6, 15, 30, 60, 90)
     reading_off_s: tuple[int, ...] = (0, 40)
     QUICK: ClassVar = {
         "seeds": 6,
+        "first_times": 1,
         "reading_seeds": 3,
         "off_s": (0, 5, 10, 20, 40, 60),
         "long_s": 400.0,
@@ -115,6 +121,11 @@ class Effort(common.Effort):
         "buffer_seeds": 4,
         "reading_max_th": (6, 30, 90),
     }
+
+    @property
+    def first_seeds(self) -> int:
+        """Seeds of the first experiment."""
+        return self.first_times * self.seeds
 
 
 def readings(effort: Effort) -> list[Reading]:
@@ -136,7 +147,7 @@ def setups(effort: Effort) -> list[Setup]:
     """List every scenario that is needed."""
     found = [figure2(max_th, effort.seeds) for max_th in MAX_TH]
     found += [min_th_alone(min_th, effort.seeds) for min_th in MIN_TH]
-    found += [experiment1(name, effort.seeds) for name in DISCIPLINES]
+    found += [experiment1(name, effort.first_seeds) for name in DISCIPLINES]
     for n in effort.more_flows:
         found += [beside_flows(name, n, effort.seeds) for name in (RIO, ADAPTIVE, AT_MAX_U)]
     found += _buffered(effort)
