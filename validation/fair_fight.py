@@ -56,6 +56,7 @@ def report() -> tuple[str, bool]:
         files = PaperFiles(key)
         records = records_of(files)
         is_whole &= len(records) == len(fights_of(files))
+        parts += [f"{key}: described, not run yet."] if len(records) < len(fights_of(files)) else []
         for record in records:
             parts += [f"## {key}: {record['goal']}, {record['scenario']['name']}", sentence(record), record["why"]]
             parts += [_markdown(record), *record["lines"]]

@@ -370,6 +370,7 @@ class TunedComparison(OneLine):
             "tuned against the tuned baseline": {"search": 0, "base": 0},
         }
         if len(self.search_seeds) > 1:
+            compared["default against the tuned baseline, second search"] = {"search": None, "base": 1}
             compared["tuned against the tuned baseline, second search"] = {"search": 1, "base": 1}
         return {
             "aqm": entry.aqm,

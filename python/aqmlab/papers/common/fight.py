@@ -29,11 +29,11 @@ BASELINE = "red"
 AS_GIVEN = "default against the baseline's default"
 AGAINST_TUNED = "default against the tuned baseline"
 BOTH_TUNED = "tuned against the tuned baseline"
+SECOND_SEARCH = ", second search"
 VERDICTS = {
-    "better": "is better than RED",
-    "worse": "is worse than RED",
-    "undecided": "is not distinguishable from RED",
-    "tie": "is tied with RED, as the two searches disagree",
+    "better": "better than",
+    "worse": "worse than",
+    "undecided": "not distinguishable from",
 }
 CONCLUSIONS = {
     "better": "The idea still wins.",
@@ -134,28 +134,52 @@ def add_fights(page: Page, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def sentence(record: Mapping[str, Any]) -> str:
-    """Return the answer for the paper's page, with 95 % intervals, and a plain conclusion."""
+    """Return the answer for the paper's page, with 95 % intervals, the plain conclusion first."""
     metric = quantity(record["goal"].split(" ", 1)[1])
-    entry = _entry(record, record["idea"])
     verdict = record["verdicts"][record["idea"]]
     title = metric.title[:1].lower() + metric.title[1:]
     bounds = f" while {' and '.join(record['keep'])}" if record["keep"] else ""
     count = len(record["points"]) + len(record["held_out"])
-    red = _entry(record, BASELINE)
-    as_given, against_tuned, both = (
-        {**entry["compared"][which]["everywhere"], "broken": _broken({record["words"]: own, "RED": other})}
-        for which, own, other in (
-            (AS_GIVEN, entry["default"], red["default"]),
-            (AGAINST_TUNED, entry["default"], red["searches"][0]["tuned"]),
-            (BOTH_TUNED, entry["searches"][0]["tuned"], red["searches"][0]["tuned"]),
-        )
+    given = _verdict(record, AS_GIVEN, "RED", (None, None))
+    against_tuned = _of_searches(record, AGAINST_TUNED, "a tuned RED", default=True)
+    both = _of_searches(record, BOTH_TUNED, "RED", default=False)
+    place = f"By {title} at the worst of {count} conditions{bounds}"
+    tie = ": a tie" if verdict == "tie" else ""
+    return (
+        f"{CONCLUSIONS[verdict]} {place}, {record['words']} with the paper's parameters is {given} and {against_tuned}. Both tuned, it is "
+        f"{both}{tie}. {_best(record)}"
     )
-    first = (
-        f"By {title} at the worst of {count} conditions{bounds}, {record['words']} {VERDICTS[as_given['verdict']]} "
-        f"with the paper's parameters ({_apart(record, as_given)}), {VERDICTS[against_tuned['verdict']]} if RED is "
-        f"tuned ({_apart(record, against_tuned)}), and {VERDICTS[verdict]} if both are ({_apart(record, both)})."
-    )
-    return f"{first} {CONCLUSIONS[verdict]} {_best(record)}"
+
+
+def _of_searches(record: Mapping[str, Any], which: str, name: str, *, default: bool) -> str:
+    """Return the verdict of the first search, and where that of the second is another, both."""
+    found = [
+        _verdict(record, title, name, (None if default else search, search))
+        for search, title in enumerate((which, f"{which}{SECOND_SEARCH}"))
+    ]
+    compared = _entry(record, record["idea"])["compared"]
+    verdicts = {compared[title]["everywhere"]["verdict"] for title in (which, f"{which}{SECOND_SEARCH}")}
+    return found[0] if len(verdicts) == 1 else f"{found[0]} by the first search and {found[1]} by the second"
+
+
+def _verdict(record: Mapping[str, Any], which: str, name: str, searches: tuple[int | None, int | None]) -> str:
+    """Return a verdict on the idea against RED with its difference, and the bounds that either breaks.
+
+    `searches` are those of the idea's and of RED's settings; None for those before the search.
+    """
+    own, other = searches
+    compared = _entry(record, record["idea"])["compared"][which]["everywhere"]
+    settings = {record["words"]: _fresh(record, record["idea"], own), "RED": _fresh(record, BASELINE, other)}
+    metric = quantity(record["goal"].split(" ", 1)[1])
+    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
+    apart = _interval(record, compared["difference"], is_signed=True)
+    return f"{VERDICTS[compared['verdict']]} {name} ({apart}{unit}{_broken(settings)})"
+
+
+def _fresh(record: Mapping[str, Any], aqm: str, search: int | None) -> Mapping[str, Any]:
+    entry = _entry(record, aqm)
+    found: Mapping[str, Any] = entry["default"] if search is None else entry["searches"][search]["tuned"]
+    return found
 
 
 def _best(record: Mapping[str, Any]) -> str:
@@ -169,13 +193,6 @@ def _best(record: Mapping[str, Any]) -> str:
 def _entry(record: Mapping[str, Any], aqm: str) -> Mapping[str, Any]:
     found: Mapping[str, Any] = next(entry for entry in record["disciplines"] if entry["aqm"] == aqm)
     return found
-
-
-def _apart(record: Mapping[str, Any], compared: Mapping[str, Any]) -> str:
-    """Write a difference, the idea's goal - RED's."""
-    metric = quantity(record["goal"].split(" ", 1)[1])
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
-    return f"{_interval(record, compared['difference'], is_signed=True)}{unit}{compared['broken']}"
 
 
 def _broken(settings: Mapping[str, Mapping[str, Any]]) -> str:
