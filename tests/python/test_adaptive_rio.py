@@ -237,8 +237,8 @@ def test_readings_change_what_they_name():
 
 def test_every_scenario_is_one_of_its_own():
     setups = plan.setups(plan.Effort())
-    # Figure 2 at 45 is also where min_th moves alone. With 100 packets, dsred is also in the first experiment (4 schemes)
-    # and beside more flows (3), and floyd93 among the readings (2).
+    # Figure 2 at 45 is also where min_th moves alone. With 100 packets, dsred is also in the first experiment (4
+    # schemes) and beside more flows (3), and floyd93 among the readings (2).
     assert len({s.plan.label for s in setups}) == len(setups) - 10
 
 
