@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import aqmlab
-from aqmlab import cli
+from aqmlab import _core, cli
 from conftest import contents
 from programs import require
 
@@ -451,3 +451,31 @@ def runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, 0.5, float("nan"), float("inf")])
+def test_a_replay_rejects_a_rate_that_no_link_has(rate):
+    with pytest.raises(ValueError, match=r"rate_bps: .* is out of range \(allowed: 1 to 1e15\)"):
+        _core.replay('aqm = "red"', rate, 0.01, [], [])
+    with pytest.raises(ValueError, match="delay_s: -1 is out of range"):
+        _core.replay('aqm = "red"', 1e6, -1.0, [], [])
+
+
+def test_a_replay_ends_by_a_signal():
+    def end(*_):
+        raise KeyboardInterrupt
+
+    operations = [(ps, None) for ps in range(100_000)]
+    began = time.process_time()
+    _core.replay('aqm = "red"', 1e6, 0.01, operations, [])
+    whole = time.process_time() - began
+    before = signal.signal(signal.SIGALRM, end)
+    began = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        with pytest.raises(KeyboardInterrupt):
+            _core.replay('aqm = "red"', 1e6, 0.01, operations, [])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.process_time() - began < whole / 2

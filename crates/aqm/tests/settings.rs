@@ -168,6 +168,17 @@ fn settings_without_effect_are_warned_of() {
             vec![("rehash", word("never")), ("warmup", seconds(1.0))],
             "warmup has no effect with rehash = \"never\"",
         ),
+        ("red", vec![("strict_limit", on())], "strict_limit has no effect with a limit in packets"),
+        (
+            "pi",
+            vec![("mean_packet", Value::Bytes(700))],
+            "mean_packet has no effect with mode = \"packets\" and without byte_mode",
+        ),
+        (
+            "pie",
+            vec![("dialect", word("linux")), ("mark_up_to", number(0.2))],
+            "mark_up_to has no effect without ecn",
+        ),
         ("blue", vec![("length", number(20.0))], "length has no effect with increase = \"loss\""),
         ("dualpi2", vec![("time_shift", ms(9.0))], "time_shift has no effect with scheduler = \"weighted\""),
         (

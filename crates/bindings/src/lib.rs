@@ -23,6 +23,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::pythonize;
 
+/// Operations of a replay between two looks for Ctrl-C.
+const OPERATIONS_BETWEEN_SIGNALS: usize = 1024;
+/// Largest rate of a link that a queue is given, in bit/s, and its longest delay.
+const MOST_BPS: f64 = 1e15;
+const MOST_DELAY_S: f64 = 1e4;
+
 fn value_error(problems: &[Problem]) -> PyErr {
     let lines: Vec<_> = problems.iter().map(Problem::to_string).collect();
     PyValueError::new_err(lines.join("\n"))
@@ -91,11 +97,14 @@ fn replay<'py>(
     draws: Vec<f64>,
     gauges: bool,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s))
+    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s)?)
         .map_err(|p| value_error(&p))?;
     let mut replay = Replay::new(&resolved, draws);
     let mut answers = Vec::with_capacity(operations.len());
-    for (ps, packet) in operations {
+    for (count, (ps, packet)) in operations.into_iter().enumerate() {
+        if count % OPERATIONS_BETWEEN_SIGNALS == 0 {
+            py.check_signals()?;
+        }
         let now = Time(ps);
         let decision = match packet {
             Some(fields) => replay.enqueue(now, header(&fields)?),
@@ -127,7 +136,7 @@ fn replay<'py>(
 /// of Linux, before a link.
 #[pyfunction]
 fn integers<'py>(py: Python<'py>, queue: &str, rate_bps: f64, delay_s: f64) -> PyResult<Bound<'py, PyAny>> {
-    let integers = aqmlab_scenario::integers(queue, link_context(rate_bps, delay_s));
+    let integers = aqmlab_scenario::integers(queue, link_context(rate_bps, delay_s)?);
     Ok(pythonize(py, &integers.map_err(|p| value_error(&p))?)?)
 }
 
@@ -143,7 +152,7 @@ fn replay_integer<'py>(
     levels: [u8; 64],
     log: &[u8],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s));
+    let resolved = aqmlab_scenario::queue_for_link(queue, link_context(rate_bps, delay_s)?);
     let resolved = resolved.map_err(|p| value_error(&p))?;
     let answer = PyDict::new(py);
     match py.detach(|| replay_log(&resolved, &levels, log)) {
@@ -164,8 +173,17 @@ fn replay_integer<'py>(
     Ok(answer)
 }
 
-fn link_context(rate_bps: f64, delay_s: f64) -> LinkContext {
-    LinkContext { rate: Rate(rate_bps as u64), delay: Span::from_secs(delay_s) }
+/// Return the link of a queue; a rate below 1 bit/s, a negative delay, and numbers that are not finite are errors.
+fn link_context(rate_bps: f64, delay_s: f64) -> PyResult<LinkContext> {
+    if !(1.0..=MOST_BPS).contains(&rate_bps) {
+        let message = format!("rate_bps: {rate_bps} is out of range (allowed: 1 to {MOST_BPS:e})");
+        return Err(PyValueError::new_err(message));
+    }
+    if !(0.0..=MOST_DELAY_S).contains(&delay_s) {
+        let message = format!("delay_s: {delay_s} is out of range (allowed: 0 to {MOST_DELAY_S})");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(LinkContext { rate: Rate(rate_bps as u64), delay: Span::from_secs(delay_s) })
 }
 
 /// The colours (0 green, 1 yellow, 2 red) that a meter gives to packets (time in ps, bytes, colour that it comes with).

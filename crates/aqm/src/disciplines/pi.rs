@@ -106,6 +106,9 @@ pub(super) fn read(reader: &mut ParameterReader<'_>) -> Result<Params, Vec<Param
     let q_ref = reader.packets("q_ref", 50.0, mean_packet);
     let in_bytes = reader.word("mode", &MODE_WORDS);
     let by_size = reader.flag("byte_mode", false);
+    if !in_bytes && !by_size && !reader.is_in_bytes("q_ref") {
+        reader.warn_without_effect(&["mean_packet"], "with mode = \"packets\" and without byte_mode");
+    }
     Ok(Params { room, a, b, period, q_ref, mean_packet, in_bytes, by_size, ecn: reader.flag("ecn", false) })
 }
 

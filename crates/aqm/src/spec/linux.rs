@@ -32,14 +32,15 @@ impl ParameterReader<'_> {
 
     /// Warn if the file sets a parameter to another value than the one that this arithmetic makes of it.
     pub fn warn_if_rounded(&mut self, key: &str, used: &Value, arithmetic: &str) {
-        if let Some(given) = self.set_value(key).filter(|given| !is_equal(given, used)) {
+        if let Some(given) = self.effective_setting(key).filter(|given| !is_equal(given, used)) {
             self.warn(format!("{key} = {given} is {used} {arithmetic}"));
         }
     }
 
     /// Warn if the file sets a parameter that Linux's discipline has with this value only; it is computed as it is set.
     pub fn differs_from_linux(&mut self, key: &str, linux: Value) {
-        let given = self.set_value(key).filter(|given| !matches!(given, Value::Word(word) if word == "auto"));
+        let given = self.effective_setting(key);
+        let given = given.filter(|given| !matches!(given, Value::Word(word) if word == "auto"));
         if let Some(given) = given.filter(|given| !is_equal(given, &linux)).cloned() {
             self.warn(format!("{key} = {given} is computed as it is set, but Linux has {linux}"));
         }
@@ -47,7 +48,7 @@ impl ParameterReader<'_> {
 
     /// Warn of a value above the largest that Linux's discipline takes; it is computed as it is set.
     pub fn exceeds_linux(&mut self, key: &str, most: Value) {
-        if let Some(given) = self.set_value(key).cloned() {
+        if let Some(given) = self.effective_setting(key).cloned() {
             self.warn(format!("{key} = {given} is computed as it is set, but Linux has at most {most}"));
         }
     }

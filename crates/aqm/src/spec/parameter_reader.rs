@@ -272,6 +272,16 @@ impl<'a> ParameterReader<'a> {
         self.spec.set.get(key)
     }
 
+    /// Return the value that the file sets, unless it is known to have no effect: one warning says that.
+    pub(super) fn effective_setting(&self, key: &str) -> Option<&'a Value> {
+        self.set_value(key).filter(|_| !self.without_effect.contains(&key))
+    }
+
+    /// Return whether the file sets a length in bytes.
+    pub fn is_in_bytes(&self, key: &str) -> bool {
+        matches!(self.set_value(key), Some(Value::Bytes(_)))
+    }
+
     /// Return the bit rate of the link.
     pub fn rate(&self) -> Rate {
         self.link.rate
@@ -285,10 +295,10 @@ impl<'a> ParameterReader<'a> {
     /// Record parameters that have no effect for the reason given, and add a warning for each one that the file sets. A flag
     /// that is off is no mistake.
     pub fn warn_without_effect(&mut self, keys: &[&'static str], reason: &str) {
-        self.without_effect.extend(keys);
         let is_off = |key: &str| matches!(self.spec.set.get(key), Some(Value::Flag(false)));
-        let set = keys.iter().filter(|key| self.is_set(key) && !is_off(key));
+        let set = keys.iter().filter(|key| self.effective_setting(key).is_some() && !is_off(key));
         let found = set.map(|key| format!("{key} has no effect {reason}")).collect::<Vec<_>>();
+        self.without_effect.extend(keys);
         self.warnings.extend(found);
     }
 

@@ -64,9 +64,6 @@ impl ParameterReader<'_> {
                 "without ecn",
             );
         }
-        if self.dialect_name() == Some(DialectName::Linux) {
-            self.differs_from_linux_red(&parts, in_bytes, numbers.limit, numbers.mean_packet);
-        }
         if dialect.at_idle == AtIdle::None {
             self.warn_without_effect(&["idle_when", "idle_extra_step"], "with at_idle = \"none\"");
         }
@@ -78,6 +75,13 @@ impl ParameterReader<'_> {
         }
         if classes.classes.count() == 1 {
             self.warn_without_effect(&["averages"], "without classes");
+        }
+        let is_in_bytes = |limit: &Limit| matches!(limit, Limit::Bytes(_));
+        if !classes.limits.iter().flatten().any(is_in_bytes) && !is_in_bytes(&numbers.limit) {
+            self.warn_without_effect(&["strict_limit"], "with a limit in packets");
+        }
+        if self.dialect_name() == Some(DialectName::Linux) {
+            self.differs_from_linux_red(&parts, in_bytes, numbers.limit, numbers.mean_packet);
         }
         let (limit, class_limits) = (numbers.limit, classes.limits);
         let params = Params { classes: classes.classes, response, limit, class_limits, byte_mode, dialect };
