@@ -371,7 +371,7 @@ def test_parameters_are_the_printed_ones(reproduction):
 
 def test_verdicts(reproduction):
     found = reproduction.claims
-    assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghi"]
+    assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghij"]
     assert set(found[found["own"]]["claim"]) == {"D-g", "D-h", "D-i"}
     strict = dict(zip(found["claim"] + found["against"], found["strict"], strict=True))
     literal = dict(zip(found["claim"] + found["against"], found["literal"], strict=True))
