@@ -397,6 +397,19 @@ def _(runs: Runs, baseline: str) -> str:
     return f"Assured throughput less that of RIO at max_U, Mb/s: {by_load(gain)}."
 
 
+@reference_point.objection(
+    "The authors ran ns-2's DiffServ module, whose default buffer is 50 packets.", against=(FLOYD,)
+)
+def _(runs: Runs, _: str) -> str:
+    return f"With dsred the same difference is, in Mb/s: {by_load(by_buffer(runs, AT_C, SMALL))}."
+
+
+@thresholds.objection("Low thresholds are needed where many best-effort flows meet a small buffer.", against=(FLOYD,))
+def _(runs: Runs, _: str) -> str:
+    many = by_buffer(runs, AT_MAX_U, FLOYD).at(flows=BUFFER_FLOWS[-1]).each("buffer")
+    return f"Beside {BUFFER_FLOWS[-1]} flows the difference with {many.cells} packets is {many} Mb/s."
+
+
 @reference_point.note(against=(SMALL,))
 @thresholds.note(against=(SMALL,))
 def _(runs: Runs, _: str) -> str:
