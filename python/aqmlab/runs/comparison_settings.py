@@ -163,11 +163,9 @@ def _exchanged_keys(aqm: str) -> set[str]:
 
 
 def _other_words(aqm: str, body: Mapping[str, Value]) -> set[str]:
-    """Return the keys whose word this discipline lacks: a dialect of RED for CoDel."""
-    choices = {parameter.key: parameter.choices for parameter in discipline(aqm).parameters}
-    return {
-        key for key, value in body.items() if isinstance(value, str) and choices.get(key) and value not in choices[key]
-    }
+    """Return the key ``dialect`` if this discipline lacks its word: a dialect of RED for CoDel."""
+    words = next((parameter.choices for parameter in discipline(aqm).parameters if parameter.key == "dialect"), ())
+    return {"dialect"} if words and body.get("dialect") not in (None, *words) else set()
 
 
 def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:

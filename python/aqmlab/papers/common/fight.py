@@ -36,7 +36,7 @@ VERDICTS = {
     "undecided": "not distinguishable from",
 }
 CONCLUSIONS = {
-    "better": "The idea still wins.",
+    "better": "The idea is better than a tuned RED.",
     "worse": "A tuned RED is better than the idea.",
     "undecided": "A tuned RED is as good as the idea, as far as these runs show.",
     "tie": "A tuned RED is as good as the idea, as far as these searches show.",
@@ -146,8 +146,8 @@ def sentence(record: Mapping[str, Any]) -> str:
     place = f"By {title} at the worst of {count} conditions{bounds}"
     tie = ": a tie" if verdict == "tie" else ""
     return (
-        f"{CONCLUSIONS[verdict]} {place}, {record['words']} with the paper's parameters is {given} and {against_tuned}. Both tuned, it is "
-        f"{both}{tie}. {_best(record)}"
+        f"{CONCLUSIONS[verdict]} {place}, {record['words']} with the paper's parameters is {given} and "
+        f"{against_tuned}. Both tuned, it is {both}{tie}. {_best(record)}"
     )
 
 
