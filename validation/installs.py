@@ -152,8 +152,9 @@ WINE = f"""\
 mkdir -p /venv/bin && cd /venv/bin
 printf '#!/bin/sh\\nexport WINEDEBUG=-all\\nexec wine {WINDOWS_PYTHON} "$@"\\n' >python
 printf '#!/bin/sh\\nexec /venv/bin/python -m aqmlab "$@"\\n' >aqmlab
-chmod +x python aqmlab"""
-"""Commands that run Python for Windows, in place of a virtual environment."""
+chmod +x python aqmlab
+./python -m pip uninstall --yes --quiet aqmlab"""
+"""Commands that run Python for Windows, in place of a virtual environment; a wheel that is there goes."""
 
 SYSTEMS = {
     "bookworm": System("Debian 12", "manylinux*x86_64", debian("bookworm")),

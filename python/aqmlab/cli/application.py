@@ -107,7 +107,7 @@ app = typer.Typer(
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
-    epilog="aqmlab run example:dumbbell-red\naqmlab COMMAND --help",
+    epilog="aqmlab run example:dumbbell-red",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
