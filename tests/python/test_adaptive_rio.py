@@ -180,11 +180,11 @@ def test_buffers_and_dialects_have_verdicts_of_their_own():
     tables = [made_up(), with_buffer(1.7), with_buffer(1.6, buffer=70, n=20), with_buffer(-0.02, dialect="floyd93")]
     tables = [rows.by_period(pd.concat(tables, ignore_index=True))]
     findings, _ = PAPER.judge(PAPER.complete(pd.concat(tables).assign(reading=BASE)))
-    found = {(f.claim, f.against.removeprefix("fixed ones under "), f.form): f for f in findings}
-    assert found["E-h", "dsred with 50 to 70 packets", "strict"].verdict == "holds"
-    assert found["E-g", "dsred with 50 to 70 packets", "literal"].verdict == "holds"
-    assert found["E-h", "floyd93 with 50 to 100 packets", "literal"].verdict == "fails"
-    assert "+1.7" in found["E-h", "dsred with 50 to 70 packets", "strict"].reasons
+    found = {(f.claim, f.against, f.form): f for f in findings}
+    assert found["E-h", "50 to 70 packets under dsred", "strict"].verdict == "holds"
+    assert found["E-g", "50 to 70 packets under dsred", "literal"].verdict == "holds"
+    assert found["E-h", "50 to 100 packets under floyd93", "literal"].verdict == "fails"
+    assert "+1.7" in found["E-h", "50 to 70 packets under dsred", "strict"].reasons
 
 
 def test_throughput_over_time_by_hand(tmp_path):

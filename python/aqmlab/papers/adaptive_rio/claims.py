@@ -43,9 +43,9 @@ UNPRINTED = "Rate and delay are not printed."
 IDLE, ACTIVE = PERIODS[::2], PERIODS[1::2]
 """Periods of the first experiment, by the state of the assured flow."""
 CHOSEN, SMALL, FLOYD = FIXED = (
-    "fixed ones under dsred with 100 packets",
-    "fixed ones under dsred with 50 to 70 packets",
-    "fixed ones under floyd93 with 50 to 100 packets",
+    "100 packets under dsred",
+    "50 to 70 packets under dsred",
+    "50 to 100 packets under floyd93",
 )
 """What Adaptive-RIO is compared with: dialect of RED and buffer. The first is the chosen reading."""
 FIGURE_MBPS = 0.1
