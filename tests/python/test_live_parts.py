@@ -32,6 +32,7 @@ IMAGINED = {
 GOOD = {
     "lateness_us": {"n": 50_000, "p50": 4.0, "p99": 21.0, "p999": 80.0, "max": 400.0},
     "stalls": 0,
+    "late_start_us": 30.0,
     "tun_dropped": {"a": 0, "b": 0},
     "rate": {"configured_bps": 1e7, "achieved_bps": 9.99e6, "busy_s": 50.0},
     "queue_not_empty_share": 0.97,
@@ -118,6 +119,7 @@ class TestCertificate:
         ("changed", "says"),
         [
             ({"lateness_us": GOOD["lateness_us"] | {"p99": 301.0}}, "more than 301 us late"),
+            ({"late_start_us": 520e3}, "the link began 520 ms after the flows (limit 10 ms)"),
             ({"stalls": 6}, "6 of 50000 packets left more than 10 ms late"),
             ({"rate": GOOD["rate"] | {"achieved_bps": 9.94e6}}, "-0.60% of its rate"),
             ({"tun_dropped": {"a": 1, "b": 0}}, "1 packets were lost in the TUN devices"),

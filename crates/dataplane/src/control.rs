@@ -24,8 +24,8 @@ const LONGEST_LINE: usize = 1 << 24;
 /// A line from standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// The run begins.
-    Start,
+    /// The run begins: now, or at a time of the clock, in nanoseconds.
+    Start(Option<u64>),
     /// It ends.
     Stop,
     /// Another configuration, as JSON.
@@ -38,13 +38,14 @@ impl Command {
     /// # Errors
     /// The error in the line.
     pub fn read(line: &[u8]) -> Result<Option<Self>, String> {
-        let allowed = "allowed: start, stop, reload {configuration}";
+        let allowed = "allowed: start [NANOSECONDS], stop, reload {configuration}";
         let line =
             core::str::from_utf8(line).map_err(|_| format!("command: is not UTF-8 text ({allowed})"))?.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match (word, rest.trim()) {
             ("", _) => Ok(None),
-            ("start", "") => Ok(Some(Self::Start)),
+            ("start", "") => Ok(Some(Self::Start(None))),
+            ("start", at) if at.parse().is_ok_and(|at: u64| at > 0) => Ok(Some(Self::Start(at.parse().ok()))),
             ("stop", "") => Ok(Some(Self::Stop)),
             ("reload", json) if !json.is_empty() => Ok(Some(Self::Reload(json.to_owned()))),
             _ => Err(format!("command: {:?} ({allowed})", line.chars().take(40).collect::<String>())),
@@ -172,7 +173,7 @@ impl Control<'_> {
     fn obey(&mut self, lines: &mut Lines) {
         while let Some(line) = lines.line() {
             match line.and_then(|line| Command::read(&line)) {
-                Ok(Some(Command::Start)) => self.start(),
+                Ok(Some(Command::Start(at))) => self.start(at),
                 Ok(Some(Command::Stop)) => self.stop(),
                 Ok(Some(Command::Reload(json))) => self.reload(&json),
                 Ok(None) => {}
@@ -181,10 +182,10 @@ impl Control<'_> {
         }
     }
 
-    fn start(&mut self) {
+    fn start(&mut self, at: Option<u64>) {
         if self.shared.start.load(Ordering::Acquire) == 0 {
             self.dropped_before = self.about.each_mut().map(About::tx_dropped);
-            self.shared.start.store(clock::now(), Ordering::Release);
+            self.shared.start.store(at.unwrap_or_else(clock::now), Ordering::Release);
             self.wake_link();
         }
     }
@@ -255,11 +256,12 @@ mod tests {
 
     #[test]
     fn commands() {
-        assert_eq!(Command::read(b"start\n"), Ok(Some(Command::Start)));
+        assert_eq!(Command::read(b"start\n"), Ok(Some(Command::Start(None))));
+        assert_eq!(Command::read(b"start 123\n"), Ok(Some(Command::Start(Some(123)))));
         assert_eq!(Command::read(b" stop \r\n"), Ok(Some(Command::Stop)));
         assert_eq!(Command::read(b"\n"), Ok(None));
         assert_eq!(Command::read(b"reload {\"a\": 1}\n"), Ok(Some(Command::Reload("{\"a\": 1}".to_owned()))));
-        for wrong in [&b"go"[..], b"start now", b"reload", b"\xff\xfe"] {
+        for wrong in [&b"go"[..], b"start now", b"start 0", b"start -1", b"reload", b"\xff\xfe"] {
             let said = Command::read(wrong).expect_err("no command");
             assert!(said.ends_with("(allowed: start, stop, reload {configuration})"), "{said}");
         }

@@ -52,11 +52,15 @@ pub fn run(
     let interval = planned.config.snapshot_interval_s.map(|s| Duration::from_secs_f64(s).as_nanos() as u64);
     let mut end = u64::MAX;
     let mut next_snapshot = u64::MAX;
+    let mut begins = u64::MAX;
     while !shared.stop.load(Ordering::Acquire) {
         if !plane.has_started() {
             let start = shared.start.load(Ordering::Acquire);
-            if start != 0 {
-                plane.start(start);
+            begins = if start == 0 { u64::MAX } else { start };
+            let now = clock::now();
+            if now >= begins {
+                begins = u64::MAX;
+                plane.start(start, now);
                 end = planned
                     .config
                     .duration_s
@@ -78,7 +82,7 @@ pub fn run(
             let interval = interval.unwrap_or(u64::MAX);
             next_snapshot += interval * (1 + (now - next_snapshot) / interval);
         }
-        let next = plane.next_event().min(next_snapshot).min(end);
+        let next = plane.next_event().min(next_snapshot).min(end).min(begins);
         let ready = sleeper.sleep(next)?;
         plane.slept(ready.slept_ns);
         if ready.message {

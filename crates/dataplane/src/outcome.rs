@@ -124,6 +124,7 @@ impl Ended<'_> {
         json!({
             "lateness_us": json::lateness(&counts.lateness),
             "stalls": counts.stalls,
+            "late_start_us": plane.late_start_ns as f64 / 1e3,
             "tun_dropped": { "a": tun_dropped[0], "b": tun_dropped[1] },
             "rate": rates.next(),
             "reverse_rate": rates.next(),

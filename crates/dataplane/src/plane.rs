@@ -37,6 +37,8 @@ pub struct Plane {
     queues: [Option<String>; 2],
     /// Beginning of the run in nanoseconds of the clock.
     start: Option<u64>,
+    /// How long after the beginning of the run the link began, in nanoseconds.
+    pub late_start_ns: u64,
     /// End of the run in logical time, once it has ended.
     pub end: Time,
     extra_bytes: u32,
@@ -65,6 +67,7 @@ impl Plane {
             counts: PlaneCounts::default(),
             queues,
             start: None,
+            late_start_ns: 0,
             end: Time::ZERO,
             extra_bytes: planned.config.count_bytes.extra(),
             unshaped: planned.config.unshaped,
@@ -91,9 +94,10 @@ impl Plane {
         }
     }
 
-    /// The run began at `start`.
-    pub fn start(&mut self, start: u64) {
+    /// The run began at `start`, which the thread notices at `now`: packets in between were forwarded at once.
+    pub fn start(&mut self, start: u64, now: u64) {
         self.start = Some(start);
+        self.late_start_ns = now.saturating_sub(start);
     }
 
     /// Reads at most `batch` packets that came from a side.

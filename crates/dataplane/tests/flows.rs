@@ -72,7 +72,7 @@ impl Link {
         }
         let mut plane = Plane::new(planned, [a.into(), b.into()], None);
         let start = clock::now();
-        plane.start(start);
+        plane.start(start, start);
         Self { plane, outside: [outside_a, outside_b], start }
     }
 

@@ -23,6 +23,8 @@ BUSY_LEAST_S = 1.0
 """With less time than this in which packets waited, the rate is not judged."""
 STALLED_SHARE = 1e-4
 """Most departures that may be more than 10 ms late, as a share."""
+LATE_START_US = 10e3
+"""Most by which the link may begin after the flows: until then packets pass without a queue."""
 TUN_DROPPED_SHARE = 1e-4
 """Most packets that may be lost in the TUN devices, before the discipline saw them, as a share of all."""
 STEAL_SHARE = 0.05
@@ -67,6 +69,7 @@ class Certificate:
                 "lateness_p99_us": lateness_limit_us(_rate(self.measured)),
                 "rate_within": RATE_WITHIN,
                 "stalled_share": STALLED_SHARE,
+                "late_start_us": LATE_START_US,
                 "tun_dropped_share": TUN_DROPPED_SHARE,
                 "cpu_steal_share": STEAL_SHARE,
                 "queue_not_empty_share": NOT_EMPTY_SHARE,
@@ -119,6 +122,8 @@ def _time(measured: Mapping[str, Any]) -> list[str]:
     departures, stalls = int(late.get("n") or 0), int(measured.get("stalls") or 0)
     if stalls > max(STALLED_SHARE * departures, 0):
         found.append(f"{stalls} of {departures} packets left more than 10 ms late (limit {STALLED_SHARE:.2%})")
+    if (late_start := measured.get("late_start_us") or 0.0) > LATE_START_US:
+        found.append(f"the link began {late_start / 1e3:.0f} ms after the flows (limit {LATE_START_US / 1e3:.0f} ms)")
     steal = measured.get("cpu_steal_share")
     if steal is not None and steal > STEAL_SHARE:
         found.append(f"{steal:.1%} of the processor's time went to others on the host (limit {STEAL_SHARE:.0%})")

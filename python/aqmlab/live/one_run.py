@@ -57,8 +57,9 @@ def perform(plan: LivePlan, options: Options, *, show: Show, progress: Progress,
         begin = time.monotonic() + LEAD_S
         for part in parts:
             part.begin(begin)
+        # Told in advance: this process may wake late, and until its start the link forwards all packets at once.
+        link.tell(f"start {round(begin * 1e9)}")
         time.sleep(max(begin - time.monotonic(), 0.0))
-        link.tell("start")
         raw, duration_s = Raw(), plan.scenario.duration_s
         while link.outcome is None and (now := time.monotonic() - begin) < duration_s:
             for part in parts:
