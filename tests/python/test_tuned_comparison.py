@@ -50,7 +50,8 @@ def test_each_discipline_has_the_same_budget_and_its_default_among_the_trials(fo
     for entry in found.entries:
         assert [one.seed for one in entry.searches] == [1, 2]
         for one in entry.searches:
-            assert len(one.trials) == FEW["trials"]
+            # The default is also tried as it is, if the ranges move it.
+            assert len(one.trials) - (one.trials[-1].name == DEFAULT) == FEW["trials"]
             assert entry.default.everywhere.body["aqm"] == entry.aqm
     (red, _) = found.entries
     assert red.searches[0].trials[0].name == DEFAULT
@@ -145,7 +146,7 @@ def test_a_discipline_that_breaks_the_bound_is_worse_and_named(found: aqmlab.Tun
     broken = goals("codel", 1.0, Verdict.FAILS)
     one = made(found, {"red": (goals("red", 10.0),) * 2, "codel": (broken, broken)})
     assert one.verdicts() == {"codel": "worse"}
-    assert "Even tuned, codel breaks utilization>=0.5." in one.answer()
+    assert "; codel breaks utilization>=0.5) is worse than red" in one.answer()
     assert one.winner()[0] == "red"
 
 
@@ -213,3 +214,22 @@ def test_bad_input_is_an_error_of_one_line(
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1
     assert message in error
+
+
+def test_a_default_outside_of_the_ranges_is_a_candidate_as_it_is(tmp_path) -> None:
+    """A trial moved into the range 40p to 45p is worse, so that the default itself is chosen."""
+    found = aqmlab.compare_tuned(
+        Path(__file__).parent / "small.toml",
+        aqm=["red", "codel"],
+        goal="min mean_queue",
+        vary=["red:max_th=40:45"],
+        over=["flows=1:4"],
+        trials=1,
+        seeds=1,
+        fresh=3,
+        progress=False,
+    )
+    red = found.entry("red")
+    assert red.settings(0).everywhere.body["max_th"] == "15p"
+    assert red.settings(0).everywhere.goal == red.default.everywhere.goal
+    assert "Best tuned: codel" in found.best_line() or "not shown to be better" in found.best_line()

@@ -90,8 +90,11 @@ class Chosen:
     warnings: list[str]
 
 
-def find(bench: Bench, problem: Problem, task: Task, effort: Effort) -> Chosen:
-    """Search from the starts, and choose among the best on other seeds."""
+def find(bench: Bench, problem: Problem, task: Task, effort: Effort, *, as_it_is: str = "") -> Chosen:
+    """Search from the starts, and choose among the best on other seeds.
+
+    A start outside of the searched ranges is moved into them; the reference named `as_it_is` is a candidate unmoved.
+    """
     points, references, number = problem.points, problem.references, effort.number
     begin = numbers_of(problem.place, problem.space, problem.starts)
 
@@ -109,6 +112,10 @@ def find(bench: Bench, problem: Problem, task: Task, effort: Effort) -> Chosen:
         sampler_seed=number.search,
         is_hopeless=is_hopeless,
     )
+    unmoved = references.get(as_it_is)
+    if unmoved is not None and not any(problem.place.is_same(unmoved, one.body) for one in tried if _is_valid(one)):
+        (values,) = bench.measure([unmoved], points.search, number.trial_seeds(), title=as_it_is)
+        tried.append(task.judge(len(tried), as_it_is, unmoved, values))
     missed = _missed(task, tried)
     if missed and not effort.best_anyway:
         raise BoundsError(f"tune: {missed}")
@@ -125,6 +132,11 @@ def find(bench: Bench, problem: Problem, task: Task, effort: Effort) -> Chosen:
     if analytic_start is not None and not effort.prefer_defaults:
         references = {f"start: {analytic_start.name}": analytic_start.body, **references}
     return Chosen(best.body, tried, references, notes, [missed] if missed else [])
+
+
+def _is_valid(trial: Trial) -> bool:
+    """Whether the scenario is valid with the settings, so that they were run."""
+    return math.isfinite(trial.violation)
 
 
 def _winning_defaults(problem: Problem, task: Task, tried: Sequence[Trial]) -> Trial | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,16 +134,18 @@ def frontier(
         tried += hunt.aimed(one, tried, max(GENERATION, trials // 4))
     members = _spread_out(tried, goals, placed)
     confirmed = _confirm(bench, problem.points, goals, quantile, [*members, *placed], fresh)
+    ahead = pareto_front(confirmed[: len(members)], partial(_costs, goals))
     found = Frontier(
         name=plan.name,
         hash=plan.hash,
         goals=goals,
         tried=tried,
-        members=confirmed[: len(members)],
-        others=_places(confirmed[: len(members)], confirmed[len(members) :], goals),
+        members=ahead,
+        others=_places(ahead, confirmed[len(members) :], goals, len(members)),
         points=[point.name for point in problem.points.search],
         fresh_points=[point.name for point in problem.points.unseen],
         seeds=(seeds, fresh),
+        search={"quantile": quantile, "over": list(over), "trials": trials, "search_seed": search_seed},
         folder=folder,
     )
     if folder is not None:
@@ -332,9 +335,15 @@ def _confirm(
     return placed
 
 
-def _places(members: Sequence[Placed], others: Sequence[Placed], goals: Sequence[Goal]) -> list[Placed]:
-    """Return the other disciplines, each with its place."""
-    return [replace(one, **place_of(one, members, goals, others=len(others))._asdict()) for one in others]
+def _costs(goals: Sequence[Goal], one: Placed) -> tuple[float, float]:
+    first, second = (goal.sign * found.mean for goal, found in zip(goals, one.goals, strict=True))
+    return first, second
+
+
+def _places(members: Sequence[Placed], others: Sequence[Placed], goals: Sequence[Goal], tried: int) -> list[Placed]:
+    """Return the other disciplines, each with its place; `tried` settings were run of which `members` are best."""
+    placed = [place_of(one, members, goals, others=len(others), tried=tried) for one in others]
+    return [replace(one, **place._asdict()) for one, place in zip(others, placed, strict=True)]
 
 
 def _write(found: Frontier, folder: Path) -> None:

@@ -63,6 +63,10 @@ class Frontier(OneLine):
         Names of the points of the search, and of those that only the fresh seeds have.
     seeds
         Seeds of the search, and fresh seeds.
+    search
+        Arguments of the search: quantile over the points, ranges, trials, seed.
+    folder
+        Where the answer is, if it is on disk.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Frontier(OneLine):
     points: list[str]
     fresh_points: list[str]
     seeds: tuple[int, int]
+    search: dict[str, Any]
     folder: Path | None = field(default=None, compare=False)
 
     @property
@@ -131,6 +136,8 @@ class Frontier(OneLine):
             "scenario": {"name": self.name, "hash": self.hash},
             "goals": [goal.words for goal in self.goals],
             "seeds": dict(zip(("search", "fresh"), self.seeds, strict=True)),
+            "search": self.search,
+            "answer": self.answer,
             "points": self.points,
             "fresh_points": self.fresh_points,
             "members": [_data(one) for one in self.members],

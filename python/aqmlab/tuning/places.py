@@ -63,7 +63,9 @@ class Where(NamedTuple):
     p: float
 
 
-def place_of(one: Placed, members: Sequence[Placed], goals: Sequence[Goal], *, others: int = 1) -> Where:
+def place_of(
+    one: Placed, members: Sequence[Placed], goals: Sequence[Goal], *, others: int = 1, tried: int = 0
+) -> Where:
     """Judge the place of settings against members of the frontier.
 
     Parameters
@@ -74,6 +76,8 @@ def place_of(one: Placed, members: Sequence[Placed], goals: Sequence[Goal], *, o
         Both goals.
     others
         How many settings are judged (Bonferroni).
+    tried
+        How many were run of which `members` are the best, if more.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def place_of(one: Placed, members: Sequence[Placed], goals: Sequence[Goal], *, o
         behind.append(max(p_better(goal, other, own) for goal, own, other in pairs))
         beyond.append(min(1.0, len(goals) * min(p_better(goal, own, other, MARGIN) for goal, own, other in pairs)))
     best = int(np.argmin(behind))
-    p_behind = min(1.0, 2 * others * len(members) * behind[best])
+    p_behind = min(1.0, 2 * others * max(len(members), tried) * behind[best])
     p_beyond = min(1.0, 2 * others * max(beyond))
     if p_behind < 1 - LEVEL:
         return Where(BEHIND, best + 1, p_behind)

@@ -111,7 +111,7 @@ def base_of(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Bo
 def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Point], notes: list[str]) -> list[Start]:
     table = place.plan.queue_table(place.queue)
     # For an uplink there is no file; its queue is drop-tail.
-    own = Start(DROP_TAIL if table["aqm"] == DROP_TAIL else FILE, dict(table))
+    own = Start(DROP_TAIL if table.get("aqm") == DROP_TAIL else FILE, dict(table))
     if not has_red(chosen):
         return [defaults(chosen, _marking(place.plan, table)), own]
     designs = analytic(place, chosen, space, points, notes)

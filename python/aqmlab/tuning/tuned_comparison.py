@@ -221,7 +221,7 @@ def _problem(
 
 
 def _searched(bench: Bench, problem: Problem, task: Task, effort: Effort) -> tuple[Searched, Body]:
-    chosen = find(bench, problem, task, effort)
+    chosen = find(bench, problem, task, effort, as_it_is=DEFAULT)
     return Searched(effort.number.search, chosen.trials, chosen.warnings), chosen.body
 
 

@@ -197,13 +197,22 @@ class TunedComparison(OneLine):
         return found
 
     def winner(self, search: int = 0) -> tuple[str, list[str]]:
-        """Return the tuned discipline with the best goal, and those that cannot be distinguished from it."""
+        """Return the tuned discipline with the best goal, and those that it is not shown to be better than.
+
+        These are so in the comparison with all others, or in that with the baseline, whose correction is another.
+        """
         settings = [entry.settings(search).everywhere for entry in self.entries]
-        pool, best = finalists(self.task.goal, settings)
-        others = [index for index in pool if index != best]
+        _, best = finalists(self.task.goal, settings)
+        others = [index for index in range(len(settings)) if index != best]
         compared = in_pairs(self.task, [(settings[best], settings[index]) for index in others], looks=1)
-        even = [index for index, one in zip(others, compared, strict=True) if one.verdict != BETTER]
-        return self.entries[best].aqm, [self.entries[index].aqm for index in even]
+        name = self.entries[best].aqm
+        even = {self.entries[at].aqm for at, one in zip(others, compared, strict=True) if one.verdict != BETTER}
+        for aqm, one in self.against(search=search, base=search).items():
+            if name == self.baseline and one.verdict != WORSE:
+                even.add(aqm)
+            if name == aqm and one.verdict != BETTER:
+                even.add(self.baseline)
+        return name, [entry.aqm for entry in self.entries if entry.aqm in even]
 
     def answer(self) -> str:
         """Return a sentence on each kind of verdict against the baseline, all disciplines tuned."""
@@ -218,11 +227,11 @@ class TunedComparison(OneLine):
         for verdict, text in words.items():
             own = [aqm for aqm in compared if verdicts[aqm] == verdict]
             if own:
-                named = joined([f"{aqm} ({self._apart(compared[aqm])})" for aqm in own])
+                named = joined([f"{aqm} ({self._apart(compared[aqm])}{self._kept(aqm)})" for aqm in own])
                 parts.append(f"{named} {'is' if len(own) == 1 else 'are'} {text}")
         title = self.task.goal.metric.title
         lower = title if title[:2].isupper() else title[:1].lower() + title[1:]
-        return f"Tuned, by {lower}{self._worst}: {'; '.join(parts)}.{self._broken()}"
+        return f"Tuned, by {lower}{self._worst}: {'; '.join(parts)}."
 
     @property
     def _worst(self) -> str:
@@ -232,21 +241,25 @@ class TunedComparison(OneLine):
     def _apart(self, one: Against) -> str:
         return signed(self.task.goal.metric, one.compared.difference.interval)
 
-    def _broken(self) -> str:
-        """Name the disciplines whose tuned settings break a bound."""
-        broken = [entry.aqm for entry in self.entries if entry.settings(0).everywhere.verdict is Verdict.FAILS]
-        if not broken:
-            return ""
-        verb = "breaks" if len(broken) == 1 else "break"
-        return f" Even tuned, {joined(broken)} {verb} {' or '.join(bound.words for bound in self.task.bounds)}."
+    def _kept(self, aqm: str) -> str:
+        """Say which bounds the tuned discipline, or the tuned baseline, breaks, or which are open; "" for none."""
+        words = {Verdict.FAILS: "{} breaks {}", Verdict.UNDECIDED: "whether {} keeps {} is open"}
+        found = [
+            words[kept.verdict].format(name, kept.bound.words)
+            for name in (aqm, self.baseline)
+            for kept in self.entry(name).settings(0).everywhere.kept
+            if kept.verdict in words
+        ]
+        return "".join(f"; {text}" for text in found)
 
     def best_line(self) -> str:
         """Return a sentence on the winner, and on a second search."""
         best, even = self.winner()
-        line = f"Best tuned: {best}{f', not distinguishable from {joined(even)}' if even else ''}"
         if len(self.search_seeds) == 1:
-            return f"{line}. --search-seed 2 searches again."
-        second, _ = self.winner(1)
+            return f"{_best(best, even)}. --search-seed 2 searches again."
+        second, also = self.winner(1)
+        either = {*even, *also} - {best}
+        line = _best(best, [entry.aqm for entry in self.entries if entry.aqm in either])
         other = self.search_seeds[1]
         if second == best:
             return f"{line}; the second search (seed {other}) has the same winner."
@@ -260,9 +273,9 @@ class TunedComparison(OneLine):
         derived = ", derived from the scenario; --over sets others" if self.usual else ""
         lines = [
             f"Budget: {self.trials} trials of each discipline on up to {trial} seed{'s' * (trial > 1)} at "
-            f"{len(self.points)} conditions ({', '.join(self.over)}{derived}), the best four on up to {choice} other "
-            f"seeds; {seeds}. Compared on {fresh} fresh seeds at these and at {len(self.held_out)} held-out conditions "
-            f"({'; '.join(self.held_out)}).",
+            f"{len(self.points)} conditions ({', '.join(self.over)}{derived}), the best, four at a time, on up to "
+            f"{choice} other seeds; {seeds}. Compared on {fresh} fresh seeds at these and at {len(self.held_out)} "
+            f"held-out conditions ({'; '.join(self.held_out)}).",
             f"Searched: {'; '.join(_grouped(self.entries))}.",
             self.held_out_line(),
             self.best_line(),
@@ -359,6 +372,7 @@ class TunedComparison(OneLine):
             "verdicts": self.verdicts(),
             "verdicts_held_out": self.verdicts(held_out=True),
             "winners": [self.winner(search)[0] for search in range(len(self.search_seeds))],
+            "as_good": [self.winner(search)[1] for search in range(len(self.search_seeds))],
             "disciplines": [self._entry_data(entry) for entry in self.entries],
             "notes": self.notes,
         }
@@ -399,6 +413,10 @@ class TunedComparison(OneLine):
 
 
 SETTINGS_COLUMNS = ("aqm", "settings", "search_seed", "goal", "bounds", "verdict", "held_out_verdict", "queue")
+
+
+def _best(aqm: str, even: Sequence[str]) -> str:
+    return f"Best tuned: {aqm}{f', not shown to be better than {joined(even)}' if even else ''}"
 
 
 def _halved(metric: Quantity, found: Interval) -> str:

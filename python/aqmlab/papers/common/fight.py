@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,11 +184,13 @@ def _fresh(record: Mapping[str, Any], aqm: str, search: int | None) -> Mapping[s
 
 
 def _best(record: Mapping[str, Any]) -> str:
-    """Name the best of all tuned disciplines, or the tie of two searches."""
+    """Name the best of all tuned disciplines with those that it is not shown to be better than, or the tie of two."""
     winners = list(dict.fromkeys(record["winners"]))
+    even = [aqm for aqm in dict.fromkeys(chain.from_iterable(record["as_good"])) if aqm not in winners]
+    beside = f"; not shown to be better than {joined(even)}" if even else ""
     if len(winners) > 1:
-        return f"Best of all tuned disciplines: a tie of {joined(winners)}, as the two searches disagree."
-    return f"Best of all tuned disciplines: {winners[0]}, in both searches."
+        return f"Best of all tuned disciplines: a tie of {joined(winners)}, as the two searches disagree{beside}."
+    return f"Best of all tuned disciplines: {winners[0]}, in both searches{beside}."
 
 
 def _entry(record: Mapping[str, Any], aqm: str) -> Mapping[str, Any]:
