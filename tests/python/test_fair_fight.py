@@ -91,6 +91,7 @@ def one_record() -> dict[str, Any]:
         "verdicts": {"mred": "better"},
         "verdicts_held_out": {"mred": "better"},
         "winners": ["mred", "mred"],
+        "as_good": [["red"], []],
         "lines": ["Budget: 24 trials."],
         "disciplines": [discipline("red", 0.12, 0.1), discipline("mred", 0.11, 0.09)],
     }
