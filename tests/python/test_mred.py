@@ -291,8 +291,8 @@ def test_the_page_has_the_finding_then_each_claim_once_then_all_else_folded(repr
     order = ["Hold as the authors state them", PARTLY, *HEADINGS.values()]
     assert headings == [heading for heading in dict.fromkeys(order) if heading in headings]
     titles = re.findall(r"<section[^>]*>\s*(<details class=chapter>)?(?:<summary>)?<h2[^>]*>([^<]*)<", text)
-    assert [title for chapter, title in titles if not chapter] == ["At a glance", "Claims"]
-    assert len(titles) == 8
+    assert [title for chapter, title in titles if not chapter] == ["At a glance", "Against a tuned RED", "Claims"]
+    assert len(titles) == 9
 
 
 def test_no_sentence_of_the_page_is_there_twice(reproduction):

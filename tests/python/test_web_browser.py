@@ -69,7 +69,8 @@ def check_numbers(page, overrides):
     """Compare the numbers of the page with those of the command line."""
     values = aqmlab.run(BUILT_IN, seeds=1, overrides=overrides, workers=1, progress=False).metrics(link="bottleneck")
     shown = page.evaluate(CELLS)
-    assert shown == [[key, f"{values[key].iloc[0]:.{quantity(key).digits}f}"] for key, _ in shown]
+    known = {key: quantity(key) for key, _ in shown}
+    assert shown == [[key, f"{one.scale * values[key].iloc[0]:.{one.shown_digits}f}"] for key, one in known.items()]
     assert len(shown) >= 7
 
 

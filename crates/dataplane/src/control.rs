@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(Command::read(b"reload {\"a\": 1}\n"), Ok(Some(Command::Reload("{\"a\": 1}".to_owned()))));
         for wrong in [&b"go"[..], b"start now", b"start 0", b"start -1", b"reload", b"\xff\xfe"] {
             let said = Command::read(wrong).expect_err("no command");
-            assert!(said.ends_with("(allowed: start, stop, reload {configuration})"), "{said}");
+            assert!(said.ends_with("(allowed: start [NANOSECONDS], stop, reload {configuration})"), "{said}");
         }
     }
 

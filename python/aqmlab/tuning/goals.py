@@ -68,7 +68,7 @@ def goal_while(text: str) -> tuple[Goal, tuple[Bound, ...]]:
 
     >>> goal, bounds = goal_while("min delay.p99 while utilization >= 95% and loss<=0.02")
     >>> goal.words, [bound.words for bound in bounds]
-    ('minimize delay_p99_ms', ['utilization>=0.95', 'loss<=0.02'])
+    ('minimize delay_p99_ms', ['utilization>=0.95', 'loss<=2%'])
 
     Raises
     ------
