@@ -167,7 +167,7 @@ pub struct Shared {
     pub stop: AtomicBool,
     /// The run has ended.
     pub ended: AtomicBool,
-    /// When the run begins, in nanoseconds of the clock; 0: no start was told.
+    /// When the run begins, in nanoseconds of the clock; 0: no command came yet.
     pub start: AtomicU64,
     /// A new configuration, until the link thread takes it.
     pub renewal: Mutex<Option<Box<Planned>>>,

@@ -57,7 +57,7 @@ def perform(plan: LivePlan, options: Options, *, show: Show, progress: Progress,
         begin = time.monotonic() + LEAD_S
         for part in parts:
             part.begin(begin)
-        # Told in advance: this process may wake late, and until its start the link forwards all packets at once.
+        # In advance: this process may wake late, and until its start the link forwards all packets at once.
         link.tell(f"start {round(begin * 1e9)}")
         time.sleep(max(begin - time.monotonic(), 0.0))
         raw, duration_s = Raw(), plan.scenario.duration_s
