@@ -75,7 +75,7 @@ def verdicts(runs, further=None):
 
 
 CLAIMS = [f"E-{letter}" for letter in "abcdefghj"]
-"""Those that the runs of `made_up` are about; E-i needs samples of every update."""
+"""Claims about the runs of `made_up`; E-i needs samples of every update."""
 
 
 def test_printed_numbers():

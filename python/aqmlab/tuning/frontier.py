@@ -258,7 +258,7 @@ def _words(space: Space, key: str) -> tuple[str, ...]:
 
 
 def _parts(body: Body) -> str:
-    """Name settings of the family by their parts, without those that RED has anyway.
+    """Name settings of the family by their parts, the usual ones left out.
 
     >>> _parts({"curve": "mred", "spacing": "linux", "victim": "arriving", "adaptation": "none"})
     'mred, linux'

@@ -60,7 +60,7 @@ class Frontier(OneLine):
     others
         The other disciplines on fresh seeds, each with its place.
     points, fresh_points
-        Names of the points of the search, and of those that only the fresh seeds have.
+        Names of the points of the search, and of new points for the fresh seeds.
     seeds
         Seeds of the search, and fresh seeds.
     search

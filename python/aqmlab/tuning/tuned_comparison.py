@@ -189,7 +189,7 @@ def _queue(plan: Scenario, asked: str | None) -> str:
 
 
 def _varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
-    """Return for each discipline its ranges: ``KEY=...`` for those that have the key, ``NAME:KEY=...`` for one."""
+    """Return the ranges of each discipline: ``KEY=...`` for all with the key, ``NAME:KEY=...`` for one."""
     found: dict[str, list[str]] = {name: [] for name in names}
     for text in texts:
         head, colon, rest = text.partition(":")

@@ -122,7 +122,7 @@ class TunedComparison(OneLine):
     over, usual
         The varied conditions, and whether they were derived from the scenario.
     points, held_out
-        Names of the training conditions, and of those that no trial has seen.
+        Names of the training conditions, and of the held-out conditions.
     notes
         Parameters of the scenario that disciplines do not know.
     folder
@@ -197,9 +197,9 @@ class TunedComparison(OneLine):
         return found
 
     def winner(self, search: int = 0) -> tuple[str, list[str]]:
-        """Return the tuned discipline with the best goal, and those that it is not shown to be better than.
+        """Return the tuned discipline with the best goal, and its equals: it is not shown to be better than they.
 
-        These are so in the comparison with all others, or in that with the baseline, whose correction is another.
+        In the comparison with all others, or in that with the baseline, whose correction is another.
         """
         settings = [entry.settings(search).everywhere for entry in self.entries]
         _, best = finalists(self.task.goal, settings)

@@ -184,7 +184,7 @@ def _fresh(record: Mapping[str, Any], aqm: str, search: int | None) -> Mapping[s
 
 
 def _best(record: Mapping[str, Any]) -> str:
-    """Name the best of all tuned disciplines with those that it is not shown to be better than, or the tie of two."""
+    """Name the best of all tuned disciplines with its equals, or the tie of two searches."""
     winners = list(dict.fromkeys(record["winners"]))
     even = [aqm for aqm in dict.fromkeys(chain.from_iterable(record["as_good"])) if aqm not in winners]
     beside = f"; not shown to be better than {joined(even)}" if even else ""
