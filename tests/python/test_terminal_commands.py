@@ -104,7 +104,7 @@ def test_reproduce(capsys):
         _print_reproduction(one, details=False)
         text = printed(capsys)
         assert text.replace("\n", " ").startswith(f"Claims of {one.name} as their authors state them: of ")
-        check_screen(text, most=42)  # a line or two for each claim, of which PC-RED has 22
+        check_screen(text, most=34)
     overview = Overview(papers, pd.concat([one.claims for one in papers]), Path("report.html"))
     _print_overview(overview, as_json=False, details=False)
     check_screen(printed(capsys), most=24, labels=2)

@@ -139,7 +139,7 @@ def test_the_answer_is_one_sentence_with_commands_to_paste(answer: tuple[Path, s
     up, down = (int(line.split(" limit ")[1].split()[0]) for line in (lines[1], lines[7]))
     assert down == 5 * up
     others = [line for line in out.splitlines() if line and not line.startswith("    ")]
-    assert len(others) <= 13
+    assert len(others) <= 12
     assert all(len(line) <= 80 for line in others if str(folder) not in line)
     assert "Note: " not in out
 

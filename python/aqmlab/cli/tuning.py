@@ -304,13 +304,13 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, d
         notes += ["live has no calls and web pages: delete these flows from the file for a live run"] * bool(
             best.tuned.applications
         )
-    shared = f"minus {best.aqm}: over the seeds that both have." if several else ""
+    shared = "; differences on shared seeds" if several else ""
     asked = " and ".join([best.task.goal.words, *(f"keep {bound.words}" for bound in best.task.bounds)])
     print_screen(
         f"Use this: {best.aqm} {with_settings(best)}: {why}",
-        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals",
+        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals{shared}",
         table_lines(list(table.columns), rows, width=WIDTH),
-        " ".join(filter(None, [shared, "" if details else DETAILS_HINT])),
+        "" if details else DETAILS_HINT,
         [f"Note: {line}" for line in notes],
         commands=made.lines if made is not None else (),
     )

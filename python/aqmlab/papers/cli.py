@@ -21,6 +21,7 @@ from aqmlab.cli.output import (
     say,
     table_lines,
 )
+from aqmlab.errors import joined
 from aqmlab.papers.registry import PAPERS
 
 if TYPE_CHECKING:
@@ -102,13 +103,20 @@ def demo(
 
 
 def _print_reproduction(found: Reproduction, *, details: bool) -> None:
-    """Print the verdicts of a paper in a sentence and by claim; with details by baseline and reading, with reasons."""
+    """Print the verdicts of a paper in a sentence, and the claims that do not hold with their titles.
+
+    With details all claims have titles, and there are verdicts by baseline and reading, with reasons.
+    """
     finding = "" if found.card is None else found.card.finding
+    rows = _by_claim(found.claims)
+    held = [] if details else [claim for claim, _, verdict in rows if verdict == VERDICTS[0]]
+    listed = [row for row in rows if row[0] not in held]
+    hold = f"{joined(held)} {'holds' if len(held) == 1 else 'hold'}. " if held else ""
     print_screen(
         " ".join(filter(None, [_answer(found.name, found.claims, found.notice), finding])),
-        f"{found.paper}: claims as their authors state them",
-        table_lines(["claim", "title", "verdict"], _by_claim(found.claims), width=WIDTH),
-        "" if details else "--details prints our stricter form, baselines, readings and reasons.",
+        f"{found.paper}: claims{' that do not hold' if held else ''} as their authors state them",
+        table_lines(["claim", "title", "verdict"], listed, width=WIDTH) if listed else (),
+        "" if details else f"{hold}--details prints all titles, our stricter form, baselines and reasons.",
         [found.notice] if found.notice else [],
     )
     if details:
