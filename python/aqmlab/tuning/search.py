@@ -16,6 +16,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,7 +162,7 @@ def search(
             bodies = [space.body(one.params) for one in asked]
             title = f"trials {asked[0].number + 1}-{asked[-1].number + 1} of {trials}"
             named = [(one.number, names.get(one.number), body) for one, body in zip(asked, bodies, strict=True)]
-            batch = _halved(bench, task, named, points=points, seeds=seeds, title=title)
+            batch = _halved(task, named, partial(_judged, bench, task, points=points, title=title), seeds)
             for one, trial in zip(asked, batch, strict=True):
                 _tell(study, one, task, trial)
             found += batch
@@ -169,23 +170,21 @@ def search(
     return found
 
 
+Asked = tuple[int, str | None, Body]
+"""Settings to try: their number, the start's name, and the queue's table."""
+
+
 def _halved(
-    bench: Bench,
-    task: Task,
-    asked: Sequence[tuple[int, str | None, Body]],
-    *,
-    points: Sequence[Point],
-    seeds: Sequence[int],
-    title: str,
+    task: Task, asked: Sequence[Asked], judged: Callable[..., list[Trial]], seeds: Sequence[int]
 ) -> list[Trial]:
-    """Try settings (number, the start's name, table) on the first seed, and the starts and the better half on all."""
-    first = _judged(bench, task, asked, points=points, seeds=seeds[:1], title=title)
+    """Try settings on the first seed, and the starts and the better half on all."""
+    first = judged(asked, seeds=seeds[:1])
     ranked = sorted((trial for trial in first if math.isfinite(trial.violation)), key=task.order)
     starts = {number for number, name, _ in asked if name is not None}
     better = {trial.number for trial in ranked[: math.ceil(len(asked) / 2)]} | starts
     if len(seeds) == 1:
         return first
-    again = _judged(bench, task, [one for one in asked if one[0] in better], points=points, seeds=seeds, title=title)
+    again = judged([one for one in asked if one[0] in better], seeds=seeds)
     on_all = {trial.number: trial for trial in again}
     return [on_all.get(trial.number, trial) for trial in first]
 
@@ -193,7 +192,7 @@ def _halved(
 def _judged(
     bench: Bench,
     task: Task,
-    asked: Sequence[tuple[int, str | None, Body]],
+    asked: Sequence[Asked],
     *,
     points: Sequence[Point],
     seeds: Sequence[int],
