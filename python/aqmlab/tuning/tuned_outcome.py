@@ -239,7 +239,10 @@ class TunedComparison(OneLine):
         return f" at the worst of {points} conditions" if self.task.share == 1 else f" over {points} conditions"
 
     def _apart(self, one: Against) -> str:
-        return signed(self.task.goal.metric, one.compared.difference.interval)
+        metric, found = self.task.goal.metric, one.compared.difference.interval
+        unit = f" {metric.shown_unit}" if metric.shown_unit else ""
+        constant = " in every seed" if found.mean and not found.high > found.low else ""
+        return f"{in_unit(metric, found.mean, found.low, found.high, signed=True)}{unit}{constant}"
 
     def _kept(self, aqm: str) -> str:
         """Say which bounds the tuned discipline, or the tuned baseline, breaks, or which are open; "" for none."""
@@ -430,18 +433,16 @@ def _halved(metric: Quantity, found: Interval) -> str:
     return bounded(mean, mean - half, mean + half)
 
 
-def signed(metric: Quantity, found: Interval) -> str:
-    """Write a difference with its interval and unit.
+def in_unit(metric: Quantity, mean: float, low: float, high: float, *, signed: bool = False) -> str:
+    """Write a mean, or a difference, with its interval in the shown unit; the unit itself is left out.
 
     >>> from aqmlab.results.quantities import quantity
-    >>> signed(quantity("delay_p99_ms"), Interval(-3.14, 0.1, 20, -3.34, -2.94))
-    '−3.14 ± 0.20 ms'
+    >>> in_unit(quantity("delay_p99_ms"), -3.14, -3.34, -2.94, signed=True), in_unit(quantity("loss"), 0.02, 0.02, 0.02)
+    ('−3.14 ± 0.20', '2')
     """
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
-    mean, low, high = (metric.scale * value for value in (found.mean, found.low, found.high))
-    if not high > low:
-        return f"{mean:+.4g}{unit} in every seed" if mean else f"0{unit}"
-    return f"{bounded(mean, low, high, signed=True)}{unit}".replace("-", "−")
+    mean, low, high = (metric.scale * value for value in (mean, low, high))
+    found = bounded(mean, low, high, signed=signed) if high > low else f"{mean:{'+' if signed and mean else ''}.4g}"
+    return found.replace("-", "−")
 
 
 def _grouped(entries: Sequence[Entry]) -> list[str]:

@@ -8,6 +8,7 @@ the page reads the record.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -18,8 +19,8 @@ import pandas as pd
 
 from aqmlab.errors import joined
 from aqmlab.papers.common.files import PaperFiles
-from aqmlab.reporting.fragments import bounded
-from aqmlab.results.quantities import quantity
+from aqmlab.results.quantities import Quantity, quantity
+from aqmlab.tuning.tuned_outcome import in_unit
 
 if TYPE_CHECKING:
     from aqmlab.reporting.page import Page
@@ -136,7 +137,7 @@ def add_fights(page: Page, records: Sequence[Mapping[str, Any]]) -> None:
 
 def sentence(record: Mapping[str, Any]) -> str:
     """Return the answer for the paper's page, with 95 % intervals, the plain conclusion first."""
-    metric = quantity(record["goal"].split(" ", 1)[1])
+    metric = _metric(record)
     verdict = record["verdicts"][record["idea"]]
     title = metric.title[:1].lower() + metric.title[1:]
     bounds = f" while {' and '.join(record['keep'])}" if record["keep"] else ""
@@ -171,7 +172,7 @@ def _verdict(record: Mapping[str, Any], which: str, name: str, searches: tuple[i
     own, other = searches
     compared = _entry(record, record["idea"])["compared"][which]["everywhere"]
     settings = {record["words"]: _fresh(record, record["idea"], own), "RED": _fresh(record, BASELINE, other)}
-    metric = quantity(record["goal"].split(" ", 1)[1])
+    metric = _metric(record)
     unit = f" {metric.shown_unit}" if metric.shown_unit else ""
     apart = _interval(record, compared["difference"], is_signed=True)
     return f"{VERDICTS[compared['verdict']]} {name} ({apart}{unit}{_broken(settings)})"
@@ -209,20 +210,19 @@ def _broken(settings: Mapping[str, Mapping[str, Any]]) -> str:
     return f"; {', '.join(found)}" if found else ""
 
 
-def _interval(record: Mapping[str, Any], found: Mapping[str, float | None], *, is_signed: bool = False) -> str:
-    scale = quantity(record["goal"].split(" ", 1)[1]).scale
-    mean, low, high = (found[key] for key in ("mean", "low", "high"))
-    if mean is None:
-        return "–"
-    if low is None or high is None or not high > low:
-        return f"{scale * mean:+.4g}" if is_signed else f"{scale * mean:.4g}"
-    return bounded(scale * mean, scale * low, scale * high, signed=is_signed).replace("-", "−")
+def _interval(record: Mapping[str, Any], found: Mapping[str, Any], *, is_signed: bool = False) -> str:
+    mean, low, high = (math.nan if found[key] is None else found[key] for key in ("mean", "low", "high"))
+    return "–" if math.isnan(mean) else in_unit(_metric(record), mean, low, high, signed=is_signed)
+
+
+def _metric(record: Mapping[str, Any]) -> Quantity:
+    return quantity(record["goal"].split(" ", 1)[1])
 
 
 def table(record: Mapping[str, Any]) -> pd.DataFrame:
     """Return a row for each discipline: goal and bounds, default and tuned, and verdicts against RED."""
     rows = []
-    metric = quantity(record["goal"].split(" ", 1)[1])
+    metric = _metric(record)
     unit = f", {metric.shown_unit}" if metric.shown_unit else ""
     for entry in record["disciplines"]:
         tuned = entry["searches"][0]["tuned"]
