@@ -16,7 +16,7 @@ from aqmlab.errors import joined
 from aqmlab.reporting import plots
 from aqmlab.tuning.decision import shown
 from aqmlab.tuning.frontier_outcome import Frontier
-from aqmlab.tuning.places import BEHIND, UNDECIDED, Placed
+from aqmlab.tuning.frontier_places import BEHIND, UNDECIDED, Placed
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "validation"

@@ -10,8 +10,8 @@ from aqmlab.results.quantities import quantity
 from aqmlab.statistics import Interval
 from aqmlab.tuning.frontier import MEMBERS, NEAREST, family, nearest
 from aqmlab.tuning.frontier_outcome import Settings
+from aqmlab.tuning.frontier_places import BEHIND, BEYOND, UNDECIDED, Placed, p_better, placed_against
 from aqmlab.tuning.goals import Goal
-from aqmlab.tuning.places import BEHIND, BEYOND, UNDECIDED, Placed, p_better, place_of
 
 GOALS = (Goal(quantity("mean_delay_ms"), 1), Goal(quantity("goodput_mbps"), -1))
 NOISE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
@@ -38,13 +38,13 @@ MEMBERS_AT = [placed(5, 9), placed(10, 9.5)]
     ],
 )
 def test_a_place_against_two_members(delay, goodput, place, by):
-    found = place_of(placed(delay, goodput), MEMBERS_AT, GOALS)
+    found = placed_against(placed(delay, goodput), MEMBERS_AT, GOALS)
     assert (found.place, found.by) == (place, by)
     assert 0 <= found.p <= 1
 
 
 def test_settings_are_neither_beyond_nor_behind_themselves():
-    assert place_of(MEMBERS_AT[0], MEMBERS_AT, GOALS).place == UNDECIDED
+    assert placed_against(MEMBERS_AT[0], MEMBERS_AT, GOALS).place == UNDECIDED
 
 
 def test_the_p_of_better_at_hand_computed_points():
@@ -61,7 +61,7 @@ def test_noise_alone_is_hardly_ever_placed():
     decided = 0
     for _ in range(400):
         members = [_drawn(generator), _drawn(generator)]
-        decided += place_of(_drawn(generator), members, GOALS).place != UNDECIDED
+        decided += placed_against(_drawn(generator), members, GOALS).place != UNDECIDED
     assert decided <= 0.05 * 400
 
 
@@ -94,7 +94,7 @@ def test_the_same_on_one_process_and_on_two(tmp_path):
     one = aqmlab.frontier("example:dumbbell-red", aqm=["codel", "red"], workers=1, out=tmp_path / "one", **FEW)
     two = aqmlab.frontier("example:dumbbell-red", aqm=["codel", "red"], workers=2, **FEW)
     assert one.data() == two.data()
-    record = json.loads((tmp_path / "one" / "frontier.json").read_text())
+    record = json.loads((one.folder / "frontier.json").read_text())
     assert record["goals"] == ["minimize mean_delay_ms", "maximize goodput_mbps"]
     assert len(record["tried"]) >= 12
     assert len(one.members) <= MEMBERS + 2 * NEAREST
@@ -104,7 +104,8 @@ def test_the_same_on_one_process_and_on_two(tmp_path):
     # The scenario's own settings are of the family: nothing is beyond itself.
     assert one.others[1].place != BEYOND
     assert "the frontier of the RED family" in one.answer
-    assert (tmp_path / "one" / "frontier.svg").stat().st_size > 0
+    assert one.folder.parent == tmp_path / "one"
+    assert (one.folder / "frontier.svg").stat().st_size > 0
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Set, Workers, command
+from aqmlab.cli.application import Engine, File, Json, Out, Set, Workers, command
 from aqmlab.cli.output import WIDTH, print_json, print_screen, print_table, print_wrapped, say, table_lines
 from aqmlab.cli.tuning import Over, Queue
 from aqmlab.cli.values import parse_overrides
-from aqmlab.results.keys import digest
-
-if TYPE_CHECKING:
-    from aqmlab.scenario.file import Scenario
 
 Aqm = Annotated[str, typer.Option("--aqm", help="Disciplines to place: codel,pie,my-red.", metavar="NAME,NAME")]
 Minimize = Annotated[
@@ -32,9 +27,6 @@ Seeds = Annotated[int, typer.Option("--seeds", help="Seeds of a trial.", min=1, 
 Fresh = Annotated[int, typer.Option("--fresh", help="Fresh seeds of the frontier.", min=3, metavar="N")]
 SearchSeed = Annotated[int, typer.Option("--search-seed", help="Another search.", min=1, metavar="N")]
 Details = Annotated[bool, typer.Option("--details", help="Also the settings of each member.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", help="The folder; default: results/NAME-frontier-HASH.", metavar="DIR")
-]
 
 
 @command("aqmlab frontier example:dumbbell-red --aqm codel,pie", long=True)
@@ -51,7 +43,7 @@ def frontier(
     fresh: Fresh = 20,
     search_seed: SearchSeed = 1,
     set_: Set = None,
-    out: Out = None,
+    out: Out = Path("results"),
     workers: Workers = None,
     engine: Engine = "auto",
     details: Details = False,
@@ -75,7 +67,7 @@ def frontier(
         seeds=seeds,
         fresh=fresh,
         workers=workers,
-        out=out or _folder(plan, aqm, [*(minimize or ()), *(maximize or ()), *(over or ())], search_seed),
+        out=out,
         engine=engine,
         search_seed=search_seed,
     )
@@ -100,9 +92,3 @@ def frontier(
             print_wrapped(f"{number}: {', '.join(f'{key} {value}' for key, value in one.body.items())}")
         print_table(found.evidence_table(), title="Others against the frontier; p corrected")
     say(f"Results: {found.folder}")
-
-
-def _folder(plan: Scenario, aqm: str, words: Sequence[str], search_seed: int) -> Path:
-    """Return the folder below ``results``: other disciplines, goals, ranges or searches have another."""
-    asked = digest("\n".join([aqm, *words, str(search_seed)]).encode())[:8]
-    return Path("results") / f"{plan.label}-frontier-{asked}"

@@ -5,7 +5,7 @@ thresholds, max_p and w_q. It is searched with NSGA-II (K. Deb, A. Pratap, S. Ag
 elitist multiobjective genetic algorithm: NSGA-II", IEEE Trans. Evol. Comput. 6, 2002), and then for each other
 discipline aimed at its own place: the first goal as good as possible with the second no worse. The frontier of a search
 is the luckiest of many settings on a few seeds, so that its members are run again on fresh seeds and at new points, and
-all statements are made there (`aqmlab.tuning.places`).
+all statements are made there (`aqmlab.tuning.frontier_places`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.registry import discipline
 from aqmlab.tuning.finding import Seeds, seeds_of
 from aqmlab.tuning.frontier_outcome import Frontier, Named, Settings
+from aqmlab.tuning.frontier_places import Placed, placed_against
 from aqmlab.tuning.goals import Goal, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.pareto import pareto_front
-from aqmlab.tuning.places import Placed, place_of
 from aqmlab.tuning.problem import Points, Problem, base_of, numbers_of, problem_of
+from aqmlab.tuning.records import record_folder
 from aqmlab.tuning.search import BROKEN, Task, need_optuna, search
 from aqmlab.tuning.space import Numbers, Space
 from aqmlab.tuning.starts import Start
@@ -52,9 +53,9 @@ USUAL = {"victim": "arriving", "adaptation": "none"}
 GENERATION = 20
 """Settings of one generation."""
 MEMBERS = 5
-"""Members of the frontier that are run again, besides those nearest to other disciplines."""
+"""Members along the frontier that are run again."""
 NEAREST = 2
-"""How many of these for each other discipline."""
+"""Further settings that are run again: the nearest to each other discipline."""
 RECORD = "frontier.json"
 
 
@@ -101,7 +102,7 @@ def frontier(
     overrides, workers, progress, engine
         As for `aqmlab.run`.
     out
-        Folder for finished runs and the answer; the same call goes on where it was. None keeps all in memory.
+        Folder for runs and records; the same call goes on where it was. None keeps all in memory.
     search_seed
         Seed of the search: another one makes another search of the same size.
 
@@ -123,15 +124,15 @@ def frontier(
     others = [_other(problem, name) for name in dict.fromkeys(aqm)]
     if not others:
         raise InputError("frontier: name at least one discipline, for example --aqm codel,pie")
-    folder = None if out is None else Path(out)
+    root = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
-    runs = ResultStore(folder, create=True)
+    runs = ResultStore(root, create=True)
     bench = Bench(problem.place, runs, problem.points.all, dict(problem.space.base), command="frontier", **how)
-    hunt = _Hunt(bench, problem, goals, share_of(quantile), number)
-    tried = hunt.spread(trials, others)
-    placed = hunt.judged(others, "other disciplines")
+    searching = _FrontierSearch(bench, problem, goals, share_of(quantile), number)
+    tried = searching.spread(trials, others)
+    placed = searching.judged(others, "other disciplines")
     for one in placed:
-        tried += hunt.aimed(one, tried, max(GENERATION, trials // 4))
+        tried += searching.aimed(one, tried, max(GENERATION, trials // 4))
     members = _spread_out(tried, goals, placed)
     confirmed = _confirm(bench, problem.points, goals, quantile, [*members, *placed], fresh)
     ahead = pareto_front(confirmed[: len(members)], partial(_costs, goals))
@@ -146,10 +147,12 @@ def frontier(
         fresh_points=[point.name for point in problem.points.unseen],
         seeds=(seeds, fresh),
         search={"quantile": quantile, "over": list(over), "trials": trials, "search_seed": search_seed},
-        folder=folder,
     )
-    if folder is not None:
-        _write(found, folder)
+    if root is None:
+        return found
+    asked = [queue, *(goal.words for goal in goals), *found.seeds, *found.search.values()]
+    found = replace(found, folder=record_folder(root, plan, "frontier", [one.name for one in placed], asked))
+    _write(found)
     return found
 
 
@@ -171,8 +174,8 @@ def family() -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Hunt:
-    """The search: where, for what, on which seeds."""
+class _FrontierSearch:
+    """The search: its runs, goals and seeds."""
 
     bench: Bench
     problem: Problem
@@ -186,7 +189,7 @@ class _Hunt:
         return self.number.trial_seeds()
 
     def spread(self, trials: int, others: Sequence[Named]) -> list[Settings]:
-        """Search the whole frontier, from the starts and those other disciplines on that belong to the family."""
+        """Search the whole frontier; it begins with the starts and with other disciplines of the family."""
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -229,7 +232,7 @@ class _Hunt:
         return self.judged([("red", _parts(one.body), one.body) for one in full], f"near {at.name}")
 
     def judged(self, settings: Sequence[Named], title: str) -> list[Settings]:
-        """Run settings on the seeds of the search; settings that no scenario may have have no goals."""
+        """Run settings on the seeds of the search; the goals of invalid settings are NaN."""
         possible = [body for _, _, body in settings if self.bench.place.accepts(body)]
         measured = iter(self.bench.measure(possible, self.problem.points.search, self.seeds, title=title))
         found = []
@@ -281,7 +284,7 @@ def _tell(study: optuna.Study, asked: optuna.trial.Trial, goals: Sequence[Goal],
 
 
 def nearest(at: Settings, tried: Sequence[Settings], goals: Sequence[Goal], count: int = NEAREST) -> list[Settings]:
-    """Return the settings that lack least to be as good as others in both goals, in ranges of the frontier."""
+    """Return the settings with the smallest deficit in their worse goal, as a share of the frontier's range."""
     front = _front(tried, goals)
     spans = [np.ptp([one.goals[index] for one in front]) or 1.0 for index in range(len(goals))]
 
@@ -297,7 +300,7 @@ def nearest(at: Settings, tried: Sequence[Settings], goals: Sequence[Goal], coun
 
 
 def _front(tried: Sequence[Settings], goals: Sequence[Goal]) -> list[Settings]:
-    """Return the settings that none is better than, the best in the first goal first."""
+    """Return the Pareto front of settings, the best in the first goal first."""
     usable = [one for one in tried if np.isfinite(one.goals).all()]
     found = pareto_front(usable, lambda one: (goals[0].sign * one.goals[0], goals[1].sign * one.goals[1]))
     if not found:
@@ -306,7 +309,7 @@ def _front(tried: Sequence[Settings], goals: Sequence[Goal]) -> list[Settings]:
 
 
 def _spread_out(tried: Sequence[Settings], goals: Sequence[Goal], others: Sequence[Settings]) -> list[Settings]:
-    """Return `MEMBERS` of the frontier, evenly along it, and those nearest to each other discipline."""
+    """Return `MEMBERS` of the frontier, evenly along it, and the `NEAREST` to each other discipline."""
     front = _front(tried, goals)
     places = np.linspace(0, len(front) - 1, min(MEMBERS, len(front))).round().astype(int).tolist()
     found = [front[index] for index in dict.fromkeys(places)]
@@ -341,14 +344,16 @@ def _costs(goals: Sequence[Goal], one: Placed) -> tuple[float, float]:
 
 
 def _places(members: Sequence[Placed], others: Sequence[Placed], goals: Sequence[Goal], tried: int) -> list[Placed]:
-    """Return the other disciplines, each with its place; `tried` settings were run of which `members` are best."""
-    placed = [place_of(one, members, goals, others=len(others), tried=tried) for one in others]
-    return [replace(one, **place._asdict()) for one, place in zip(others, placed, strict=True)]
+    """Return the other disciplines, each with its place; the members are the front of `tried` settings."""
+    return [placed_against(one, members, goals, others=len(others), tried=tried) for one in others]
 
 
-def _write(found: Frontier, folder: Path) -> None:
+def _write(found: Frontier) -> None:
     from aqmlab.reporting import plots
 
+    folder = found.folder
+    if folder is None:
+        return
     folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     folders.save(folder / RECORD, folders.to_json(found.data()))
     folders.save(folder / "frontier.csv", found.table().to_csv(index=False))

@@ -15,9 +15,9 @@ from aqmlab.errors import joined
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.results.displays import OneLine
 from aqmlab.tuning.decision import shown
+from aqmlab.tuning.frontier_places import BEHIND, BEYOND, UNDECIDED, Placed
 from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.measurements import Body
-from aqmlab.tuning.places import BEHIND, BEYOND, UNDECIDED, Placed
 
 Named = tuple[str, str, Body]
 """A discipline, a name for people, and the queue's table."""
@@ -105,7 +105,7 @@ class Frontier(OneLine):
         return pd.DataFrame(rows)
 
     def evidence_table(self) -> pd.DataFrame:
-        """Return a row for each other discipline: its place, the member it is behind (0: none), the corrected p."""
+        """Return a row for each other discipline: place, number of the member ahead or 0, corrected p."""
         return pd.DataFrame([{"aqm": one.aqm, "place": one.place, "by": one.by, "p": one.p} for one in self.others])
 
     def chart(self) -> Chart:

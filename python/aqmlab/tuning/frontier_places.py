@@ -8,21 +8,18 @@ members and of settings.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aqmlab.statistics import LEVEL, Interval
-from aqmlab.statistics.intervals import student_p
+from aqmlab.statistics import LEVEL, Interval, paired
 from aqmlab.tuning.goals import Goal
 from aqmlab.tuning.measurements import Body
 
 BEYOND, BEHIND, UNDECIDED = "beyond", "behind", "undecided"
 MARGIN = 0.01
-"""Share of a goal by which settings must be better than a member to be beyond it: less is nothing to look for."""
+"""Share of a goal by which settings must be better than a member to be beyond it; a smaller gain is irrelevant."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +52,9 @@ class Placed:
     p: float = 1.0
 
 
-class Where(NamedTuple):
-    """A place against the frontier, the member behind which it is, and the corrected p."""
-
-    place: str
-    by: int
-    p: float
-
-
-def place_of(
+def placed_against(
     one: Placed, members: Sequence[Placed], goals: Sequence[Goal], *, others: int = 1, tried: int = 0
-) -> Where:
+) -> Placed:
     """Judge the place of settings against members of the frontier.
 
     Parameters
@@ -75,17 +64,17 @@ def place_of(
     goals
         Both goals.
     others
-        How many settings are judged (Bonferroni).
+        Number of settings that are judged (Bonferroni).
     tried
-        How many were run of which `members` are the best, if more.
+        Number of settings whose front the members are (Bonferroni), if it is larger than their own.
 
     Returns
     -------
-    Where
-        ``behind`` a member if both one-sided tests of the member's advantage reject (the larger p counts), for any
-        member (Bonferroni); ``beyond`` if against each member (the largest p counts) one of the two tests of the
-        own advantage by more than `MARGIN` rejects (Bonferroni for two). Each at half of 5 %, as only one of the two
-        can be true.
+    Placed
+        The settings with their place: ``behind`` a member if both one-sided tests of the member's advantage reject (the
+        larger p counts), for any member (Bonferroni); ``beyond`` if against each member (the largest p counts) one of
+        the two tests of the own advantage by more than `MARGIN` rejects (Bonferroni for two). Each has half of 5 %, as
+        only one of the two can be true.
     """
     behind, beyond = [], []
     for member in members:
@@ -96,17 +85,15 @@ def place_of(
     p_behind = min(1.0, 2 * others * max(len(members), tried) * behind[best])
     p_beyond = min(1.0, 2 * others * max(beyond))
     if p_behind < 1 - LEVEL:
-        return Where(BEHIND, best + 1, p_behind)
+        return replace(one, place=BEHIND, by=best + 1, p=p_behind)
     if p_beyond < 1 - LEVEL:
-        return Where(BEYOND, 0, p_beyond)
-    return Where(UNDECIDED, 0, min(p_behind, p_beyond))
+        return replace(one, place=BEYOND, p=p_beyond)
+    return replace(one, place=UNDECIDED, p=min(p_behind, p_beyond))
 
 
 def p_better(goal: Goal, own: np.ndarray, other: np.ndarray, margin: float = 0.0) -> float:
-    """Return the one-sided p of "not better than the other by more than a share of it", paired by seed."""
-    gain = -goal.sign * (own - other) - margin * np.abs(other)
-    n, mean, sd = len(gain), float(gain.mean()), float(gain.std(ddof=1))
-    if sd == 0:
-        return 0.0 if mean > 0 else 1.0
-    p = student_p(mean / (sd / math.sqrt(n)), n - 1)
-    return p / 2 if mean > 0 else 1 - p / 2
+    """Return the one-sided p of "not better than the other by more than a share of it", paired by seed (Student)."""
+    found = paired(-goal.sign * own, margin * np.abs(other) - goal.sign * other)
+    if found.interval.sd == 0:
+        return 0.0 if found.mean > 0 else 1.0
+    return found.p / 2 if found.mean > 0 else 1 - found.p / 2

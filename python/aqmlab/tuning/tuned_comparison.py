@@ -15,7 +15,6 @@ from typing import Any
 from aqmlab.errors import InputError, unknown
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
-from aqmlab.results.keys import digest
 from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, managed_queues
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
@@ -26,6 +25,7 @@ from aqmlab.tuning.goals import goal_while, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.problem import Points, Problem, problem_of
 from aqmlab.tuning.ranges import usual_ranges
+from aqmlab.tuning.records import record_folder
 from aqmlab.tuning.search import SAMPLER_SEED, Task, need_optuna
 from aqmlab.tuning.starts import Start
 from aqmlab.tuning.tuned_outcome import Entry, OnFresh, Searched, TunedComparison
@@ -232,12 +232,9 @@ def _on_fresh(name: str, task: Task, points: Points, body: Body, found: Measured
 
 
 def _folder(root: Path, plan: Scenario, found: TunedComparison) -> Path:
-    """Return the folder of a comparison below `root`; other arguments have another folder."""
-    asked = [found.goal_words, found.baseline, *found.over, str(found.trials), *map(str, found.seeds)]
-    asked += [str(found.search_seeds), str(found.task.share), *(entry.words_searched for entry in found.entries)]
-    hashed = digest("\n".join([plan.hash, found.queue, *asked]).encode())[:8]
-    labels = "-".join(entry.aqm for entry in found.entries)
-    return root / f"{f'{plan.safe_name}-tuned-{labels}'[:100]}-{hashed}"
+    asked = [found.queue, found.goal_words, found.baseline, *found.over, found.trials, *found.seeds, found.search_seeds]
+    asked += [found.task.share, *(entry.words_searched for entry in found.entries)]
+    return record_folder(root, plan, "tuned", [entry.aqm for entry in found.entries], asked)
 
 
 def _write(found: TunedComparison) -> None:

@@ -1,0 +1,32 @@
+"""Folders of records below the folder of finished runs: each question has one of its own, all share the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from aqmlab.results.keys import digest
+from aqmlab.scenario.file import Scenario
+
+LONGEST_NAME = 100
+"""Characters of a folder's name before its hash."""
+
+
+def record_folder(root: Path, plan: Scenario, kind: str, names: Sequence[str], asked: Iterable[object]) -> Path:
+    """Return the folder of a question's records.
+
+    Parameters
+    ----------
+    root
+        The folder of finished runs.
+    plan
+        The scenario.
+    kind
+        The kind of question, a part of the folder's name.
+    names
+        The disciplines, in the name as far as there is room.
+    asked
+        All other arguments on which the records depend; with scenario and names they are in the name's hash.
+    """
+    hashed = digest("\n".join([plan.hash, *names, *map(str, asked)]).encode())[:8]
+    return root / f"{'-'.join([plan.safe_name, kind, *names])[:LONGEST_NAME]}-{hashed}"
