@@ -106,7 +106,7 @@ def pages(work: Path) -> Iterator[dict[str, str]]:
 
 
 def written(page: Path, *words: str | Path) -> Path:
-    """Return the page that a command writes, which is run if there is no page yet."""
+    """Return the page of a command; the command runs if its page is missing."""
     if not page.exists():
         subprocess.run([sys.executable, "-m", "aqmlab", *map(str, words)], check=True)
     return page

@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def kept_screens(page: str, without: list[str]) -> dict[str, list[str]]:
-    """Return the screens of a page by their commands, without those that begin with one of these words."""
+    """Return the screens of a page by command; commands with one of these first words are left out."""
     found = {}
     for section in page.split("\n## ")[1:]:
         title, _, text = section.partition("\n")

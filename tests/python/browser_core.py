@@ -92,7 +92,7 @@ def page_answers(file: str, settings: Sequence[dict], *, link: str | None = None
 
 
 def page_values(answer: dict, run: int = 0) -> dict[str, float]:
-    """Return the numbers of an answer of the page: those of its first or second discipline, as fractions."""
+    """Return the numbers of the first or second discipline in an answer of the page, as fractions."""
     shown = {row["key"]: (row["values"][run], 100 if row["unit"] == "%" else 1) for row in answer["numbers"]}
     return {key: math.nan if value is None else value / scale for key, (value, scale) in shown.items()}
 

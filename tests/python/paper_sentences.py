@@ -1,4 +1,4 @@
-"""Sentences of a paper's page, to find those that are there twice."""
+"""Sentences of a paper's page, and the repeated ones among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aqmlab.papers.common.details import BETWEEN, SHORT, Once, add_details
 from aqmlab.reporting.page import Page
 
 RESULT = re.compile(r"\b(Literal|Strict): .*\b(holds?|fails?|undecided|not engaged)\b")
-"""A block with the result of a form, which may be that of another claim too."""
+"""A block with the result of a form; another claim may have the same result."""
 
 
 def sentences_of(page: str) -> list[str]:

@@ -217,7 +217,7 @@ BURSTS = {"RED": 1.2, "DDRED": 1.7, plan.TAIL_DROP: 5.0}
 
 
 def of_transfers(changes, bursts, method_2):
-    """Runs with what DDRED makes of RED's numbers, lengths of bursts, and S and T under method 2 against RED's."""
+    """Runs with DDRED's numbers as functions of RED's, lengths of bursts, and S and T under method 2 against RED's."""
     rng, rows = np.random.default_rng(1), []
     for seed in range(1, SEEDS + 1):
         at = {"reading": plan.BASE, "seed": seed}

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIGURES = {"pc-red": 5, "mred": 7, "ddred": 13, "exred": 8, "adaptive-rio": 7}
 """Figures that each paper prints."""
 IN_THE_TEXT = {"text", "parameters"}
-"""Words for the table of printed numbers that are in none of the paper's tables."""
+"""Words for the table of printed numbers from the paper's text."""
 TEXTS = "AQMLAB_PAPER_TEXTS"
 """Variable of the environment with a folder of the papers' texts, `KEY.txt` each, which are not part of the project."""
 COPIED = 8
@@ -101,6 +101,7 @@ def test_quotes_are_short(key):
 def test_descriptions_are_in_our_own_words(key):
     folder = os.environ.get(TEXTS)
     if folder is None:
+        # The authors hold the rights in the texts; a developer with the papers checks the words of new rows.
         pytest.skip(f"the papers are not part of the project; {TEXTS} can name a folder with their texts")
     [text] = [path for path in Path(folder).glob("*.txt") if path.stem.replace("-", "") == key.replace("-", "")]
     paper = text.read_text(encoding="utf-8")

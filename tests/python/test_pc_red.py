@@ -341,7 +341,7 @@ def test_no_sentence_on_the_claims_is_there_twice(noise):
 
 def test_claims_are_undecided_in_noise():
     found = verdicts(made_up({("PC-RED", "average_sd"): 2.0, ("w = 5e-3", "high_mid"): 2.75}, noise=0.1))
-    # The printed effect is far larger than the noise, so that none of its half is a finding.
+    # The printed effect is far larger than the noise, so that the runs exclude half of it.
     assert found["A1c", "", "literal"] == "no effect"
     assert found["A2a", "w = 3e-3 (tables)", "strict"] == "undecided"
 

@@ -1,4 +1,4 @@
-"""A report is small: charts compressed and thinned, those of folded parts drawn when opened, and all on paper."""
+"""A report is small: charts compressed and thinned, folded parts drawn when opened, all charts on paper."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, 
 
 
 def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, details: bool) -> None:
-    """Print the discipline to use, its commands, the table of the disciplines, and with details everything else."""
+    """Print the discipline to use, its commands, the table of disciplines; with details all settings and tests."""
     from aqmlab.tuning.decision import side_by_side, with_settings
 
     best, made, missing, why = _recommended(answers, last)

@@ -53,7 +53,7 @@ export class Session {
     return this.queues.get(aqm);
   }
 
-  // Returns the controls: those of the queue, then those of the discipline that is compared, then all others.
+  // Returns the controls: of the queue, of the compared discipline, then all others.
   panel(aqm, beside = NO_OTHER) {
     const own = this.queueOf(aqm).controls, others = beside === NO_OTHER ? [] : this.queueOf(beside).controls.map((one) => ofOther(one, beside));
     return [...disciplineControls(this.core, aqm), ...own, ...others, ...this.network, ...runControls(this.scenario)];

@@ -23,7 +23,7 @@ export function showNumbers(table, { names, numbers }) {
   table.replaceChildren(head, ...body);
 }
 
-// Shows a few numbers large: those of these keys, in this order.
+// Shows the numbers of these keys large, in this order.
 export function showFew(list, { names, numbers }, keys) {
   const chosen = keys.flatMap((key) => numbers.filter((one) => one.key === key));
   list.replaceChildren(...chosen.map((one) => {

@@ -122,7 +122,7 @@ export class Panel {
     this.changed(key, value, movement);
   }
 
-  // Hides the controls of these keys, which have no effect, and groups of which none is left.
+  // Hides the controls of these keys, which have no effect, and groups without any other control.
   hide(keys) {
     for (const [key, row] of this.rows) { row.element.hidden = keys.has(key); }
     for (const group of this.home.children) { group.hidden = !group.querySelector(".control:not([hidden])"); }

@@ -14,7 +14,7 @@ const highest = (values) => values.reduce((most, value) => (value > most ? value
 const significant = (value, digits) => (Number.isFinite(value) ? general(value, digits) : "nan");
 const fixed = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "nan");
 
-// Returns the unit and the digits of a quantity for people, who read some shares in %.
+// Returns the shown unit and digits of a quantity; some shares are in %.
 const asShown = ({ unit, digits, is_percent: isPercent }) => (isPercent ? { unit: "%", digits: Math.max(0, digits - 2) } : { unit: unit === "1" ? "" : unit, digits });
 const scaled = ({ is_percent: isPercent }, value) => (value === null || value === undefined ? null : isPercent ? 100 * value : value);
 

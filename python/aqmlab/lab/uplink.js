@@ -47,7 +47,7 @@ export class UplinkPage {
     slider.setAttribute("aria-valuetext", `${value} ${key === "rate" ? "Mbit/s" : "ms"}`);
   }
 
-  // Shows the page with these values and what is wrong with its address, or hides it.
+  // Shows the page with these values and the mistakes of its address, or hides it.
   show(values, complaints = []) {
     const isShown = Boolean(values && this.model);
     document.documentElement.classList.toggle("uplink", isShown);

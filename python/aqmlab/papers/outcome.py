@@ -34,7 +34,7 @@ class Reproduction(OneLine):
     contents
         Anchor and title of every table and figure on the page.
     seeds
-        Seeds that were asked for: those of most points.
+        Requested seeds, which most points have.
     seeds_run
         The fewest and the most seeds that a comparison of the claims rests on.
     card

@@ -33,7 +33,7 @@ class Measured:
     bounds
         Between which it is claimed to lie.
     quantity
-        Its quantity and unit: those of one quantity have one scale.
+        Its quantity and unit: all plots of a quantity share a scale.
     place
         The case that it belongs to; a line parts it from the next.
     """

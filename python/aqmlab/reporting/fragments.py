@@ -102,7 +102,7 @@ class MatrixClaim:
     claim, title, href
         Its id, its title, and where its details are.
     rows
-        What a verdict is about ("" for everything), and its cell in each form; None where it has no such form.
+        Subject of a verdict ("" for the whole claim), and its cell in each form; None for a missing form.
     """
 
     claim: str

@@ -115,7 +115,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a figure
 
 
 def _rounded(value: float) -> float | int | None:
-    """Return a number with `DIGITS` significant digits; None for one that is missing."""
+    """Return a number with `DIGITS` significant digits; None for a missing one."""
     if not math.isfinite(value):
         return None
     found = float(f"{value:.{DIGITS}g}")

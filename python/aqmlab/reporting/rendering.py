@@ -35,7 +35,7 @@ def page(*, scripts: list[Markup], inserted: Iterable[str] = (), frames: bool = 
     scripts
         The scripts that the page runs; no others run.
     inserted
-        Scripts that those insert.
+        Scripts that `scripts` insert.
     frames
         Whether it shows pages beside it.
     values

@@ -84,7 +84,7 @@
     });
     window.Plotly.restyle(plot, { visible: listed[place].visible === "legendonly" ? true : "legendonly" }, group);
   }
-  // A chart in a closed part is drawn when the part is opened. All are drawn one by one, those in sight first.
+  // A chart in a closed part is drawn when the part is opened. Charts in sight are drawn first, one by one.
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const drawn = {};
   let waits = false;

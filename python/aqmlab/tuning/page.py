@@ -72,7 +72,7 @@ def write_page(
 
 
 def _candidates(page: Page, answers: Sequence[Tuned], best: Tuned) -> None:
-    """Add the table of the disciplines, and the chart of everything that was tried."""
+    """Add the table of the disciplines, and the chart of all trials."""
     page.section("All disciplines")
     asked = " and ".join([answers[0].task.goal.words, *(f"keep {one.words}" for one in answers[0].task.bounds)])
     table = side_by_side(answers, best)

@@ -22,7 +22,7 @@ FRESH_POINTS = 2
 
 @dataclass(frozen=True)
 class Points:
-    """The points of the search, and those that only the confirmation has."""
+    """The points of the search, and further points for the confirmation."""
 
     search: list[Point]
     unseen: list[Point]
@@ -126,7 +126,7 @@ def _marking(plan: Scenario, table: Body) -> Body:
 
 
 def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
-    """Return the starts as numbers of the search; of those that come to the same settings only the first.
+    """Return the starts as numbers of the search, equal settings once.
 
     A start that lacks the searched parameters, such as a file's own CoDel where RED is tuned, is only compared with.
     """

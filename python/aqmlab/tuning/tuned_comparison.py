@@ -226,7 +226,7 @@ def _searched(bench: Bench, problem: Problem, task: Task, effort: Effort) -> tup
 
 
 def _on_fresh(name: str, task: Task, points: Points, body: Body, found: Measured) -> OnFresh:
-    """Summarize the runs of settings on fresh seeds, at all conditions and at those held out."""
+    """Summarize the runs of settings on fresh seeds, at all conditions and at the held-out ones."""
     unseen = {key: values[len(points.search) :] for key, values in found.items()}
     return OnFresh(confirmed(name, body, task, points.all, found), confirmed(name, body, task, points.unseen, unseen))
 

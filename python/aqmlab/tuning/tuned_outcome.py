@@ -35,7 +35,7 @@ class OnFresh:
     Attributes
     ----------
     everywhere
-        At the training conditions and at those held out.
+        At the training and the held-out conditions.
     held_out
         At the held-out conditions alone.
     """
@@ -99,7 +99,7 @@ class Entry:
         return ", ".join(one.words for one in self.dimensions)
 
     def settings(self, search: int | None) -> OnFresh:
-        """Return the settings that a search found; those before the search for None."""
+        """Return the settings that a search found; None stands for the default settings."""
         return self.default if search is None else self.searches[search].tuned
 
 
@@ -197,7 +197,7 @@ class TunedComparison(OneLine):
         return found
 
     def winner(self, search: int = 0) -> tuple[str, list[str]]:
-        """Return the tuned discipline with the best goal, and its equals: it is not shown to be better than they.
+        """Return the tuned discipline with the best goal, and its equals: no test shows it to be better than they.
 
         In the comparison with all others, or in that with the baseline, whose correction is another.
         """
@@ -245,7 +245,7 @@ class TunedComparison(OneLine):
         return f"{in_unit(metric, found.mean, found.low, found.high, signed=True)}{unit}{constant}"
 
     def _kept(self, aqm: str) -> str:
-        """Say which bounds the tuned discipline, or the tuned baseline, breaks, or which are open; "" for none."""
+        """Name bounds that the tuned discipline or the tuned baseline breaks, and undecided ones; "" without any."""
         words = {Verdict.FAILS: "{} breaks {}", Verdict.UNDECIDED: "whether {} keeps {} is open"}
         found = [
             words[kept.verdict].format(name, kept.bound.words)
@@ -315,7 +315,7 @@ class TunedComparison(OneLine):
         return pd.DataFrame(rows)
 
     def settings_table(self) -> pd.DataFrame:
-        """Return a row for each discipline and search with its settings, goal and bounds, and those before."""
+        """Return a row for each discipline and search with its settings, goal and bounds, and for its default."""
         return pd.DataFrame([{key: row[key] for key in SETTINGS_COLUMNS} for row in self.rows()])
 
     def rows(self) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ CHOSEN, SMALL, FLOYD = FIXED = (
     "50 to 70 packets under dsred",
     "50 to 100 packets under floyd93",
 )
-"""What Adaptive-RIO is compared with: dialect of RED and buffer. The first is the chosen reading."""
+"""Baselines of Adaptive-RIO: buffer and dialect of RED. The first is the chosen reading."""
 FIGURE_MBPS = 0.1
 """Precision to which a throughput can be read off a figure."""
 

@@ -29,7 +29,7 @@ BUFFERED = "other buffers"
 DEAD_ZONE = "dead zone"
 """The first experiment with a sample of the thresholds at each update."""
 OF_EXPERIMENT_1 = (*FIRST, BUFFERED, DEAD_ZONE)
-"""All cases whose runs are those of the first experiment."""
+"""All cases with runs of the first experiment."""
 SECOND = {"experiment2": CIR_MBPS, ABOVE: ABOVE_MBPS}
 """Cases of the second experiment, and the rate of the assured source."""
 PERIODS_S = ((0, 100), (100, 200), (200, 300), (300, 400))

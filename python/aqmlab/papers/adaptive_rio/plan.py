@@ -47,7 +47,7 @@ BUFFER = 100
 SMALL_BUFFERS = (50, 60, 70)
 """Buffers about max_U, in packets; ns-2's default is 50."""
 BUFFER_FLOWS = (4, 20)
-"""Best-effort flows there: those of the paper, and many."""
+"""Numbers of best-effort flows there: the paper's, and a large one."""
 DSRED, FLOYD93 = "dsred", "floyd93"
 PARTS_OF_DSRED: dict[str, dict[str, Value]] = {
     "dsred with the spacing of floyd93": {"queue.core.spacing": FLOYD93},
@@ -192,7 +192,7 @@ def buffered(discipline: str, limit: int, dialect: str, n: int, seeds: int) -> S
 
 
 def _buffered(effort: Effort) -> list[Setup]:
-    """List the runs with other buffers, and those in which dsred lacks one of its parts."""
+    """List the runs with other buffers, and runs of dsred without one of its parts."""
     cells = [(limit, d, n) for limit in effort.buffers for d in (DSRED, FLOYD93) for n in effort.buffer_flows]
     names = (RIO, AT_MAX_U, AT_C, ADAPTIVE)
     found = [buffered(name, *cell, effort.buffer_seeds) for cell in cells for name in names]

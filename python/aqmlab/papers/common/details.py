@@ -33,7 +33,7 @@ class Once:
         self._said: set[str] = set()
 
     def __call__(self, text: str, *, otherwise: str = "") -> str:
-        """Return the new sentences of a text, or other words if there are none."""
+        """Return the new sentences of a text; without new ones, the words given for that case."""
         lines = [" ".join(self._new(line)) for line in text.splitlines()]
         return "\n".join(line for line in lines if line) or otherwise
 
@@ -76,7 +76,7 @@ def _tests(findings: Sequence[Finding]) -> list[str]:
 
 
 def forms_in_words(literal: str, strict: str) -> list[str]:
-    """Return a line for the sentences on each form, without repeating those of both; "" for a form without runs.
+    """Return a line for the sentences on each form, the shared sentences left out; "" for a form without runs.
 
     >>> forms_in_words("L is above 0.", "L is above 0. S is below 1.")
     ['Literal: L is above 0.', 'Strict: the same; and further: S is below 1.']

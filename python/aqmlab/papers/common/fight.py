@@ -106,7 +106,7 @@ def fights_of(files: PaperFiles) -> list[Fight]:
 
 
 def record_of(fight: Fight, found: TunedComparison) -> dict[str, Any]:
-    """Return the record of a comparison: everything but its trials."""
+    """Return the record of a comparison, without its trials."""
     data = found.data()
     disciplines = [
         {
@@ -167,7 +167,7 @@ def _of_searches(record: Mapping[str, Any], which: str, name: str, *, default: b
 def _verdict(record: Mapping[str, Any], which: str, name: str, searches: tuple[int | None, int | None]) -> str:
     """Return a verdict on the idea against RED with its difference, and the bounds that either breaks.
 
-    `searches` are those of the idea's and of RED's settings; None for those before the search.
+    `searches` are the searches behind the idea's and RED's settings; None stands for the settings before a search.
     """
     own, other = searches
     compared = _entry(record, record["idea"])["compared"][which]["everywhere"]
@@ -200,7 +200,7 @@ def _entry(record: Mapping[str, Any], aqm: str) -> Mapping[str, Any]:
 
 
 def _broken(settings: Mapping[str, Mapping[str, Any]]) -> str:
-    """Say which settings break which bounds, for the end of a difference; "" for none."""
+    """Name the settings that break bounds, with these bounds, for the end of a difference; "" without any."""
     found = [
         f"{name} breaks {bound['bound']}"
         for name, one in settings.items()
@@ -249,6 +249,6 @@ def _kept(found: Mapping[str, Any]) -> str:
 
 
 def _settings(tuned: Mapping[str, Any], default: Mapping[str, Any]) -> str:
-    """Return the settings that differ from those before the search."""
+    """Return the settings that the search changed."""
     changed = [f"{key} {value}" for key, value in tuned.items() if default.get(key) != value]
     return ", ".join(changed) or "unchanged"

@@ -33,7 +33,7 @@ class Key:
     paper
         The words in the names of its series that are the paper's own; "" if it prints none.
     beside, ours
-        Titles of those series and of the measured ones.
+        Titles of the printed and of the measured series.
     """
 
     name: str

@@ -331,7 +331,7 @@ def _(runs: Runs, baseline: str) -> str:
     return f"Goodput less the baseline's, mean over n, without and with UDP: {gain} Mb/s."
 
 
-@goodput.objection("Goodput is throughput less what is sent again, of which MRED should have less.")
+@goodput.objection("Goodput is throughput without retransmissions, and MRED should have fewer of them.")
 def _(runs: Runs, baseline: str) -> str:
     gain = runs.gain("throughput", "MRED", over=baseline).mean_over("n").each("case")
     return f"Throughput less the baseline's, mean over n, without and with UDP: {gain} Mb/s."

@@ -168,7 +168,7 @@ impl ParameterReader<'_> {
             .then(|| format!("{} has no effect, since every class has its own", keys.join(", ")))
     }
 
-    /// Record the parameters of parts that this queue does not have, and warn of those that the file sets.
+    /// Record the parameters of absent parts, and warn of each that the file sets.
     fn warn_of_absent_parts(&mut self, parts: &ChosenParts) {
         let chosen = parts.names();
         let has = |part: &PartInfo, key: &str| part.parameters.iter().any(|p| p.key == key);
