@@ -21,7 +21,7 @@ from aqmlab.cli.output import (
     say,
     table_lines,
 )
-from aqmlab.errors import joined
+from aqmlab.errors import counted, joined
 from aqmlab.papers.registry import PAPERS
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
         "Verdicts on the claims of each paper",
         table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
         "Literal: the claim as its authors state it; strict: our stronger form; no effect: none of half the printed "
-        "size; not engaged: the runs never had the situation of the claim."
+        "size; not engaged: the runs never had the situation of the claim. Our questions are left out."
         f"{'' if details else ' --details prints all claims and findings.'}",
         [notice] if notice else [],
     )
@@ -162,19 +162,28 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
 def _answer(name: str, claims: pd.DataFrame, notice: str) -> str:
     """Count the verdicts on claims as their authors state them in words; with a notice they are preliminary.
 
+    Verdicts on the project's own questions are counted apart.
+
     >>> import pandas as pd
-    >>> _answer("MRED", pd.DataFrame({"literal": ["holds", "holds", "fails", ""]}), "")
-    'Claims of MRED as their authors state them: of 3 verdicts 2 hold and 1 fails.'
+    >>> verdicts = {"literal": ["holds", "holds", "fails", "", "fails"], "own": [False, False, False, False, True]}
+    >>> _answer("MRED", pd.DataFrame(verdicts), "")
+    'Claims of MRED as their authors state them: of 3 verdicts 2 hold and 1 fails. Our questions: of 1 verdict 1 fails.'
     """
-    from aqmlab.errors import joined
+    from aqmlab.papers.common.claims import by_author
+
+    theirs, ours = by_author(claims)
+    head = "Preliminary: claims" if notice else "Claims"
+    own = f" Our questions: {_verdict_words(ours)}." if len(ours) else ""
+    return f"{head} of {name} as their authors state them: {_verdict_words(theirs)}.{own}"
+
+
+def _verdict_words(claims: pd.DataFrame) -> str:
     from aqmlab.papers.common.claims import COUNTED
 
     found = Counter(verdict for verdict in claims[LITERAL] if verdict)
     counts = [(found[str(verdict)], words) for verdict, words in COUNTED.items() if found[str(verdict)]]
     words = joined([f"{n} {one if n == 1 else many}" for n, (one, many) in counts]) if counts else "none was judged"
-    head = "Preliminary: claims" if notice else "Claims"
-    verdicts = f"{found.total()} verdict{'' if found.total() == 1 else 's'}"
-    return f"{head} of {name} as their authors state them: of {verdicts} {words}."
+    return f"of {counted(found.total(), 'verdict')} {words}"
 
 
 def _by_claim(claims: pd.DataFrame) -> list[list[str]]:
@@ -185,7 +194,8 @@ def _by_claim(claims: pd.DataFrame) -> list[list[str]]:
     for (claim, title), own in claims.groupby(["claim", "title"], sort=False):
         found = Counter(verdict for verdict in own[LITERAL] if verdict)
         words = [_count_words(found[str(verdict)], verbs) for verdict, verbs in COUNTED.items() if found[str(verdict)]]
-        rows.append([str(claim), str(title), next(iter(found), "-") if len(found) < 2 else ", ".join(words)])
+        about = f"{title} (our question)" if "own" in own and own["own"].iloc[0] else str(title)
+        rows.append([str(claim), about, next(iter(found), "-") if len(found) < 2 else ", ".join(words)])
     return rows
 
 
@@ -201,8 +211,11 @@ def _count_words(count: int, verbs: tuple[str, str]) -> str:
 
 
 def _verdicts_of(one: Reproduction) -> list[tuple[str, list[str]]]:
-    """Return the counts of verdicts of each form."""
-    return [(form, [str((one.claims[form] == verdict).sum()) for verdict in VERDICTS]) for form in FORMS]
+    """Return the counts of verdicts of each form, on the authors' claims alone."""
+    from aqmlab.papers.common.claims import by_author
+
+    theirs, _ = by_author(one.claims)
+    return [(form, [str((theirs[form] == verdict).sum()) for verdict in VERDICTS]) for form in FORMS]
 
 
 def _print_details(one: Reproduction) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, findings_table, places, short
+from aqmlab.papers.common.claims import COUNTED, FORMS, Finding, Part, by_author, findings_table, places, short
 from aqmlab.papers.common.engine import PaperFinding
 from aqmlab.papers.common.ideas import picture
 from aqmlab.papers.common.runs import Effort, Setup, seeds_words
@@ -17,6 +17,8 @@ from aqmlab.statistics import Verdict
 
 FAILS, NO_EFFECT, NOT_ENGAGED = map(str, (Verdict.FAILS, Verdict.NO_EFFECT, Verdict.NOT_ENGAGED))
 LITERAL, STRICT = FORMS
+OURS = "our questions"
+"""Heading of the verdicts on questions of this project."""
 ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.NO_EFFECT, Verdict.UNDECIDED, Verdict.NOT_ENGAGED)
 MOST_CELLS = 3
 """So many cells that were not engaged are named."""
@@ -70,10 +72,12 @@ def linked(own: PaperCard, href: str) -> PaperCard:
 
 
 def tallies(claims: pd.DataFrame) -> list[Tally]:
-    """Count the verdicts of each form."""
+    """Count the verdicts of each form on the authors' claims, and apart from them those on our questions."""
+    theirs, ours = by_author(claims)
+    counted = {form: theirs[form] for form in FORMS} | {OURS: ours[LITERAL]}
     found = []
-    for form in FORMS:
-        verdicts = [verdict for verdict in claims[form] if verdict]
+    for form, column in counted.items():
+        verdicts = [verdict for verdict in column if verdict]
         counts = [_counted(verdict, verdicts.count(str(verdict))) for verdict in ORDER]
         if verdicts:
             found.append(Tally(form, counts))

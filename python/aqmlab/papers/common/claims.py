@@ -228,6 +228,12 @@ def _named(part: Part) -> str:
     return ", ".join(word for word in (part.case, part.aspect) if word)
 
 
+def by_author(claims: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Divide a table of findings into those on the authors' claims and those on this project's own questions."""
+    ours = claims["own"].astype(bool) if "own" in claims else pd.Series(data=False, index=claims.index)
+    return claims[~ours], claims[ours]
+
+
 def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
     """Return all parts as a table; what no part names (case, places) has no column."""
     parts = list(parts)
