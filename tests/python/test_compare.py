@@ -371,7 +371,7 @@ def test_several_queues_change_together_and_are_those_of_both_directions_by_defa
     assert (readings["down"]["aqm"], readings["up"]["aqm"], one.link) == ("drop-tail", "codel", "up")
     with pytest.raises(aqmlab.InputError, match=r'^--queue: unknown queue "sideways" \(allowed: '):
         aqmlab.compare("example:asymmetric", aqm=["red", "codel"], queue="up,sideways", seeds=1, progress=False)
-    with pytest.raises(aqmlab.InputError, match=r"^compare: choose the queues with --queue, with commas"):
+    with pytest.raises(aqmlab.InputError, match=r"^--queue: choose the queues, with commas"):
         aqmlab.compare("example:chain", aqm=["red", "codel"], seeds=1, progress=False)
 
 

@@ -116,7 +116,7 @@ def test_the_same_on_one_process_and_on_two(tmp_path):
         (("--aqm", "cdel"), 'cdel"'),
         (("--aqm", ","), "name at least one discipline"),
         (("--queue", "x"), 'unknown queue "x"'),
-        (("--quantile", "2"), "quantile 2"),
+        (("--quantile", "2"), "quantile: 2 is out of range"),
     ],
 )
 def test_bad_input_is_one_line(shell, words, message):

@@ -36,7 +36,7 @@ def frontier(
     minimize: Minimize = None,
     maximize: Maximize = None,
     over: Over = None,
-    queue: Queue = "bottleneck",
+    queue: Queue = None,
     quantile: Quantile = 0.5,
     trials: Trials = 200,
     seeds: Seeds = 2,

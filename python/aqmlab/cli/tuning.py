@@ -61,7 +61,7 @@ Keep = Annotated[
         metavar="METRIC>=VALUE",
     ),
 ]
-Queue = Annotated[str, typer.Option("--queue", help="The queue to tune.", metavar="NAME")]
+Queue = Annotated[str | None, typer.Option("--queue", help="The queue to tune.", metavar="NAME")]
 Aqm = Annotated[
     str | None,
     typer.Option("--aqm", help="Disciplines: red,codel; default: the queue's own.", metavar="NAME"),
@@ -140,7 +140,7 @@ def tune(
     minimize: Minimize = None,
     maximize: Maximize = None,
     keep: Keep = None,
-    queue: Queue = "bottleneck",
+    queue: Queue = None,
     aqm: Aqm = None,
     vary: Vary = None,
     against: Against = None,

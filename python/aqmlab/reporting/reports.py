@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from aqmlab import extensions
@@ -85,6 +86,8 @@ def page_file(target: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{target}: its folder cannot be made ({error.strerror})") from None
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise InputError(f"{target}: cannot be written (permission denied)")
     return target
 
 

@@ -177,10 +177,18 @@ def lack(keys: Sequence[str], there: Iterable[str]) -> str:
 
     >>> lack(["mos"], ["loss"])
     'no mos: it needs a flow with voip, such as voip = { codec = "g711" } (they have loss)'
+    >>> lack(["goodput_mbps.web"], ["loss"])
+    'no goodput_mbps.web: it needs a TCP flow in a group named web beside another group (they have loss)'
     """
-    needed = list(dict.fromkeys(filter(None, (quantity(key).needed for key in keys))))
+    needed = list(dict.fromkeys(filter(None, (_needed(key) for key in keys))))
     needs = f": it needs {' or '.join(needed)}" if needed else ""
     return f"no {' or '.join(keys)}{needs} (they have {', '.join(in_order(there))})"
+
+
+def _needed(key: str) -> str:
+    """Return the flows that runs must have for a quantity, or ""."""
+    needed, (_, _, group) = quantity(key).needed, key.partition(".")
+    return f"{needed} in a group named {group} beside another group" if needed and group else needed
 
 
 def in_order(keys: Iterable[str]) -> list[str]:

@@ -116,13 +116,27 @@ def managed_queues(plan: Scenario, asked: str | None = None) -> list[str]:
             return ["bottleneck"]
         found = [link.queue for name in ("down", "up") for link in plan.links if link.name == name]
         if not found:
-            raise InputError(f"compare: choose the queues with --queue, with commas (allowed: {', '.join(known)})")
+            raise InputError(f"--queue: choose the queues, with commas (allowed: {', '.join(known)})")
         return list(dict.fromkeys(found))
     names = [name.strip() for name in asked.split(",")]
     for name in names:
         if name not in known:
             raise InputError(f"--queue: {unknown('queue', name, known)}")
     return list(dict.fromkeys(names))
+
+
+def one_queue(plan: Scenario, asked: str | None = None) -> str:
+    """Return the queue to tune: the one asked for, or the only one of `managed_queues`.
+
+    Raises
+    ------
+    InputError
+        If there are several, or as for `managed_queues`.
+    """
+    queues = managed_queues(plan, asked)
+    if len(queues) > 1:
+        raise InputError(f"--queue {','.join(queues)}: one queue is tuned at a time; name one of them")
+    return queues[0]
 
 
 def lacking(plan: Scenario, queues: Sequence[str], entries: Mapping[str, Mapping[str, Value]]) -> list[str]:

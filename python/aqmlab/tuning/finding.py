@@ -16,6 +16,7 @@ from aqmlab.tuning.verification import CHOICE_SEEDS, choose
 OWN = (DEFAULTS, AUTOMATIC)
 """Names of the starts that are a discipline's own defaults."""
 MOST_SEARCHES = 90
+MOST_TRIALS = 100_000
 SEEDS_APART = 10_000
 """Distance between the first seeds of two searches: more seeds than a search may have."""
 HOPELESS = 0.5
@@ -58,12 +59,14 @@ class Seeds:
 
 def seeds_of(trials: int, seeds: int, fresh: int, search: int = SAMPLER_SEED) -> Seeds:
     """Return the numbers of seeds for numbers of trials, seeds of each, and fresh seeds; check all of them."""
-    if trials < 1 or seeds < 1:
-        raise InputError("tune: at least one trial, and one seed for each")
-    if fresh < 2:
-        raise InputError("tune: at least 2 fresh seeds, as one has no interval")
-    if max(seeds, fresh) > SEEDS_APART or trials > 100_000:
-        raise InputError(f"tune: too many (allowed: up to {SEEDS_APART:,} seeds and 100,000 trials)")
+    limits = {
+        "trials": (trials, 1, MOST_TRIALS, ""),
+        "seeds of a trial": (seeds, 1, SEEDS_APART, ""),
+        "fresh seeds": (fresh, 2, SEEDS_APART, "; one has no interval"),
+    }
+    for what, (count, least, most, why) in limits.items():
+        if not least <= count <= most:
+            raise InputError(f"{what}: {count} is out of range (allowed: {least} to {most:,}{why})")
     if not 1 <= search <= MOST_SEARCHES:
         raise InputError(f"search seed {search} is out of range (allowed: 1 to {MOST_SEARCHES})")
     return Seeds(seeds, max(8, 2 * seeds, fresh), fresh, search)

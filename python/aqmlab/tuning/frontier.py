@@ -24,6 +24,7 @@ from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.results.quantities import interval_of
 from aqmlab.runs.bounds import Bound
+from aqmlab.runs.comparison_settings import one_queue
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
@@ -66,7 +67,7 @@ def frontier(
     minimize: Sequence[str] = ("mean_delay_ms",),
     maximize: Sequence[str] = ("goodput_mbps",),
     over: Sequence[str] = (),
-    queue: str = "bottleneck",
+    queue: str | None = None,
     quantile: float = 0.5,
     trials: int = 200,
     seeds: int = 2,
@@ -92,7 +93,7 @@ def frontier(
     over
         Varied conditions, as for `aqmlab.tune`; none for the scenario as it is.
     queue
-        The ``[queue.NAME]`` table; the first link with it is measured.
+        The ``[queue.NAME]`` table; the first link with it is measured. Default: as for `aqmlab.compare_tuned`.
     quantile
         Which quantile over the points counts: 1 is the worst point, 0.5 the middle one.
     trials
@@ -120,6 +121,7 @@ def frontier(
     plan = as_scenario(scenario, overrides=overrides)
     goals = _goals(minimize, maximize)
     number = seeds_of(trials, seeds, fresh, search_seed)
+    queue = one_queue(plan, queue)
     problem = problem_of(plan, queue, aqm="red", vary=family(), over=over or None)
     others = [_other(problem, name) for name in dict.fromkeys(aqm)]
     if not others:
@@ -356,5 +358,5 @@ def _write(found: Frontier) -> None:
         return
     folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     folders.save(folder / RECORD, folders.to_json(found.data()))
-    folders.save(folder / "frontier.csv", found.table().to_csv(index=False))
+    folders.save(folder / "frontier.csv", found.csv())
     plots.save(found.chart(), folder)

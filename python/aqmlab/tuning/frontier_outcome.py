@@ -14,6 +14,7 @@ from aqmlab import _core
 from aqmlab.errors import joined
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.results.displays import OneLine
+from aqmlab.scenario.toml_text import inline
 from aqmlab.tuning.decision import shown
 from aqmlab.tuning.frontier_places import BEHIND, BEYOND, UNDECIDED, Placed
 from aqmlab.tuning.goals import Goal
@@ -103,6 +104,17 @@ class Frontier(OneLine):
             row["place"] = f"{BEHIND} {one.by}" if one.place == BEHIND else one.place
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def csv(self) -> str:
+        """Return a row for each member and each other discipline: goals with intervals, and the place."""
+        rows = []
+        for one in (*self.members, *self.others):
+            row: dict[str, Any] = {"aqm": one.aqm, "settings": one.name, "queue": inline(one.body)}
+            for goal, found in zip(self.goals, one.goals, strict=True):
+                key = goal.metric.key
+                row |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high, f"{key}_n": found.n}
+            rows.append({**row, "place": one.place or "member", "by": one.by or "", "p": one.p if one.place else ""})
+        return pd.DataFrame(rows).to_csv(index=False)
 
     def evidence_table(self) -> pd.DataFrame:
         """Return a row for each other discipline: place, number of the member ahead or 0, corrected p."""

@@ -97,5 +97,5 @@ def bounds_to_keep(texts: Sequence[str], *, option: str = "keep") -> tuple[Bound
 def share_of(quantile: float) -> float:
     """Check a quantile over the points."""
     if not 0 <= quantile <= 1:
-        raise InputError(f"tune: quantile {quantile:g} is not from 0 (the best point) to 1 (the worst)")
+        raise InputError(f"quantile: {quantile:g} is out of range (allowed: 0, the best point, to 1, the worst)")
     return quantile

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from types import MappingProxyType
 
-from aqmlab.errors import InputError, unknown
+from aqmlab import errors
+from aqmlab.errors import InputError, ScenarioError, unknown
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, RIO, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
@@ -16,6 +18,7 @@ from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 
+ENDS = (attrgetter("low"), attrgetter("high"))
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
@@ -93,7 +96,37 @@ def _space(place: Place, aqm: str | None, vary: Sequence[str], points: Sequence[
     rate = min(place.scenario(base, point).link(link.name).rate_bps for point in points)
     slowest = least_weight(rate / (8 * size), plan.duration_s - plan.warmup_s)
     limit = packets(link.parameters["limit"], size)
-    return chosen, space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+    space = space_of(chosen, base, limit=limit, slowest=slowest, vary=vary)
+    _check_ends(place, space, vary)
+    return chosen, space
+
+
+def _check_ends(place: Place, space: Space, vary: Sequence[str]) -> None:
+    """Raise `InputError` if a varied parameter has no effect in this queue, or if no queue accepts an end of its range.
+
+    Some ends are valid only beside the low, or the high ends of all other ranges.
+    """
+    varied = {text.partition("=")[0].strip(): text for text in vary}
+    corners = [{one.key: one.choices[0] if one.choices else end(one) for one in space.dimensions} for end in ENDS]
+    for one in space.dimensions:
+        if one.key not in varied or one.choices or one.of_class:
+            continue
+        for end in ENDS:
+            link = _accepted(place, space, varied[one.key], [{**corner, one.key: end(one)} for corner in corners])
+            if one.key in link.without_effect:
+                has = " (class.NAME.KEY is a parameter of a class)" if link.classes else ""
+                raise InputError(f'vary "{varied[one.key]}": {one.key} has no effect in this {link.aqm} queue{has}')
+
+
+def _accepted(place: Place, space: Space, text: str, numbers: Sequence[Numbers]) -> Link:
+    """Return the link with the first valid numbers; raise the error of the last if none are valid."""
+    problems: list[errors.Problem] = []
+    for one in numbers:
+        try:
+            return place.scenario(space.body(one)).link(place.link)
+        except ScenarioError as error:
+            problems = [replace(error.problems[0], file="--vary", key=text)]
+    raise ScenarioError(problems)
 
 
 def base_of(plan: Scenario, queue: str, chosen: Discipline, *, same: bool) -> Body:

@@ -101,13 +101,13 @@ def written(value: float, unit: str) -> str:
 def ranges_of(texts: Sequence[str], plan: Scenario) -> list[Range]:
     """Read ranges such as ``flows=10:200`` for a scenario."""
     if not texts:
-        raise InputError("tune: give at least one range, for example --over flows=10:200")
+        raise InputError("over: give at least one range, for example flows=10:200")
     if len(texts) > MOST_RANGES:
-        raise InputError(f"tune: {len(texts)} ranges are too many (allowed: up to {MOST_RANGES})")
+        raise InputError(f"over: {len(texts)} ranges are too many (allowed: up to {MOST_RANGES})")
     found = [_range(text, plan) for text in texts]
     keys = [one.key for one in found]
     if len(set(keys)) < len(keys):
-        raise InputError(f"tune: a range is given twice: {', '.join(keys)}")
+        raise InputError(f"over: a range is given twice: {', '.join(keys)}")
     return found
 
 
@@ -202,7 +202,7 @@ def _range(text: str, plan: Scenario) -> Range:
         what = "is empty" if low == high else "is reversed"
         raise InputError(f'over "{text}": the range {what} (the low end comes first, and is below the high end)')
     whole = not unit and low.is_integer() and high.is_integer()
-    return Range(key, low, high, unit, whole, _meaning(key, low, unit, text, plan))
+    return Range(key, low, high, unit, whole, _meaning(key, low, unit, text, plan, whole=whole))
 
 
 def number_of(word: str, where: str) -> tuple[float, str]:
@@ -219,6 +219,8 @@ def number_of(word: str, where: str) -> tuple[float, str]:
     match = _VALUE.fullmatch(word)
     try:
         number, unit = float(match.group(1)), match.group(2)  # type: ignore[union-attr]
+        if not math.isfinite(number):
+            raise ValueError
     except (AttributeError, ValueError):
         raise InputError(f'{where}: "{word}" is not a number with or without a unit') from None
     if unit in TIMES:
@@ -228,25 +230,27 @@ def number_of(word: str, where: str) -> tuple[float, str]:
     return number, unit
 
 
-def _meaning(key: str, low: float, unit: str, text: str, plan: Scenario) -> Callable[[float], Pairs]:
+def _meaning(key: str, low: float, unit: str, text: str, plan: Scenario, *, whole: bool) -> Callable[[float], Pairs]:
     """Return what values of a key are in the scenario."""
     raw = plan.tables
     if key == "flows":
-        return _flows(low, unit, text, raw)
+        return _flows(low, unit, text, raw, whole=whole)
     if key == "rtt":
         return _round_trip(low, unit, text, raw)
     if key == "rate":
         return _rate(unit, text, raw)
+    if key.startswith("run.seed"):
+        raise InputError(f'over "{text}": seeds repeat a condition, and are none (options for seeds: --help)')
     if "." not in key:
         raise InputError(f'over "{text}": unknown key "{key}" (allowed: flows, rtt, rate, or a dotted key of the file)')
     return lambda value: ((key, written(value, unit)),)
 
 
-def _flows(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
+def _flows(low: float, unit: str, text: str, raw: dict[str, Any], *, whole: bool) -> Callable[[float], Pairs]:
     name = next((group.get("name") for group in raw.get("flow", ())), None)
     if name is None:
         raise InputError(f'over "{text}": the first [[flow]] of the file has no name')
-    if unit or low < 1:
+    if unit or low < 1 or not whole:
         raise InputError(f'over "{text}": flows are a whole number, from 1 on')
     return lambda value: ((f"flow.{name}.count", f"{round(value)}"),)
 

@@ -106,7 +106,7 @@ class Task:
         asked = (self.goal.metric, *(bound.metric for bound in self.bounds), *(one.metric for one in self.unharmed))
         for metric in asked:
             if metric.key not in found:
-                raise InputError(f"tune: these runs have {lack([metric.key], found)}")
+                raise InputError(f"the runs have {lack([metric.key], found)}")
         goal = float(np.mean(self.goal.over_points(found[self.goal.metric.key], self.share)))
         means = [found[bound.metric.key].mean(axis=1) for bound in self.bounds]
         kept = tuple(bound.worst(mean) for bound, mean in zip(self.bounds, means, strict=True))

@@ -43,6 +43,8 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
     **{name: {"target": (1e-3, 0.1), "alpha": (0.02, 2.0), "beta": (0.2, 20.0)} for name in ("pi2", "dualpi2")},
 }
 """Search ranges of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""
+FALSE, TRUE = "false", "true"
+"""Words of a parameter that is on or off."""
 TIME_CONSTANTS = 10
 """Time constants of the average that the measured time of a run must have room for."""
 
@@ -106,6 +108,8 @@ class Dimension:
 
     def inside(self, value: Any) -> Any:  # noqa: ANN401 - a number or a word
         """Bring a value into the range."""
+        if isinstance(value, bool):
+            value = TRUE if value else FALSE
         if self.choices:
             return value if value in self.choices else self.choices[0]
         near = min(max(float(value), self.low), self.high)
@@ -118,7 +122,7 @@ class Dimension:
         ('5.12ms', 4)
         """
         if self.choices:
-            return str(number)
+            return number == TRUE if set(self.choices) <= {FALSE, TRUE} else str(number)
         found = round(number) if self.whole else float(f"{number:.3g}")
         return written(found, UNITS[self.unit]) if self.unit in UNITS else found
 
@@ -246,15 +250,19 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
         found["w_q"] = Dimension("w_q", slowest, 0.5)
     else:
         found["limit"] = Dimension("limit", 2, top, whole=True, unit="packets")
+    asked: set[str] = set()
     for text in vary:
         dimension = _asked(text, own, base)
+        if dimension.key in asked:
+            raise InputError(f'vary "{text}": {dimension.key} is given twice')
+        asked.add(dimension.key)
         if dimension.key == "min_th":
             found.pop(SHARE, None)
         found[dimension.key] = dimension
     if not found:
         raise InputError(
-            f"tune: {aqm.name} has thresholds for each of its classes, or a curve through points: "
-            "say what to search, for example --vary limit=20:200"
+            f"vary: {aqm.name} has thresholds for each of its classes, or a curve through points: "
+            "name a parameter to search, for example --vary limit=20:200"
         )
     return Space(base, tuple(found.values()))
 
@@ -285,11 +293,12 @@ def _asked(text: str, own: Mapping[str, Parameter], base: Mapping[str, Value]) -
     if key not in own:
         raise InputError(f"vary: {unknown('parameter', key, list(own))}")
     parameter = own[key]
-    if parameter.choices and not values.strip()[0].isdigit():
+    allowed = (FALSE, TRUE) if isinstance(parameter.default, bool) else parameter.choices
+    if allowed == (FALSE, TRUE) or (allowed and not values.strip()[0].isdigit()):
         words = tuple(word.strip() for word in values.split(","))
         for word in words:
-            if word not in parameter.choices:
-                raise InputError(f"vary {key}: {unknown('word', word, list(parameter.choices))}")
+            if word not in allowed:
+                raise InputError(f"vary {key}: {unknown('word', word, list(allowed))}")
         return Dimension(key, choices=words)
     low, high = _ends(text, parameter, values)
     if not low < high:

@@ -15,7 +15,7 @@ from typing import Any
 from aqmlab.errors import InputError, unknown
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
-from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, managed_queues
+from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, one_queue
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
@@ -27,6 +27,7 @@ from aqmlab.tuning.problem import Points, Problem, problem_of
 from aqmlab.tuning.ranges import usual_ranges
 from aqmlab.tuning.records import record_folder
 from aqmlab.tuning.search import SAMPLER_SEED, Task, need_optuna
+from aqmlab.tuning.space import CLASS
 from aqmlab.tuning.starts import Start
 from aqmlab.tuning.tuned_outcome import Entry, OnFresh, Searched, TunedComparison
 from aqmlab.tuning.verification import FRESH_SEEDS, confirmed
@@ -110,7 +111,7 @@ def compare_tuned(
     searches = _searches(search_seed)
     effort = {seed: Effort(trials, seeds_of(trials, seeds, fresh, seed), True, False) for seed in searches}
     asked = list(over) or usual_ranges(plan)
-    tuned = _queue(plan, queue)
+    tuned = one_queue(plan, queue)
     notes = lacking(plan, [tuned], {name: {"aqm": name} for name in names})
     own_vary = _varied(vary, names)
     defaults = {name: _default(plan, tuned, name, notes) for name in names}
@@ -181,17 +182,12 @@ def _searches(second: int | None) -> list[int]:
     return [SAMPLER_SEED, second]
 
 
-def _queue(plan: Scenario, asked: str | None) -> str:
-    queues = managed_queues(plan, asked)
-    if len(queues) > 1:
-        raise InputError(f"--queue {','.join(queues)}: one queue is tuned at a time; name one of them")
-    return queues[0]
-
-
 def _varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
     """Return the ranges of each discipline: ``KEY=...`` for all with the key, ``NAME:KEY=...`` for one."""
     found: dict[str, list[str]] = {name: [] for name in names}
     for text in texts:
+        if text.strip().startswith(f"{CLASS}."):
+            raise InputError(f'vary "{text}": a class belongs to one discipline; write it as NAME:{text}')
         head, colon, rest = text.partition(":")
         if colon and "=" not in head:
             if head.strip() not in names:

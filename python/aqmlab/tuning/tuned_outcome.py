@@ -24,6 +24,9 @@ from aqmlab.tuning.search import Task, Trial
 from aqmlab.tuning.space import Dimension
 from aqmlab.tuning.verification import Against, Confirmed, in_pairs
 
+AGAINST = "against_tuned_baseline"
+"""Column of verdicts, of defaults too."""
+SETTINGS_COLUMNS = ("aqm", "settings", "search_seed", "goal", "bounds", AGAINST, f"held_out_{AGAINST}", "queue")
 BETTER, WORSE, UNDECIDED, TIE = "better", "worse", "undecided", "tie"
 KEPT = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNDECIDED: "?"}
 
@@ -283,7 +286,12 @@ class TunedComparison(OneLine):
             self.held_out_line(),
             self.best_line(),
         ]
-        missed = [f"{entry.aqm}: {text}" for entry in self.entries for text in entry.searches[0].warnings]
+        missed = [
+            f"{entry.aqm}{f', search seed {one.seed}' if count > 1 else ''}: {text}"
+            for entry in self.entries
+            for one in entry.searches
+            for text in one.warnings
+        ]
         return [*lines, *(f"Note: {text}" for text in missed)]
 
     def held_out_line(self) -> str:
@@ -319,7 +327,10 @@ class TunedComparison(OneLine):
         return pd.DataFrame([{key: row[key] for key in SETTINGS_COLUMNS} for row in self.rows()])
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each settings of each discipline: goal, bounds and difference, everywhere and held out."""
+        """Return a row for each settings of each discipline: goal, bounds and difference, everywhere and held out.
+
+        Verdicts and differences of tuned settings and of defaults are against the tuned baseline.
+        """
         found = []
         for entry in self.entries:
             for search in (None, *range(len(self.search_seeds))):
@@ -336,11 +347,11 @@ class TunedComparison(OneLine):
                     versus = self.against(search=search, base=search or 0, held_out=bool(place)).get(entry.aqm)
                     apart = None if versus is None else versus.compared.difference.interval
                     row |= {
+                        f"{place}{AGAINST}": "" if versus is None else versus.verdict,
                         f"{place}difference": "" if apart is None else apart.mean,
                         f"{place}difference_low": "" if apart is None else apart.low,
                         f"{place}difference_high": "" if apart is None else apart.high,
                         f"{place}p_holm": "" if versus is None else versus.p,
-                        f"{place}verdict": "" if versus is None else versus.verdict,
                     }
                 found.append(row)
         return found
@@ -413,9 +424,6 @@ class TunedComparison(OneLine):
                 if entry.aqm != self.baseline
             },
         }
-
-
-SETTINGS_COLUMNS = ("aqm", "settings", "search_seed", "goal", "bounds", "verdict", "held_out_verdict", "queue")
 
 
 def _best(aqm: str, even: Sequence[str]) -> str:

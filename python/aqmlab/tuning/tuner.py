@@ -10,6 +10,7 @@ from typing import Any
 from aqmlab import extensions
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
+from aqmlab.runs.comparison_settings import one_queue
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.dialect import Dialect
@@ -41,7 +42,7 @@ def tune(
     maximize: str | None = None,
     keep: Sequence[str] = (),
     over: Sequence[str],
-    queue: str = "bottleneck",
+    queue: str | None = None,
     aqm: str | None = None,
     vary: Sequence[str] = (),
     against_settings: Mapping[str, Mapping[str, Value]] | None = None,
@@ -75,7 +76,7 @@ def tune(
         Varied conditions: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
         ``rate=2Mbps:20Mbps``, or any dotted key of the scenario.
     queue
-        The ``[queue.NAME]`` table to tune; the first link with it is measured.
+        The ``[queue.NAME]`` table to tune; the first link with it is measured. Default: as for `aqmlab.compare_tuned`.
     aqm
         The discipline; default: the queue's own.
     vary
@@ -127,7 +128,7 @@ def tune(
     small = tuple(goal_of(key, None) for key in unharmed)
     task = Task(goal_of(minimize, maximize), bounds_to_keep(keep), share_of(quantile), small)
     number = seeds_of(trials, seeds, fresh)
-    problem = problem_of(plan, queue, aqm=aqm, vary=vary, over=over, further=against_settings or {})
+    problem = problem_of(plan, one_queue(plan, queue), aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
     how |= {"budget": Budget(budget), "title": title or problem.chosen.name}
