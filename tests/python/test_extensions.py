@@ -42,6 +42,18 @@ def test_the_core_loads_no_add_on_for_a_run():
     assert not {"papers", "rfc7928", "interop", "live"} & set(done.stdout.split()), done.stdout
 
 
+def test_help_loads_no_library_of_tables():
+    """NumPy and Arrow take longer to load than all else that the help needs."""
+    program = (
+        "import sys\nfrom aqmlab.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(*[name for name in ('numpy', 'pyarrow', 'pandas', 'scipy') if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "compare" in done.stdout
+    assert done.stderr == "\n"
+
+
 def add_on(folder: Path, text: str) -> dict[str, str]:
     """Write a distribution with a command ``mine``; return the environment in which it is installed."""
     (folder / "mine-1.dist-info").mkdir()

@@ -29,14 +29,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.errors import StorageError, one_line
 from aqmlab.input_files import read_regular
 from aqmlab.results.keys import digest
-from aqmlab.results.parquet import parquet_bytes, read_parquet
+
+if TYPE_CHECKING:  # Arrow takes 0.1 s to import, and commands that print need this module
+    import pyarrow as pa
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -148,6 +148,8 @@ def _seed_files(
     summary: Mapping[str, Any], tables: Mapping[str, pa.Table], files: Mapping[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a seed by name, one at a time, since tables are large; at last their digests."""
+    from aqmlab.results.parquet import parquet_bytes
+
     encoded = ((f"{name}.parquet", parquet_bytes(table)) for name, table in tables.items())
     sums = {}
     for name, data in chain(encoded, files.items(), [(SUMMARY, to_json(summary).encode())]):
@@ -325,6 +327,10 @@ def read_record(path: Path, shape: Mapping[str, type]) -> dict[str, Any]:
 
 def read_table(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
     """Read one table of one seed, or some columns of it, or None if this run did not record it."""
+    import pyarrow as pa
+
+    from aqmlab.results.parquet import read_parquet
+
     path = folder / f"{name}.parquet"
     if not path.exists():
         if name == ALWAYS:
