@@ -1,6 +1,6 @@
 """What the RED family can do: its frontier in several scenarios, and the place of other disciplines, with two searches.
 
-The page of `make validate`. About four minutes on two cores.
+The page of `make validate`. About half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -8,12 +8,17 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import aqmlab
 from aqmlab.errors import joined
 from aqmlab.reporting import plots
+from aqmlab.rfc7928 import mixes, stability, transports
+from aqmlab.rfc7928.case import Effort
+from aqmlab.rfc7928.network import QUEUE
+from aqmlab.rfc7928.settings import Settings
+from aqmlab.scenario.file import Scenario
 from aqmlab.tuning.decision import shown
 from aqmlab.tuning.frontier_outcome import Frontier
 from aqmlab.tuning.frontier_places import BEHIND, UNDECIDED, Placed
@@ -30,19 +35,39 @@ CONTROLS = ("codel", "pie", "fq-codel", "dualpi2")
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario: its name for people, its example, varied conditions, overrides."""
+    """A scenario: its name for people, its example or section of RFC 7928, and varied conditions."""
 
     title: str
-    example: str
+    example: str = ""
     over: tuple[str, ...] = ()
-    overrides: tuple[tuple[str, str], ...] = ()
+    section: str = ""
 
     @property
     def command(self) -> str:
-        """The command of one search."""
+        """The command of one search, or the scenario's place in RFC 7928."""
+        if self.section:
+            return f"RFC 7928, section {self.section}: the scenario of `aqmlab rfc7928 --quick` with 30 s measured"
         over = "".join(f" --over {text}" for text in self.over)
-        given = "".join(f" --set {key}={value}" for key, value in self.overrides)
-        return f"aqmlab frontier example:{self.example} --aqm {','.join((*CONTROLS, *PAPERS))}{over}{given}"
+        return f"    aqmlab frontier example:{self.example} --aqm {','.join((*CONTROLS, *PAPERS))}{over}"
+
+    @property
+    def slug(self) -> str:
+        """The name of its figure."""
+        parts = [
+            self.example or f"rfc7928-{self.section.replace(' ', '-')}",
+            *(text.partition("=")[0] for text in self.over),
+        ]
+        return f"frontier-{'-'.join(parts)}"
+
+    def scenario(self) -> Scenario:
+        """Load it."""
+        if not self.section:
+            return Scenario.load(f"example:{self.example}")
+        effort = replace(Effort.of(quick=True), measured_s=30.0)
+        families = (transports, stability, mixes)
+        cases = [case for family in families for case in family.cases(effort, Settings("red", {}))]
+        (case,) = [case for case in cases if case.name == self.section]
+        return Scenario.from_text(case.text, filename=f"rfc7928 {self.section}")
 
 
 CASES = (
@@ -52,6 +77,13 @@ CASES = (
     Case("Twenty TCP flows beside UDP", "udp-mix"),
     Case("Cellular link, two CUBIC flows", "lte"),
     Case("Satellites, two CUBIC flows", "starlink"),
+    Case("RFC 7928: one CUBIC flow", section="5.2"),
+    Case("RFC 7928: UDP at 0.75 of the link beside one flow", section="5.3 between"),
+    Case("RFC 7928: mild congestion", section="8.2.2"),
+    Case("RFC 7928: heavy congestion", section="8.2.4"),
+    Case("RFC 7928: mild to heavy in turn", section="8.2.5"),
+    Case("RFC 7928: 100 and 10 Mb/s in turn", section="8.2.6 20s"),
+    Case("RFC 7928: web, CBR, video and bulk", section="7.2 IV"),
 )
 
 
@@ -71,10 +103,10 @@ def _searches(case: Case, folder: Path, number: int) -> list[Frontier]:
         print(f"{case.title}: search {seed}", file=sys.stderr, flush=True)
         found.append(
             aqmlab.frontier(
-                f"example:{case.example}",
+                case.scenario(),
                 aqm=(*CONTROLS, *PAPERS),
                 over=case.over,
-                overrides=case.overrides,
+                queue=QUEUE if case.section else None,
                 trials=TRIALS,
                 fresh=FRESH,
                 search_seed=seed,
@@ -118,9 +150,8 @@ def _summary(found: Sequence[Sequence[Frontier]]) -> list[str]:
 
 def _case(case: Case, both: Sequence[Frontier]) -> list[str]:
     first = both[0]
-    name = f"frontier-{case.example}{'-' + case.over[0].partition('=')[0] if case.over else ''}"
     chart = first.chart()
-    plots.save_as(chart, REPORT / f"{name}.svg", size="wide")
+    plots.save_as(chart, REPORT / f"{case.slug}.svg", size="wide")
     heads = [goal.metric.label for goal in first.goals]
     rows = [
         [
@@ -140,9 +171,9 @@ def _case(case: Case, both: Sequence[Frontier]) -> list[str]:
     return [
         f"## {case.title}",
         "",
-        f"    {case.command}",
+        case.command,
         "",
-        f"![{chart.alt}]({name}.svg)",
+        f"![{chart.alt}]({case.slug}.svg)",
         "",
         f"| discipline | {' | '.join(heads)} | search 1 | search 2 |",
         "|---|---:|---:|---|---|",

@@ -53,6 +53,7 @@ import compare_vm  # noqa: E402
 import crosscheck_exports  # noqa: E402
 import crosscheck_ns3  # noqa: E402
 import fair_fight  # noqa: E402
+import free_curves  # noqa: E402
 import joint_readings  # noqa: E402
 import measure_lab  # noqa: E402
 import measure_live  # noqa: E402
@@ -389,6 +390,11 @@ def frontier() -> Section:
     return Section("frontier", compare_frontiers.TITLE, *compare_frontiers.report())
 
 
+def free_curve() -> Section:
+    """The best free monotone curve against RED's."""
+    return Section("free-curve", free_curves.TITLE, *free_curves.report())
+
+
 def against_tuned() -> Section:
     """The papers' ideas against a tuned RED, from the committed records."""
     return Section("fair-fight", fair_fight.TITLE, *fair_fight.report())
@@ -525,6 +531,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "sweeps": sweeps,
     "tuning": tuning,
     "frontier": frontier,
+    "free-curve": free_curve,
     "fair-fight": against_tuned,
     "joint-readings": joint,
     "rfc7928": rfc7928,

@@ -35,7 +35,7 @@ from aqmlab.tuning.frontier_places import Placed, placed_against
 from aqmlab.tuning.goals import Goal, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.pareto import pareto_front
-from aqmlab.tuning.problem import Points, Problem, base_of, numbers_of, problem_of
+from aqmlab.tuning.problem import Points, Problem, base_of, numbers_at, numbers_of, problem_of
 from aqmlab.tuning.records import record_folder
 from aqmlab.tuning.search import BROKEN, Task, need_optuna, search
 from aqmlab.tuning.space import Numbers, Space
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 PARTS = ("curve", "spacing", "victim", "adaptation")
 """Parts of RED that the family combines."""
-LEFT_OUT = {"curve": ("points",)}
-"""Words that need further keys."""
 USUAL = {"victim": "arriving", "adaptation": "none"}
 """Words that a name leaves out."""
 GENERATION = 20
@@ -171,8 +169,7 @@ def _goals(minimize: Sequence[str], maximize: Sequence[str]) -> tuple[Goal, Goal
 def family() -> list[str]:
     """Return the words of RED's parts as ranges of a search: ``curve=linear,gentle,...``."""
     own = {parameter.key: parameter for parameter in discipline("red").own_parameters}
-    words = {key: [word for word in own[key].choices if word not in LEFT_OUT.get(key, ())] for key in PARTS}
-    return [f"{key}={','.join(values)}" for key, values in words.items()]
+    return [f"{key}={','.join(own[key].choices)}" for key in PARTS]
 
 
 @dataclass(frozen=True)
@@ -224,7 +221,7 @@ class _FrontierSearch:
             self.bench,
             self.problem.space,
             Task(first, (bound,), self.share),
-            starts=[(one.name, self._numbers(one.body)) for one in near],
+            starts=[(one.name, numbers) for one in near if (numbers := self._numbers(one.body)) is not None],
             points=self.problem.points.search,
             seeds=self.seeds,
             trials=trials + len(near),
@@ -245,9 +242,8 @@ class _FrontierSearch:
             found.append(Settings(aqm, name, body, goals))
         return found
 
-    def _numbers(self, body: Body) -> Numbers:
-        link = self.bench.place.scenario(body).link(self.bench.place.link)
-        return self.problem.space.numbers(link.parameters, float(link.parameters.get("mean_packet", 1000)))
+    def _numbers(self, body: Body) -> Numbers | None:
+        return numbers_at(self.bench.place, self.problem.space, body)
 
 
 def _of_seeds(found: Measured, goals: Sequence[Goal], share: float) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, RIO, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
 from aqmlab.scenario.toml_text import Value
+from aqmlab.tuning.free_curve import POINTS, is_free_curve
 from aqmlab.tuning.measurements import Body, Place
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
@@ -165,9 +166,19 @@ def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tupl
     """
     found: dict[str, tuple[str, Numbers]] = {}
     for start in starts:
-        link = place.scenario(start.body).link(place.link)
-        if not space.needs <= set(link.parameters):
+        own = numbers_at(place, space, start.body)
+        if own is None:
             continue
-        own = space.numbers(link.parameters, float(link.parameters.get("mean_packet", 1000)))
         found.setdefault(repr(space.body(own)), (start.name, own))
     return list(found.values())
+
+
+def numbers_at(place: Place, space: Space, body: Body) -> Numbers | None:
+    """Return settings as numbers of the search; None if they lack a searched parameter."""
+    parameters = place.scenario(body).link(place.link).parameters
+    if not space.needs <= set(parameters):
+        return None
+    if POINTS in body and not is_free_curve(body[POINTS]):
+        return None
+    effective = {**parameters, **{key: body[key] for key in (POINTS,) if key in body}}
+    return space.numbers(effective, float(parameters.get("mean_packet", 1000)))

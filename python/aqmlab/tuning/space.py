@@ -20,6 +20,16 @@ from aqmlab.errors import InputError, unknown
 from aqmlab.scenario.parts import packets
 from aqmlab.scenario.registry import Discipline, Parameter
 from aqmlab.scenario.toml_text import Value
+from aqmlab.tuning.free_curve import (
+    END,
+    HEIGHTS,
+    LATEST_END,
+    POINTS,
+    REPLACED,
+    is_free_curve,
+    numbers_of_points,
+    points_of,
+)
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.ranges import number_of, written
 
@@ -45,6 +55,10 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
 """Search ranges of the disciplines that control the delay: times in s, gains a decade around the RFCs' values."""
 FALSE, TRUE = "false", "true"
 """Words of a parameter that is on or off."""
+CURVE = (*HEIGHTS, END)
+"""Dimensions of a free curve."""
+LINEAR = {**dict(zip(HEIGHTS, (1 / 2, 2 / 3, 3 / 4), strict=True)), END: 1.0}
+"""RED's linear curve in them."""
 TIME_CONSTANTS = 10
 """Time constants of the average that the measured time of a run must have room for."""
 
@@ -84,6 +98,11 @@ class Dimension:
         head, _, rest = self.key.partition(".")
         name, _, key = rest.partition(".")
         return (name, key) if head == CLASS else None
+
+    @property
+    def is_free_curve(self) -> bool:
+        """Whether the word for a curve through points is among the choices."""
+        return self.key == "curve" and POINTS in self.choices
 
     def distribution(self) -> BaseDistribution:
         """Return it as Optuna knows it."""
@@ -150,7 +169,7 @@ class Space:
     @property
     def needs(self) -> set[str]:
         """The numbers that effective parameters must have to be numbers of the search."""
-        keys = {one.key for one in self.dimensions if not (one.choices or one.of_class)}
+        keys = {one.key for one in self.dimensions if not (one.choices or one.of_class)} - set(CURVE)
         return keys - {SHARE} | {"min_th", "max_th"} if SHARE in keys else keys
 
     def body(self, numbers: Numbers) -> Body:
@@ -169,13 +188,19 @@ class Space:
             elif dimension.key in (SHARE, "min_th") and "max_th" in numbers:
                 wanted = value * numbers["max_th"] if dimension.key == SHARE else value
                 found["min_th"] = f"{min(max(1, round(wanted)), round(numbers['max_th']) - 1)}p"
-            else:
+            elif dimension.key not in CURVE:
                 found[dimension.key] = dimension.value(value)
-        return found
+        return _with_points(found, numbers) if found.get("curve") == POINTS and END in numbers else found
 
     def numbers(self, effective: Mapping[str, Any], packet: float) -> Numbers:
-        """Return the numbers of the search that are nearest to effective parameters (`Link.parameters`)."""
+        """Return the numbers of the search that are nearest to effective parameters (`Link.parameters`).
+
+        Of a free curve the points are among them. Another curve is the linear one in the dimensions of the free curve.
+        """
         found: Numbers = {}
+        effective = {**effective, **LINEAR}
+        if is_free_curve(effective.get(POINTS)):
+            effective |= numbers_of_points(effective[POINTS])
         for dimension in self.dimensions:
             if dimension.of_class:
                 value: Any = _in_class(self.base[CLASS], dimension.of_class)
@@ -189,6 +214,13 @@ class Space:
                     value = number_of(value, dimension.key)[0]
             found[dimension.key] = dimension.inside(value)
         return found
+
+
+def _with_points(body: Body, numbers: Numbers) -> Body:
+    """Return a queue's table with a curve through points in place of the thresholds."""
+    low, high = (number_of(str(body[key]), key)[0] for key in ("min_th", "max_th"))
+    points: Any = points_of(low, high, float(numbers["max_p"]), numbers)
+    return {**{key: value for key, value in body.items() if key not in REPLACED}, POINTS: points}
 
 
 def _with(classes: Any, place: tuple[str, str], value: Value) -> Any:  # noqa: ANN401 - tables of a scenario
@@ -238,7 +270,10 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
     own = {parameter.key: parameter for parameter in aqm.own_parameters}
     found: dict[str, Dimension] = {}
     top = max(3.0, math.floor(limit))
-    if "points" in base or "class" in base or aqm.name in ("rio", "wred", "adaptive-rio"):
+    is_free = any(_asked(text, own, base).is_free_curve for text in vary)
+    if is_free:
+        base = {key: value for key, value in base.items() if key not in (POINTS, "curve")}
+    if (POINTS in base and not is_free) or "class" in base or aqm.name in ("rio", "wred", "adaptive-rio"):
         pass  # Thresholds belong to its classes, or to the points of its curve.
     elif aqm.name in RANGES:
         for key, (low, high) in RANGES[aqm.name].items():
@@ -259,6 +294,9 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
         if dimension.key == "min_th":
             found.pop(SHARE, None)
         found[dimension.key] = dimension
+    if is_free:
+        found |= {key: Dimension(key, 0.0, 1.0) for key in HEIGHTS}
+        found[END] = Dimension(END, 1.0, LATEST_END)
     if not found:
         raise InputError(
             f"vary: {aqm.name} has thresholds for each of its classes, or a curve through points: "

@@ -22,7 +22,7 @@ from aqmlab.tuning.goals import bounds_to_keep, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.outcome import TUNED, Rerun, Tuned
 from aqmlab.tuning.problem import Problem, problem_of
-from aqmlab.tuning.search import Task, Trial, need_optuna
+from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, need_optuna
 from aqmlab.tuning.verification import Against, Confirmed, against, beats, confirm_until_decided, looks_of
 
 RECORD = folders.TUNING
@@ -50,6 +50,7 @@ def tune(
     trials: int = 60,
     seeds: int = 3,
     fresh: int = 20,
+    search_seed: int = SAMPLER_SEED,
     overrides: Overrides = (),
     workers: int | None = None,
     out: str | Path | None = None,
@@ -92,6 +93,8 @@ def tune(
     fresh
         Fresh seeds of the confirmation: twice and four times as many where they leave a comparison undecided. At most
         as many others (8 if it is fewer) choose among the best.
+    search_seed
+        Seed of the search, 1 to 90: another one has other trials on other seeds, and the same fresh seeds.
     overrides, workers, progress, engine
         As for `aqmlab.run`.
     out
@@ -127,7 +130,7 @@ def tune(
     plan = as_scenario(scenario, overrides=overrides)
     small = tuple(goal_of(key, None) for key in unharmed)
     task = Task(goal_of(minimize, maximize), bounds_to_keep(keep), share_of(quantile), small)
-    number = seeds_of(trials, seeds, fresh)
+    number = seeds_of(trials, seeds, fresh, search_seed)
     problem = problem_of(plan, one_queue(plan, queue), aqm=aqm, vary=vary, over=over, further=against_settings or {})
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}

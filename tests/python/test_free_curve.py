@@ -1,0 +1,94 @@
+"""A free monotone curve in the numbers of a search."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aqmlab
+from aqmlab.scenario.registry import discipline
+from aqmlab.tuning.free_curve import END, HEIGHTS, is_free_curve, numbers_of_points, points_of
+from aqmlab.tuning.measurements import Place
+from aqmlab.tuning.problem import numbers_at, problem_of
+from aqmlab.tuning.space import LINEAR, space_of
+
+SHARES = st.floats(0, 1)
+CURVES = st.tuples(SHARES, SHARES, SHARES, st.floats(1, 3))
+RED = {"aqm": "red", "limit": "100p"}
+
+
+def numbers(shares):
+    return dict(zip((*HEIGHTS, END), shares, strict=True))
+
+
+@given(CURVES, st.integers(1, 50), st.integers(1, 50), st.floats(0.005, 1))
+def test_the_curve_never_falls(shares, min_th, width, max_p):
+    points = np.array(points_of(min_th, min_th + width, max_p, numbers(shares)))
+    assert (np.diff(points, axis=0) >= 0).all()
+    assert points[0].tolist() == [min_th, 0]
+    assert points[-1, 1] == 1
+    assert points[:, 1].max() <= 1
+
+
+@given(st.tuples(*[st.floats(0.01, 1)] * 3, st.floats(1, 3)), st.integers(1, 50), st.integers(4, 50))
+def test_numbers_of_a_curve_are_its_own(shares, min_th, width):
+    points = points_of(min_th, min_th + width, 0.5, numbers(shares))
+    assert is_free_curve(points)
+    found = numbers_of_points(points)
+    assert [found[key] for key in HEIGHTS] == pytest.approx(list(shares[:3]), rel=2e-3)
+    assert (found["min_th"], found["max_th"], found["max_p"]) == (min_th, min_th + width, 0.5)
+    assert found[END] == pytest.approx(shares[3], rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        None,
+        [[5, 0.0], [30, 1.0]],
+        [[4, 0.0], [8, 0.1], [12, 0.2], [20, 0.3], [24, 0.4], [24, 1.0]],  # uneven places
+        [[4, 0.1], [8, 0.1], [12, 0.2], [16, 0.3], [20, 0.4], [24, 1.0]],  # begins above 0
+        [[4, 0.0], [8, 0.1], [12, 0.2], [16, 0.3], [20, 0.4], [24, 0.9]],  # ends below 1
+    ],
+)
+def test_other_points_are_no_free_curve(points):
+    assert not is_free_curve(points)
+
+
+def test_the_linear_curve_makes_the_same_queue_as_its_points():
+    """The same decisions, packet by packet: the run of both is the same."""
+    table = '{{ aqm = "red", limit = "100p", w_q = 0.002, {} }}'
+    plain = table.format('min_th = "5p", max_th = "15p", max_p = 0.1')
+    through = table.format(f'curve = "points", points = {points_of(5, 15, 0.1, LINEAR)}')
+    small = {"run.duration": "8s", "run.warmup": "2s"}
+    runs = [
+        aqmlab.run("example:dumbbell-red", seeds=2, overrides={"queue.bottleneck": own, **small}, progress=False)
+        for own in (plain, through)
+    ]
+    assert runs[0].metrics()["loss"].tolist() == runs[1].metrics()["loss"].tolist()
+    assert runs[0].metrics()["loss"].min() > 0
+
+
+def test_the_search_turns_numbers_into_points_and_back():
+    space = space_of(discipline("red"), RED, limit=100, slowest=0.01, vary=["curve=linear,points"])
+    assert {one.key for one in space.dimensions} >= {*HEIGHTS, END, "curve", "max_th", "max_p"}
+    own = {"max_th": 40, "min_th / max_th": 0.25, "max_p": 0.2, "w_q": 0.01, **LINEAR}
+    linear = space.body({**own, "curve": "linear"})
+    assert (linear["min_th"], linear["max_th"], linear["max_p"]) == ("10p", "40p", 0.2)
+    assert not {"points", *HEIGHTS, END} & set(linear)
+    through = space.body({**own, "curve": "points", END: 2.0})
+    assert through["points"] == [[10.0, 0.0], [17.5, 0.05], [25.0, 0.1], [32.5, 0.15], [40.0, 0.2], [80.0, 1.0]]
+    assert not {"min_th", "max_th", "max_p"} & set(through)
+    place = Place(aqmlab.Scenario.load("example:dumbbell-red"), "bottleneck", "bottleneck")
+    back = numbers_at(place, space, through)
+    assert back is not None
+    assert space.body({**back, "curve": "points"}) == through
+
+
+def test_a_profile_of_the_user_is_only_compared_with():
+    plan = aqmlab.Scenario.load(
+        "example:dumbbell-red",
+        overrides=[("queue.bottleneck", '{ aqm = "red", curve = "points", points = [[5, 0.0], [30, 1.0]] }')],
+    )
+    problem = problem_of(plan, "bottleneck", aqm=None, vary=["curve=points"], over=["flows=5:20"])
+    assert numbers_at(problem.place, problem.space, plan.queue_table("bottleneck")) is None
+    assert "points" not in problem.space.base
