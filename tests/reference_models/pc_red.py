@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from statistics import fmean
 
-from reference_models.red import PS, Draws, Law, Packet, Red, Settings
+from reference_models.red import EARLY, PS, Draws, Law, Packet, Red, Settings
 
 
 @dataclass(slots=True)
@@ -34,7 +34,9 @@ class Protection:
     limits: tuple[float, ...] = (70.0,)
     g: float = 0.36
     w: float = 0.003
-    status_refresh: str = "on-drop"  # or "on-arrival"
+    status_refresh: str = "on-drop"  # or "on-arrival"; "at-pick": the search asks the list
+    loss_start: float = 0.5  # a_d of a new flow with priority, as a share of its limit
+    search: str = "all"  # or "early": at other drops the arriving packet is the victim
     scan: str = "to-tail"  # or "circular"
     qosa: str = "overwritten"  # or "honoured": the bit with which a packet arrives
     loss_decay: str = "real"  # or "floor", "ceil": m as a whole number
@@ -65,7 +67,7 @@ class PcRed(Red):
             self.entries[packet.flow] = Entry(
                 limit=limit,
                 t_last=now,
-                a_d=limit / 2.0 if packet.cls else 0.0,
+                a_d=limit * self.protection.loss_start if packet.cls else 0.0,
                 status=False,
                 data=packet.kind != "ack",
             )
@@ -76,13 +78,20 @@ class PcRed(Red):
 
         The last packet of the queue is dropped if the search finds none.
         """
+        if self.protection.search == "early" and reason != EARLY:
+            return packet
         candidates = [*self.queue, packet]
         n = len(candidates)
         start = self.draws.below(n)
-        if self.protection.scan == "circular":
-            order = [(start + step) % n for step in range(n)]
-            return next((candidates[i] for i in order if not candidates[i].alert), candidates[-1])
-        return next((other for other in candidates[start:] if not other.alert), candidates[-1])
+        steps = n if self.protection.scan == "circular" else n - start
+        order = [candidates[(start + step) % n] for step in range(steps)]
+        return next((other for other in order if not self.is_protected(other)), candidates[-1])
+
+    def is_protected(self, packet: Packet) -> bool:
+        """By the bit, or by the list as it is now; an honoured bit counts too."""
+        if self.protection.status_refresh != "at-pick":
+            return packet.alert
+        return self.entries[packet.flow].status or (packet.alert and self.protection.qosa == "honoured")
 
     def on_drop(self, now: int, victim: Packet) -> None:
         entry = self.entries[victim.flow]

@@ -50,6 +50,8 @@ loss_interval = "{p.g:g}s"
 loss_weight = {p.w}
 status_refresh = "{p.status_refresh}"
 scan = "{p.scan}"
+loss_start = {p.loss_start}
+search = "{p.search}"
 qosa = "{p.qosa}"
 loss_decay = "{p.loss_decay}"
 """
@@ -227,6 +229,10 @@ READINGS = [
     pc_red("limit 300 B", Protection(limits=(300.0,))),
     pc_red("status when a packet arrives", Protection(limits=(300.0,), status_refresh="on-arrival")),
     pc_red("circular scan", Protection(limits=(300.0,), scan="circular")),
+    pc_red("list at the pick", Protection(limits=(300.0,), status_refresh="at-pick")),
+    pc_red("list at the pick, circular scan", Protection(limits=(70.0,), status_refresh="at-pick", scan="circular")),
+    pc_red("a_d from 0", Protection(limits=(300.0,), loss_start=0.0)),
+    pc_red("search at early drops", Protection(limits=(300.0,), search="early")),
     pc_red("whole intervals", Protection(limits=(300.0,), loss_decay="floor")),
     pc_red("no guard", guard_one=False),
     pc_red("bit of an earlier queue", Protection(limits=(300.0,), qosa="honoured")),

@@ -117,8 +117,13 @@ fn with_nothing_in_the_queue_the_arriving_packet_pays() {
 
 /// PC-RED with packets whose flows' QOSA bits are given, one arriving; `pick` is the packet picked first.
 fn pc_red(scan: &str, protected: &[bool], pick: u64) -> u32 {
+    pc_red_with(&[("scan", word(scan))], protected, pick)
+}
+
+fn pc_red_with(set: &[(&'static str, Value)], protected: &[bool], pick: u64) -> u32 {
     // A flow is protected from its first loss on: w x is above L.
-    let more = [("loss_limit", Value::Bytes(1)), ("loss_weight", Value::Number(0.9)), ("scan", word(scan))];
+    let mut more = vec![("loss_limit", Value::Bytes(1)), ("loss_weight", Value::Number(0.9))];
+    more.extend(set.iter().cloned());
     let mut queue = calm("pc-red", (protected.len() - 1) as f64, &more);
     let mut host = Recorder::new(1);
     let of = |flow: u32, payload: u32| {
@@ -150,6 +155,50 @@ fn pc_red_scans_towards_the_tail() {
     assert_eq!(pc_red("to-tail", &[true, false], 1), 1, "the arriving one picked");
     assert_eq!(pc_red("circular", &[false, true, true, true], 1), 0, "on from the head");
     assert_eq!(pc_red("circular", &[true, true, true], 1), 2, "all protected");
+}
+
+/// Flow 1 loses its packet while others of it wait, which came without the bit.
+#[test]
+fn pc_red_asks_the_list_at_the_pick() {
+    let picks = |refresh: &str, set: &[(&'static str, Value)], pick: u64| {
+        let mut more = vec![
+            ("loss_limit", Value::Bytes(1)),
+            ("loss_weight", Value::Number(0.9)),
+            ("status_refresh", word(refresh)),
+        ];
+        more.extend(set.iter().cloned());
+        let mut queue = calm("pc-red", 4.0, &more);
+        let mut host = Recorder::new(1);
+        let of = |flow: u32, payload: u32| {
+            let header = Header::default().with_class(u8::from(flow == 1));
+            Packet { meta: Meta { bytes: 1000, flow, header, ..Meta::default() }, payload }
+        };
+        host.pick = Some(0);
+        // Packet 0 of flow 1 is lost to the fifth; then 1 and 2 wait without the bit, and their flow is protected.
+        for (i, flow) in [1, 1, 1, 2, 2].into_iter().enumerate() {
+            queue.enqueue(Time::ZERO, of(flow, i as u32), &mut host);
+        }
+        host.pick = Some(pick);
+        queue.enqueue(Time::ZERO, of(2, 5), &mut host);
+        host.dropped.iter().map(|&(packet, _)| packet).collect::<Vec<_>>()
+    };
+    assert_eq!(picks("on-drop", &[], 0), [0, 1], "the bits of the arrival");
+    assert_eq!(picks("at-pick", &[], 0), [0, 3], "the first whose flow is not protected");
+    assert_eq!(picks("at-pick", &[], 3), [0, 4], "the one picked");
+    assert_eq!(
+        pc_red_with(&[("status_refresh", word("at-pick"))], &[true, true, true], 0),
+        2,
+        "all protected: the last"
+    );
+    let circular = [("status_refresh", word("at-pick")), ("scan", word("circular"))];
+    assert_eq!(pc_red_with(&circular, &[false, true, true, true], 1), 0, "on from the head");
+    assert_eq!(pc_red_with(&circular, &[true, true, true], 1), 2, "all protected");
+}
+
+#[test]
+fn pc_red_searches_at_early_drops_alone() {
+    let early = [("search", word("early"))];
+    assert_eq!(pc_red_with(&early, &[false, false, false], 0), 2, "an overflow takes the arriving packet");
 }
 
 /// The bits with which packets leave a PC-RED queue, and which packet is dropped for the last one at a full buffer if the first is

@@ -4,7 +4,7 @@ use aqmlab_aqm::red::classes::Averages;
 use aqmlab_aqm::red::curve::{CurveTable, fixed};
 use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
-use aqmlab_aqm::red::victim::{Ddred, Distance, OverShare, PcRedParams, Ties, Victim};
+use aqmlab_aqm::red::victim::{Ddred, Distance, OverShare, PcRedParams, Refresh, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
 use aqmlab_aqm::{DualPi2Settings, Limit, LinkContext, RedParts, name_of};
 use serde_json::{Value as Json, json};
@@ -215,7 +215,7 @@ fn pc_red_json(params: &PcRedParams) -> Json {
         "weight": parts(params.weight),
         "limits": (1..=limits.levels()).map(|level| parts(limits.limit(level))).collect::<Vec<_>>(),
         "decay": powers_json(powers),
-        "refresh_on_arrival": params.refresh_on_arrival,
+        "refresh_on_arrival": params.refresh == Refresh::OnArrival,
         "circular": params.circular,
         "list_size": params.list.size,
         "timeout_ns": params.list.timeout.map(|timeout| timeout.0 / 1000),

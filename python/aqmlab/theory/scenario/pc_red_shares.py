@@ -178,10 +178,13 @@ def _long_enough(model: LinkModel) -> Assumption:
 
 
 def _plain_list(model: LinkModel) -> Assumption:
-    floor = model.link.parameters.get("loss_decay") == "floor"
-    limited = float(model.link.parameters.get("r_p_max", 1.0)) < 1
+    values = model.link.parameters
+    floor = values.get("loss_decay") == "floor"
+    limited = float(values.get("r_p_max", 1.0)) < 1
     return Assumption.broken_by(
-        "Every flow that asks for priority has it, and a_d decays all the time.",
+        "Every flow that asks for priority has it, a_d decays all the time, and each drop searches the queue for bits.",
         "loss_decay = floor: drops within an interval add up without decay" if floor else "",
         "r_p_max may leave some without" if limited else "",
+        "search = early: other drops take the arriving packet" if values.get("search") == "early" else "",
+        "status_refresh = at-pick: the search asks the list" if values.get("status_refresh") == "at-pick" else "",
     )

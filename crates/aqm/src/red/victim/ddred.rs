@@ -1,4 +1,4 @@
-use super::{Among, VictimPart, VictimRule};
+use super::{Among, SEARCH, SEARCH_WORDS, VictimPart, VictimRule};
 #[cfg(test)]
 use crate::Value;
 use crate::indexed::{Indexed, Tag};
@@ -86,7 +86,6 @@ impl Distance {
 pub(crate) const PAPER: &str = "Dedu, Linck and Spies, DDRED";
 
 pub(crate) const DISTANCE_WORDS: [(&str, bool); 2] = [("ttl", false), ("fraction", true)];
-const SEARCH_WORDS: [(&str, bool); 2] = [("all", false), ("early", true)];
 
 /// How the distance is measured.
 pub(crate) const DISTANCE: Parameter = Parameter::new(
@@ -126,8 +125,7 @@ impl Part for Ddred {
             ValueKind::Flag,
             "DDRED: the arriving packet may be the victim of an early drop",
         ),
-        Parameter::new("search", "", ValueKind::Choice, "DDRED: at which drops the queue is searched")
-            .or(&names(&SEARCH_WORDS)),
+        SEARCH,
         UNKNOWN_FRACTION,
     ];
 

@@ -9,7 +9,7 @@ pub use choke::{Candidates, DrawFrom};
 pub use custom::Custom;
 pub(crate) use ddred::{DISTANCE, DISTANCE_WORDS, PAPER as DDRED_PAPER, UNKNOWN_FRACTION};
 pub use ddred::{Distance, Ties};
-pub use pc_red::{PcRedParams, REDIRECTED};
+pub use pc_red::{PcRedParams, REDIRECTED, Refresh};
 pub use priority_list::{Entry, Limits, ListParams, OverShare, PriorityList};
 
 use aqmlab_units::Time;
@@ -18,7 +18,13 @@ use super::curve::Curve;
 use super::part::{Part, parts};
 use crate::indexed::Indexed;
 use crate::spec::ParameterReader;
-use crate::{DropReason, Host, Meta, ParameterError};
+use crate::{DropReason, Host, Meta, Parameter, ParameterError, ValueKind, names};
+
+/// At which drops the queue is searched for a victim; several rules have this parameter.
+pub(crate) const SEARCH: Parameter =
+    Parameter::new("search", "", ValueKind::Choice, "DDRED, PC-RED: at which drops the queue is searched")
+        .or(&names(&SEARCH_WORDS));
+pub(crate) const SEARCH_WORDS: [(&str, bool); 2] = [("all", false), ("early", true)];
 
 /// How a registered victim rule is read.
 pub(crate) trait VictimPart: Part + VictimRule {

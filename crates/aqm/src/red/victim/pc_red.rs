@@ -1,7 +1,7 @@
 use aqmlab_units::{Span, Time};
 
 use super::priority_list::{Entry, Limits, ListParams, OverShare, PriorityList};
-use super::{Among, VictimPart, VictimRule};
+use super::{Among, SEARCH, SEARCH_WORDS, VictimPart, VictimRule};
 use crate::LEVELS;
 #[cfg(test)]
 use crate::Value;
@@ -36,7 +36,10 @@ use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, 
 /// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/papers/pc_red`):
 ///
 /// * `refresh`: the status of a flow changes only at a drop (`status_refresh = "on-drop"`), or is computed from the decayed a_d at
-///   each arrival too (`on-arrival`).
+///   each arrival too (`on-arrival`). With `at-pick` it changes at a drop, and the search for a victim asks the list for it instead of the
+///   bits of the waiting packets.
+/// * `start`: a_d of a flow that gets its priority is L/2, or another share of L (`loss_start`).
+/// * `search`: the queue is searched at every drop, or at early ones only; at others the victim is the arriving packet.
 /// * `decay`: m is real, or rounded down (`loss_decay`).
 /// * `scan`: the scan ends at the tail, or continues from the head, so that a protected packet is the victim only when all are.
 /// * `upstream`: QOSA from an upstream router is overwritten, or honoured: a packet that arrives with it is protected here too
@@ -67,14 +70,27 @@ pub struct PcRedParams {
     pub floor: bool,
     /// The decay in integers, where the queue computes in them.
     pub in_integers: Option<Powers>,
-    /// Look at the status at every arrival.
-    pub refresh_on_arrival: bool,
+    /// The times at which the status is evaluated.
+    pub refresh: Refresh,
+    /// Whether only early drops search the queue; at others the victim is the arriving packet.
+    pub early_only: bool,
     /// A packet that arrives with QOSA keeps it.
     pub honours_qosa: bool,
     /// Go on from the head when the scan reaches the tail.
     pub circular: bool,
     /// L and the bounds of the list.
     pub list: ListParams,
+}
+
+/// The times at which a flow's status is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// At its drops.
+    OnDrop,
+    /// At its arrivals too, from the a_d that has decayed until then.
+    OnArrival,
+    /// At its drops; the search asks the list, not the bits of the packets.
+    AtPick,
 }
 
 impl PcRedParams {
@@ -94,9 +110,15 @@ impl PcRedParams {
 
     /// The same in integers: w is a multiple of a part, and L an even number of parts, so that L/2 is a whole one.
     fn with_integers(self) -> Result<Self, ParameterError> {
-        if self.list.over_share == OverShare::Redirected {
-            let message = "arithmetic = \"integer\" is that of a kernel's queue, which knows one way only";
-            return Err(ParameterError::new("over_r_p_max", message.into(), "warn, refuse")); // language: keep
+        let missing = [
+            (self.list.over_share == OverShare::Redirected, "over_r_p_max", "warn, refuse"), // language: keep
+            (self.refresh == Refresh::AtPick, "status_refresh", "on-drop, on-arrival"),
+            (self.early_only, "search", "all"),
+            (self.list.start != 0.5, "loss_start", "0.5"),
+        ];
+        for (_, key, allowed) in missing.into_iter().filter(|&(is_set, ..)| is_set) {
+            let message = "arithmetic = \"integer\" is that of a kernel's queue, which does not have this";
+            return Err(ParameterError::new(key, message.into(), allowed));
         }
         if self.weight < 1.0 / 65536.0 {
             let message = format!("{} is too small a weight for arithmetic = \"integer\"", self.weight);
@@ -155,7 +177,8 @@ const A_D_LEVEL: [&str; LEVELS] = [
 const LOSS_INTERVAL_S: f64 = 0.36;
 
 const LOSS_DECAY_WORDS: [(&str, bool); 2] = [("real", false), ("floor", true)];
-const STATUS_REFRESH_WORDS: [(&str, bool); 2] = [("on-drop", false), ("on-arrival", true)];
+const STATUS_REFRESH_WORDS: [(&str, Refresh); 3] =
+    [("on-drop", Refresh::OnDrop), ("on-arrival", Refresh::OnArrival), ("at-pick", Refresh::AtPick)];
 const QOSA_WORDS: [(&str, bool); 2] = [("overwritten", false), ("honoured", true)];
 const SCAN_WORDS: [(&str, bool); 2] = [("to-tail", false), ("circular", true)];
 const OVER_R_P_MAX_WORDS: [(&str, OverShare); 3] =
@@ -203,6 +226,15 @@ impl Part for PcRed {
         )
         .or(&names(&STATUS_REFRESH_WORDS)),
         Parameter::new(
+            "loss_start",
+            "",
+            ValueKind::Number,
+            "PC-RED: a_d of a flow that gets its priority, as a share of L",
+        )
+        .from(0.0)
+        .to(1.0)
+        .source(PAPER),
+        Parameter::new(
             "qosa",
             "QOSA",
             ValueKind::Choice,
@@ -217,6 +249,7 @@ impl Part for PcRed {
             "PC-RED: from the packet picked to the tail, or on from the head",
         )
         .or(&names(&SCAN_WORDS)),
+        SEARCH,
         Parameter::new("list_size", "", ValueKind::Number, "PC-RED: most flows in the priority list")
             .whole()
             .from(1.0)
@@ -261,7 +294,9 @@ impl Part for PcRed {
                 .with("loss_interval", Value::Seconds(0.05)),
             change("status_refresh", word("on-arrival")).with("loss_interval", Value::Seconds(0.05)),
             change("qosa", word("honoured")),
+            Change::to("loss_start", Value::Number(0.0)).with("loss_weight", Value::Number(0.04)),
             change("scan", word("circular")),
+            change("search", word("early")),
             change("list_size", Value::Number(2.0)),
             change("list_timeout", Value::Seconds(0.001)),
             change("r_p_max", Value::Number(0.2)).with("over_r_p_max", word("refuse")),
@@ -276,21 +311,24 @@ impl VictimPart for PcRed {
         let interval = reader.seconds("loss_interval", LOSS_INTERVAL_S);
         let weight = reader.number("loss_weight", 0.003);
         let floor = reader.word("loss_decay", &LOSS_DECAY_WORDS);
-        let refresh_on_arrival = reader.word("status_refresh", &STATUS_REFRESH_WORDS);
+        let refresh = reader.word("status_refresh", &STATUS_REFRESH_WORDS);
+        let start = reader.number("loss_start", 0.5);
         let honours_qosa = reader.word("qosa", &QOSA_WORDS);
         let circular = reader.word("scan", &SCAN_WORDS);
+        let early_only = reader.word("search", &SEARCH_WORDS);
         let size = reader.integer("list_size", 4096) as u32;
         let timeout = reader.seconds_or("list_timeout", "never").map(Span::from_secs);
         let r_p_max = reader.number("r_p_max", 1.0);
         let over_share = reader.word("over_r_p_max", &OVER_R_P_MAX_WORDS);
-        let list = ListParams { limits, size, timeout, r_p_max, over_share };
+        let list = ListParams { limits, start, size, timeout, r_p_max, over_share };
         let interval = Span::from_secs(interval);
         let params = PcRedParams {
             weight,
             interval,
             floor,
             in_integers: None,
-            refresh_on_arrival,
+            refresh,
+            early_only,
             honours_qosa,
             circular,
             list,
@@ -310,6 +348,21 @@ impl PcRed {
         let list = Box::new(PriorityList::new(params.list.clone()));
         Self { params, list, seen: Tallies::default() }
     }
+
+    /// Return the slot of the first packet from `picked` on whose flow is not protected now; else that of the last.
+    #[cold]
+    fn open_in_list<P: Copy>(&self, queue: &mut Indexed<P>, picked: usize) -> Option<usize> {
+        let slots = queue.slots();
+        let head = if self.params.circular { slots.start..picked } else { 0..0 };
+        let mut is_open = |slot: &usize| {
+            queue.get_mut(*slot).is_some_and(|packet| {
+                let has_bit = self.params.honours_qosa && packet.meta.header.qosa();
+                !(has_bit || self.list.is_protected(packet.meta.flow))
+            })
+        };
+        let open = (picked..slots.end).chain(head).find(&mut is_open);
+        open.or_else(|| slots.rev().find(|&slot| queue.get_mut(slot).is_some()))
+    }
 }
 
 impl VictimRule for PcRed {
@@ -321,7 +374,7 @@ impl VictimRule for PcRed {
         if redirects && entry.asks > 0 && !entry.has_priority() {
             return Some(REDIRECTED);
         }
-        if self.params.refresh_on_arrival {
+        if self.params.refresh == Refresh::OnArrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
         meta.header.set_qosa(entry.protected || self.params.honours_qosa && meta.header.qosa());
@@ -336,14 +389,21 @@ impl VictimRule for PcRed {
         self.params.list.over_share != OverShare::Redirected
     }
 
-    fn among(&self, _: DropReason, _: bool) -> Among {
-        Among::All
+    fn among(&self, reason: DropReason, _: bool) -> Among {
+        if self.params.early_only && reason.class() != DropClass::Early {
+            Among::Arriving
+        } else {
+            Among::All
+        }
     }
 
     fn pick<P: Copy>(&self, queue: &mut Indexed<P>, host: &mut impl Host<P>) -> Option<usize> {
         let packets = queue.len();
         let index = queue.index(|meta| Tag { key: 0, open: !meta.header.qosa() });
         let picked = index.nth(host.below(packets as u64) as usize)?;
+        if self.params.refresh == Refresh::AtPick {
+            return self.open_in_list(queue, picked);
+        }
         let open = index.open_from(picked);
         let open = open.or_else(|| if self.params.circular { index.open_from(0) } else { None });
         open.or_else(|| index.nth(packets - 1))
@@ -424,11 +484,13 @@ mod tests {
             interval: Span::from_secs(0.36),
             floor,
             in_integers: None,
-            refresh_on_arrival: false,
+            refresh: Refresh::OnDrop,
+            early_only: false,
             honours_qosa: false,
             circular: false,
             list: ListParams {
                 limits: Limits::new(&[70.0]),
+                start: 0.5,
                 size: 16,
                 timeout: None,
                 r_p_max: 1.0,
@@ -467,5 +529,9 @@ mod tests {
         let key = |params: PcRedParams| params.with_integers().expect_err("an error").key;
         assert_eq!(key(PcRedParams { weight: 1e-6, ..params(false) }), "loss_weight");
         assert_eq!(key(PcRedParams { interval: Span::from_secs(1e6), ..params(false) }), "loss_interval");
+        assert_eq!(key(PcRedParams { refresh: Refresh::AtPick, ..params(false) }), "status_refresh");
+        assert_eq!(key(PcRedParams { early_only: true, ..params(false) }), "search");
+        let list = ListParams { start: 0.0, ..params(false).list };
+        assert_eq!(key(PcRedParams { list, ..params(false) }), "loss_start");
     }
 }

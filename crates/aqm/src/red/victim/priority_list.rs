@@ -43,6 +43,8 @@ impl Entry {
 pub struct ListParams {
     /// L of high-priority flows.
     pub limits: Limits,
+    /// a_d of a flow that gets its priority, as a share of its L.
+    pub start: f64,
     /// Most flows in the list.
     pub size: u32,
     /// A flow not seen for so long is forgotten.
@@ -148,10 +150,18 @@ impl PriorityList {
         self.find(now, meta, false)
     }
 
+    /// Whether a flow is in the list and protected.
+    pub fn is_protected(&self, flow: u32) -> bool {
+        self.id_of(flow).is_some_and(|id| self.entries[id as usize].protected)
+    }
+
+    fn id_of(&self, flow: u32) -> Option<u32> {
+        self.index.find(hash(flow), |&i| self.entries[i as usize].flow == flow).copied()
+    }
+
     fn find(&mut self, now: Time, meta: &Meta, arrives: bool) -> &mut Entry {
         self.forget(now);
-        let found =
-            self.index.find(hash(meta.flow), |&i| self.entries[i as usize].flow == meta.flow).copied();
+        let found = self.id_of(meta.flow);
         let id = match found {
             Some(id) => id,
             None => self.enter(now, meta),
@@ -247,7 +257,7 @@ impl PriorityList {
         let entry = &mut self.entries[id as usize];
         entry.level = self.params.limits.level(meta.header.class());
         entry.limit = self.params.limits.limit(entry.level);
-        entry.a_d = entry.limit / 2.0;
+        entry.a_d = entry.limit * self.params.start;
         self.priority += u32::from(!entry.acks);
         self.link(id);
     }
@@ -350,8 +360,14 @@ mod tests {
     use proptest::prelude::*;
 
     const LIMITS: Limits = Limits { of: [70.0, 300.0, 20.0, 0.0, 0.0, 0.0, 0.0, 0.0], levels: 3 };
-    const PARAMS: ListParams =
-        ListParams { limits: LIMITS, size: 4, timeout: None, r_p_max: 1.0, over_share: OverShare::Counted };
+    const PARAMS: ListParams = ListParams {
+        limits: LIMITS,
+        start: 0.5,
+        size: 4,
+        timeout: None,
+        r_p_max: 1.0,
+        over_share: OverShare::Counted,
+    };
 
     fn of(flow: u32, class: u8) -> Meta {
         Meta { flow, header: Header::default().with_class(class), ..Meta::default() }
