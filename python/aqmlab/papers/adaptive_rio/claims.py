@@ -5,12 +5,13 @@ Figures are read with a precision of about 0.1 Mb/s.
 
 from __future__ import annotations
 
-from aqmlab.papers.adaptive_rio.measure import ABOVE, BUFFERED, CIR_MBPS, DEAD_ZONE, FIRST, MORE_FLOWS, PERIODS
+from aqmlab.papers.adaptive_rio.measure import ABOVE, BUFFERED, CIR_MBPS, DEAD_ZONE, FIRST, LITTLE, MORE_FLOWS, PERIODS
 from aqmlab.papers.adaptive_rio.plan import (
     ADAPTIVE,
     AT_C,
     AT_C_INIT,
     AT_MAX_U,
+    BUFFER,
     BUFFER_FLOWS,
     CASES,
     CAUSE_BUFFER,
@@ -36,6 +37,7 @@ WORDS = {
     ABOVE: "source at 6 Mb/s",
     BUFFERED: "first experiment, other buffers",
     DEAD_ZONE: "first experiment, sampled at every update",
+    LITTLE: "small assured traffic",
 }
 NETWORKS = {"C = 5 Mb/s": "C = 5 Mb/s", "160 ms": "160 ms there and back"}
 """Other networks that strict forms also test."""
@@ -61,6 +63,8 @@ CLAIMS = Claims(
         "buffer": Column("buffer"),
         "dialect": Column(values=tuple(DIALECTS)),
         "max_th": Column("max_th"),
+        "min_th": Column("min_th"),
+        "rate": Column("assured rate in kb/s"),
         "off": Column("off time"),
         "flows": Column("best-effort flows"),
         "period": Column(values=("", "whole run", *PERIODS)),
@@ -81,6 +85,11 @@ CLAIMS = Claims(
         "updates": Quantity("updates of max_th in a minute, assured flow active"),
         "drops_assured": Quantity("number of packets of the assured flow dropped in a run"),
         "drops_in": Quantity("number of packets in profile dropped in a run"),
+        "loss_in": Quantity("loss of packets in profile"),
+        "loss_out": Quantity("loss of packets out of profile"),
+        "sd_average": Quantity("s.d. over time of the average queue", "packets"),
+        "peak_rate": Quantity("highest rate of all arrivals over C"),
+        "peak_queue": Quantity("average of all packets at the highest rate of all arrivals", "packets"),
     },
 )
 
@@ -501,6 +510,143 @@ def _(runs: Runs) -> str:
 def _(runs: Runs) -> str:
     fewer = runs.of("timeouts", RED, case="figure2").each("max_th")
     return f"The literal form, from the lowest to the highest max_th, {runs.literal}: {fewer} time-outs."
+
+
+@CLAIMS.claim(
+    "E-k",
+    "Routers drop packets out of profile first",
+    quote="Routers can preferentially drop the packets that are marked as out during network congestion "
+    "(introduction, on RIO).",
+)
+def out_first(runs: Runs) -> Tests:
+    both = (RIO, ADAPTIVE)
+    inside, outside = whole_run(runs, both, "loss_in", "loss_out")
+    yield literal(outside.at(discipline=RIO).less(quantity="loss_in") > 0)
+    yield strict(inside < 0.1 * outside, name="a tenth", why="Out first: loss in profile is below a tenth of it.")
+    second = runs.of("loss_out", case="experiment2", discipline=both).each("discipline", "off")
+    yield strict(second.less(quantity="loss_in") > 0, name="second experiment")
+
+
+@out_first.note()
+def _(runs: Runs) -> str:
+    inside, outside = whole_run(runs, (RIO, ADAPTIVE), "loss_in", "loss_out")
+    return f"{outside.cells}: loss of {outside} out of profile, {inside} in profile (first experiment)."
+
+
+@CLAIMS.claim(
+    "E-l",
+    "Utilization over min_th agrees with that over max_th",
+    quote="Due to space limitations, only the results of max_th is shown. The utilization curve of min_th is "
+    "consistent with that in Fig. 2 (section 2).",
+)
+def over_min_th(runs: Runs) -> Tests:
+    yield literal(runs.of("utilization", case="figure2").grows("min_th"))
+    yield strict(
+        runs.of("utilization", case="min_th alone").grows("min_th", steps="ends"),
+        why="max_th stays at 45 packets, so that the curve is about min_th.",
+    )
+
+
+@over_min_th.note()
+def _(runs: Runs) -> str:
+    alone, queue, swing = (
+        runs.of(name, RED, case="min_th alone").each("min_th") for name in ("utilization", "mean_queue", "sd_average")
+    )
+    return (
+        f"min_th moved alone, at {alone.cells} packets: utilization {alone}; mean queue {queue}, s.d. of the average "
+        f"{swing} packets. The queue grows longer, and swings more."
+    )
+
+
+@over_min_th.objection("In this simulation max_th is always three times min_th.")
+def _(runs: Runs) -> str:
+    both = runs.of("utilization", RED, case="figure2").each("min_th")
+    return (
+        f"With that ratio, which is Figure 2 itself, the literal form {runs.literal}: {both} at min_th = {both.cells}."
+    )
+
+
+@CLAIMS.claim(
+    "E-m",
+    "With both kinds of traffic Adaptive-RIO works as RIO",
+    quote="The router operates as a normal RIO gateway when both types of traffic co-exist in the network or the "
+    "resource is abundant (section 3).",
+)
+def as_rio(runs: Runs) -> Tests:
+    both = [(active(runs, name), active(runs, name, RIO)) for name in ("assured", "best_effort")]
+    for own, rio in both:
+        yield literal(
+            own.mean_over("period").equals(rio.mean_over("period"), within=0.2),
+            why="5 % of the committed rate, as in E-b: the sentence gives no number.",
+        )
+        yield strict(own.each("period").equals(rio.each("period"), within=FIGURE_MBPS))
+
+
+@as_rio.note()
+def _(runs: Runs) -> str:
+    (max_th,) = whole_run(runs, ADAPTIVE, "threshold")
+    return (
+        f"{of_total(runs, (RIO, ADAPTIVE))}. The mean max_th of Adaptive-RIO then is {max_th} packets; RIO's is max_L."
+    )
+
+
+@as_rio.objection("Both kinds of traffic only share the link in the active periods once the thresholds are back.")
+def _(runs: Runs) -> str:
+    own, rio = (active(runs, "best_effort", name).each("period") for name in (ADAPTIVE, RIO))
+    (over,) = whole_run(runs, ADAPTIVE, "over_share")
+    return (
+        "They do not come back: the rate of all arrivals, which TCP adjusts to the link, is above C' + ε in "
+        f"{over} of these periods. Best-effort throughput in them: {own} Mb/s, {rio} under RIO."
+    )
+
+
+@CLAIMS.claim(
+    "E-n",
+    "When all arrivals exceed C, the queue fills up",
+    quote="Once the total arrival rate exceeds the maximum outgoing capacity (C), the queue will be filled up rapidly "
+    "(section 3).",
+)
+def fills_up(runs: Runs) -> Tests:
+    engaged = runs.of("peak_rate", ADAPTIVE, case=FIRST) > 1
+    filled = runs.of("peak_queue", ADAPTIVE, case=FIRST).each("flows")
+    yield literal((filled > BUFFER / 2).where(engaged), why="Filled up: more than half of the buffer of 100 packets.")
+    yield strict((filled > 0.9 * BUFFER).where(engaged), why="Nine tenths of the buffer.")
+
+
+@fills_up.note()
+def _(runs: Runs) -> str:
+    rate, queue = (runs.of(name, ADAPTIVE, case=FIRST).each("flows") for name in ("peak_rate", "peak_queue"))
+    return (
+        f"Highest rate of all arrivals over 5 s beside {rate.cells} best-effort flows: {rate} C, with an average queue "
+        f"of {queue} packets."
+    )
+
+
+@fills_up.objection("The queue stays short since the thresholds were lowered at this signal.")
+def _(runs: Runs) -> str:
+    fixed = runs.of("mean_queue", AT_MAX_U, case=MORE_FLOWS).each("flows")
+    return f"With RIO fixed at max_U the mean queue beside {fixed.cells} flows is {fixed} packets."
+
+
+@CLAIMS.claim(
+    "E-o",
+    "RIO's low thresholds limit best effort when there is little assured traffic",
+    quote="Fixed and low out-of-profile thresholds limit best-effort throughput when assured flows are frequently "
+    "absent or the amount of assured flows is small (abstract).",
+)
+def small_assured_traffic(runs: Runs) -> Tests:
+    gain = utilization_gain(runs, LITTLE)
+    yield literal(gain.mean_over("rate") > 0)
+    yield strict(gain.each("rate") > 0)
+
+
+@small_assured_traffic.note()
+def _(runs: Runs) -> str:
+    rio, gain = runs.of("u_be", RIO, case=LITTLE).each("rate"), utilization_gain(runs, LITTLE).each("rate")
+    return (
+        f"An assured source of {rio.cells} kb/s, always on: best-effort utilization {rio} under RIO; Adaptive-RIO has "
+        f"{gain} more."
+    )
 
 
 @CLAIMS.finding(

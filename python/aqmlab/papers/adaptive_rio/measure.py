@@ -28,6 +28,8 @@ BUFFERED = "other buffers"
 """The first experiment with other buffers and dialects."""
 DEAD_ZONE = "dead zone"
 """The first experiment with a sample of the thresholds at each update."""
+LITTLE = "small assured traffic"
+"""The second experiment with an assured source that is always on and sends less than its committed rate."""
 OF_EXPERIMENT_1 = (*FIRST, BUFFERED, DEAD_ZONE)
 """All cases with runs of the first experiment."""
 SECOND = {"experiment2": CIR_MBPS, ABOVE: ABOVE_MBPS}
@@ -39,6 +41,8 @@ PERIODS = tuple(f"{begin}-{end} s" for begin, end in PERIODS_S)
 ACTIVE = (1, 3)
 EPSILON = 0.025
 """Dead zone around C', as a share of it (Table 1)."""
+TSW_WINDOW_S = 5.0
+"""Window of the estimate of the rate (Table 1)."""
 AF11, BE = 10, 0
 """Code points of in- and out-of-profile packets."""
 BASES = {"arrived": "arrived_bytes", "delivered": "delivered_bytes"}
@@ -62,13 +66,15 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     if case in OF_EXPERIMENT_1:
         numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
         numbers |= {"updates": updates(folder)} if case == DEAD_ZONE else {}
+        numbers |= highest_rate(folder, capacity_bps=capacity_bps)
         numbers["drops_assured"] = float(flows.loc[flows["group"] == ASSURED, "drops"].sum())
-    elif case in SECOND:
-        rate_mbps = SECOND[str(case)]
+    elif case in (*SECOND, LITTLE):
+        rate_mbps = SECOND.get(str(case), float(setup.key["x"]) / 1e3)
         numbers |= second_experiment(flows, duration_s=duration_s, capacity_bps=capacity_bps, rate_mbps=rate_mbps)
     else:
         for basis, column in FLOW_BYTES.items():
             numbers[f"utilization_{basis}"] = float(flows[column].sum()) * 8 / duration_s / capacity_bps
+        numbers["sd_average"] = link["sd_average"]
         numbers["timeouts"] = float(flows["timeouts"].sum()) / len(flows) / (duration_s / 60)
     return numbers | (by_code_point(folder) if case in (*OF_EXPERIMENT_1, *SECOND) else {})
 
@@ -135,6 +141,22 @@ def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
         "c_share": float(own["c_threshold_bps"].mean()) / capacity_bps,
         "max_th": float(own["max_th_out"].mean()),
         "over_share": float((own["rate_bps"] > (1 + EPSILON) * own["c_threshold_bps"]).mean()),
+    }
+
+
+def highest_rate(folder: Path, *, capacity_bps: float) -> dict[str, float]:
+    """Return the highest rate of all arrivals over C, and the average of all packets then.
+
+    NaN in a discipline that does not estimate the rate. The first window of the estimate is left out.
+    """
+    found = gauges(folder)
+    if "rate_bps" not in found:
+        return {"peak_rate": np.nan, "peak_queue": np.nan}
+    later = found[found["t_s"] > TSW_WINDOW_S]
+    peak = int(later["rate_bps"].argmax())
+    return {
+        "peak_rate": float(later["rate_bps"].iloc[peak]) / capacity_bps,
+        "peak_queue": float(later["average_1"].iloc[peak]),
     }
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio.delays import class_delays
-from aqmlab.papers.adaptive_rio.measure import ABOVE, ABOVE_MBPS, BUFFERED, DEAD_ZONE, MORE_FLOWS
+from aqmlab.papers.adaptive_rio.measure import ABOVE, ABOVE_MBPS, BUFFERED, DEAD_ZONE, LITTLE, MORE_FLOWS
 from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.scenario.toml_text import Value
 
@@ -64,6 +64,8 @@ PRINTED_FLOWS = 4
 """Best-effort flows of the paper's experiments."""
 ABOVE_OFF_S = (0, 20)
 """Mean off times in s of the source that sends more than its committed rate."""
+LITTLE_KBPS = (500, 1000, 2000)
+"""Rates in kb/s of the assured source that sends less than its committed 4 Mb/s."""
 
 TABLES = {
     "figure2": ("links", "flows"),
@@ -155,6 +157,8 @@ def setups(effort: Effort) -> list[Setup]:
     found += _experiment2(effort, effort.off_s, effort.seeds)
     for off in ABOVE_OFF_S:
         found += [above_committed(name, off, effort.seeds, long_s=effort.long_s) for name in (RIO, ADAPTIVE)]
+    for rate in LITTLE_KBPS:
+        found += [small_assured(name, rate, effort.buffer_seeds, long_s=effort.long_s) for name in (RIO, ADAPTIVE)]
     for reading in readings(effort):
         if needs_runs(reading):
             found += _under(reading, effort)
@@ -224,6 +228,12 @@ def above_committed(discipline: str, off_s: int, seeds: int, *, long_s: float) -
     """Return the second experiment with an assured source that sends more than its committed rate."""
     settings = {**_off(off_s, long_s), "flow.assured.rate": f"{ABOVE_MBPS:g}Mbps", **DISCIPLINES[discipline]}
     return _setup("experiment2", _key(ABOVE, discipline, off_s), settings, seeds)
+
+
+def small_assured(discipline: str, rate_kbps: int, seeds: int, *, long_s: float) -> Setup:
+    """Return the second experiment with an assured source that is always on and sends less than its committed rate."""
+    settings = {**_off(0, long_s), "flow.assured.rate": f"{rate_kbps}kbps", **DISCIPLINES[discipline]}
+    return _setup("experiment2", _key(LITTLE, discipline, rate_kbps), settings, seeds)
 
 
 def delays(effort: Effort) -> list[Computation]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.papers.adaptive_rio.measure import BUFFERED, MORE_FLOWS, OF_EXPERIMENT_1, PERIODS, SECOND
+from aqmlab.papers.adaptive_rio.measure import BUFFERED, CIR_MBPS, LITTLE, MORE_FLOWS, OF_EXPERIMENT_1, PERIODS, SECOND
 from aqmlab.papers.adaptive_rio.plan import BUFFER, DSRED, FILES, FURTHER, PRINTED_FLOWS
 from aqmlab.papers.common import BASE, chosen
 from aqmlab.papers.common.paper import Study
 
 NUMBERS = ("utilization", "u_be", "on")
 """Numbers of a whole run, each with both meanings of throughput."""
+SOME = ("loss_in", "loss_out", "sd_average", "peak_rate", "peak_queue")
+"""Numbers of some cases."""
 KINDS = ("assured", "best_effort", "total")
 """Throughputs of each period of the first experiment."""
 RENAMED = {"max_th": "threshold", "mean_delay_ms": "mean_delay"}
@@ -44,8 +46,9 @@ def by_period(runs: pd.DataFrame, basis: str = "arrived") -> pd.DataFrame:
     names = {"experiment1": "first", **{name: "" for name in case if name != "experiment1"}}
     key = runs[["case", "discipline", "seed", "x"]].assign(
         max_th=x.where(case == "figure2", 0),
-        min_th=x.where(case != "figure2", x / 3),
+        min_th=(x // 3).where(case == "figure2", x.where(case == "min_th alone", 0)),
         off=x.where(second, 0),
+        rate=x.where(case == LITTLE, round(1000 * CIR_MBPS)),
         flows=x.where(case.isin((MORE_FLOWS, BUFFERED)), PRINTED_FLOWS),
         buffer=_column(runs, "buffer").fillna(BUFFER).astype(int),
         dialect=_column(runs, "dialect").astype(object).fillna(DSRED),
@@ -58,6 +61,7 @@ def by_period(runs: pd.DataFrame, basis: str = "arrived") -> pd.DataFrame:
     others = runs.rename(columns=RENAMED).drop(
         columns=[*key[["case", "discipline", "seed", "x", "buffer", "dialect"]], "reading"], errors="ignore"
     )
+    numbers |= {name: _column(runs, name) for name in SOME}
     whole = pd.concat([key.assign(period=""), others.assign(**numbers)], axis=1)
     whole.loc[first, "period"] = "whole run"
     tables = [whole]
