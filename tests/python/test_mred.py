@@ -16,6 +16,7 @@ import aqmlab
 from aqmlab.papers.common import BASE
 from aqmlab.papers.common.matrix import HEADINGS, PARTLY
 from aqmlab.papers.mred import PAPER, chain, plan
+from aqmlab.papers.mred.rows import MARKED, SPREADS, table_of
 from aqmlab.reporting.intervals import intervals_text
 from paper_sentences import repeated, sentences_of
 from test_report import browse
@@ -43,6 +44,8 @@ def made_up(effect, *, noise=0.001, sd=(3.0, 3.0, 3.0), reading=BASE):
                         row[key] = sd[index] + rng.normal(0, 0.05)
                     row |= {"above_share": 0.3 if discipline == "MRED" else 0.1, "empty_share": 0.01}
                     row["relative_sd"] = row["average_sd"] / 20
+                    row |= {"rest_sd": 0.3 * row["burst_sd"], "rest_mean": 20.0, "overflow": 0.001}
+                    row |= dict.fromkeys((*MARKED.values(), *SPREADS.values()), np.nan)
                     row |= {"delay_ms": 10 - gain, "burst_above_s": 1 - gain, "jain": 0.9 + gain, "goodput": 9 + gain}
                     rows.append(row | {"average_mean": 20.0, "burst_mean": 20.0, "mean_queue": 20.0})
     return pd.DataFrame(rows)
@@ -141,6 +144,63 @@ def test_the_equation_as_printed_is_run_with_all_seeds():
     assert all("queue_samples" in s.tables for s in plan.setups(effort) if s.key["n"] == plan.FIGURE_N)
 
 
+def test_marks_and_other_parameters_become_columns_by_hand():
+    """Spread of throughput over the settings 9, 9.5 and the printed 9.2: 0.5; a seed that was not varied has none."""
+    place = {"case": "sole", "n": plan.FIGURE_N, "discipline": "MRED", "reading": BASE}
+    numbers = {"loss_trace": 0.01, "mean_queue": 20.0}
+    runs = pd.DataFrame(
+        [
+            *({**place, **numbers, "seed": seed, "throughput": 9.2} for seed in (1, 2)),
+            *({**place, **numbers, "case": plan.SETTINGS, "seed": 1, "throughput": rate} for rate in (9.0, 9.5)),
+            {**place, **numbers, "seed": 1, "throughput": 9.8, "reading": plan.ECN},
+        ]
+    )
+    found = table_of(runs).set_index(["reading", "seed"])
+    assert len(found) == 3
+    assert found.loc[(BASE, 1), "spread_throughput"] == pytest.approx(0.5)
+    assert found.loc[(BASE, 1), ["spread_queue", "ecn_throughput"]].tolist() == [0.0, 9.8]
+    assert found.loc[(BASE, 2), ["spread_throughput", "ecn_throughput"]].isna().all()
+    assert found.loc[(plan.ECN, 1), ["spread_throughput", "ecn_throughput"]].isna().all()
+
+
+def test_each_parameter_is_halved_and_doubled():
+    own = [s for s in plan.setups(plan.Effort()) if s.key["case"] == plan.SETTINGS]
+    assert len(own) == len(plan.OTHER_SETTINGS) * len(plan.DISCIPLINES) * len(plan.HEADLINES)
+    printed = plan.setup("sole", plan.FIGURE_N, "RED", seeds=1).plan.link("bottleneck").parameters
+    for one in own:
+        parameters = one.plan.link("bottleneck").parameters
+        changed = {name for name in ("min_th", "max_th", "max_p", "w_q") if parameters[name] != printed[name]}
+        assert changed == ({"min_th", "max_th"} if "thresholds" in one.key["setting"] else changed)
+        factor = 0.5 if one.key["setting"].startswith("half") else 2.0
+        assert changed
+        assert all(parameters[name] == pytest.approx(factor * printed[name]) for name in changed)
+
+
+@pytest.mark.parametrize(("at_30", "verdict"), [(-0.015, "holds"), (0.02, "fails")])
+def test_30_flows_are_a_dip_or_not(at_30, verdict):
+    found = verdicts(made_up(lambda n: at_30 if n == 30 else 0.02))
+    assert found["B-k", "literal"] == verdict
+    assert verdicts(made_up(lambda n: -0.02))["B-k", "literal"] == "holds"
+    assert verdicts(made_up(lambda n: -0.02))["B-k", "strict"] == "undecided"
+
+
+def test_the_burst_is_compared_with_the_rest_and_with_tcp_alone():
+    runs = made_up(lambda n: 0.02)
+    found = verdicts(runs)
+    assert (found["B-l", "literal"], found["B-l", "strict"]) == ("undecided", "fails")
+    calm = runs["case"] == "sole"
+    runs.loc[calm, "burst_sd"] *= 0.3
+    assert {verdicts(runs)["B-l", form] for form in ("literal", "strict")} == {"holds"}
+
+
+def test_a_longer_queue_uses_the_buffer_and_is_long():
+    runs = made_up(lambda n: 0.02)
+    runs["mean_queue"] += 3.0 * (runs["discipline"] == "MRED") + 0.01 * runs["seed"]
+    found = verdicts(runs)
+    assert {found["B-m", form] for form in ("literal", "strict")} == {"holds"}
+    assert (found["B-n", "literal"], found["B-n", "strict"]) == ("holds", "fails")
+
+
 def test_table_2_contradicts_the_text_at_20_flows():
     findings, _ = PAPER.judge(made_up(lambda n: 0.02))
     (strict,) = [f for f in findings if (f.claim, f.against, f.form) == ("B-b", "RED", "strict")]
@@ -201,7 +261,7 @@ def test_readings_say_how_verdicts_move(reproduction):
 
 
 def test_all_claims_have_a_verdict(reproduction):
-    assert set(reproduction.claims["claim"]) == {f"B-{letter}" for letter in "abcdefghij"}
+    assert set(reproduction.claims["claim"]) == {f"B-{letter}" for letter in "abcdefghijklmnop"}
     assert set(reproduction.claims["reading"]) == {"as printed", "ns-2's"}
     for form in ("literal", "strict"):
         assert set(reproduction.claims[form]) <= {"holds", "fails", "no effect", "undecided", "not engaged"}

@@ -20,18 +20,20 @@ SETTLED_S = 5.0
 """Statistics of the average leave out the first 5 s."""
 MAX_TH = 30.0
 """The upper threshold in packets."""
+OF_LINKS = ("link", "arrivals", "drops", "drops_overflow", "throughput_bps", "mean_queue", "mean_delay_s")
 BURST_S = (3.0, 10.0)
 """The seconds of the fast UDP flow."""
 
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    rows = _columns(folder, "links", ("link", "arrivals", "drops", "throughput_bps", "mean_queue", "mean_delay_s"))
+    rows = _columns(folder, "links", OF_LINKS)
     bottleneck = rows.filter(pc.is_in(rows["link"], pa.array([LINK, REVERSE])))
     links = {row["link"]: row for row in bottleneck.to_pylist()}
     trace = (pc.sum(rows["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
     values = loss_of(links[LINK], links[REVERSE], trace=trace)
     values["throughput"] = links[LINK]["throughput_bps"] / 1e6
+    values["overflow"] = ratio(links[LINK]["drops_overflow"], links[LINK]["arrivals"])
     values["mean_queue"] = links[LINK]["mean_queue"]
     values["delay_ms"] = links[LINK]["mean_delay_s"] * 1e3
     if "flows" in (setup.tables or ()):
@@ -72,11 +74,12 @@ def jain(shares: np.ndarray) -> float:
 
 
 def average_of(folder: Path) -> dict[str, float]:
-    """RED's average over time, after 5 s and from 3 to 10 s; time at or above max_th and with an empty queue."""
+    """RED's average after 5 s, from 3 to 10 s and from 10 s on; time at or above max_th and with an empty queue."""
     rows = _columns(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
     rows = rows.filter(pc.equal(rows["link"], LINK))
     time, average, queue = (rows[name].to_numpy() for name in ("t_s", "average", "queue_packets"))
     settled = average[time >= SETTLED_S]
+    rest = average[time >= BURST_S[1]]
     burst = average[(time >= BURST_S[0]) & (time < BURST_S[1])]
     return {
         "average_mean": float(np.mean(settled)),
@@ -84,6 +87,8 @@ def average_of(folder: Path) -> dict[str, float]:
         "relative_sd": float(np.std(settled) / np.mean(settled)),
         "burst_mean": float(np.mean(burst)),
         "burst_sd": float(np.std(burst)),
+        "rest_mean": float(np.mean(rest)),
+        "rest_sd": float(np.std(rest)),
         "burst_above_s": float(np.mean(burst >= MAX_TH)) * (BURST_S[1] - BURST_S[0]),
         "above_share": float(np.mean(settled >= MAX_TH)),
         "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),

@@ -32,6 +32,7 @@ from aqmlab.papers.mred import chain
 from aqmlab.papers.mred.claims import BASELINES, CLAIMS
 from aqmlab.papers.mred.measure import measure_run
 from aqmlab.papers.mred.plan import CASES, DISCIPLINES, FIGURE_N, FILES, HEADLINES, QUEUE, Effort, setups, solutions
+from aqmlab.papers.mred.rows import rows
 
 COLORS = {"RED": 0, "gentle RED": 5, "MRED": 1, "ExRED": 3, "NLRED": 4}
 OF_THE_LINK = "Throughput (Mb/s at the bottleneck, all packets); ratio is measured / printed."
@@ -320,6 +321,7 @@ PAPER = Paper(
     setups=setups,
     measure=measure_run,
     page=page,
+    rows=rows,
     others=solutions,
     key=Key("figure-3", ours="As measured here, drops spaced by ns-2's wait"),
     quick_note="This is the quick version, with few seeds and a part of the readings. `aqmlab reproduce mred` runs 50 "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from aqmlab.papers import common
@@ -20,9 +21,22 @@ FIGURE_N = 40
 """The number of flows of Figures 6 and 7."""
 AS_PRINTED = "Form of P = P_b / (1 - count P_b): as printed, without ns-2's wait"
 """The label of the reading that takes the paper's equation as it is printed."""
+ECN = '"mark the arriving packet": it is marked (ECN), and dropped by a full buffer alone'
+"""The label of the reading in which both disciplines mark."""
 HEADLINES = {"as printed": AS_PRINTED, "ns-2's": BASE}
 """Readings under which every claim is judged at full effort. They differ in the spacing of drops: the paper prints
 P = P_b / (1 - count P_b), and ran ns-2.31, whose RED waits longer."""
+SETTINGS = "settings"
+"""The case of runs with other parameters."""
+OTHER_SETTINGS: dict[str, Mapping[str, Value]] = {
+    "half max_p": {"queue.bottleneck.max_p": 0.05},
+    "double max_p": {"queue.bottleneck.max_p": 0.2},
+    "half w_q": {"queue.bottleneck.w_q": 0.001},
+    "double w_q": {"queue.bottleneck.w_q": 0.004},
+    "half thresholds": {"queue.bottleneck.min_th": "5p", "queue.bottleneck.max_th": "15p"},
+    "double thresholds": {"queue.bottleneck.min_th": "20p", "queue.bottleneck.max_th": "60p"},
+}
+"""Each parameter of the queue at half and at twice its printed value."""
 COARSE_SAMPLES = "100ms"
 """Interval of the queue samples where no figure needs them finer."""
 
@@ -82,7 +96,18 @@ def setups(effort: Effort) -> list[Setup]:
             seeds = effort.seeds if full else effort.reading_seeds
             for n in FLOWS if full else effort.reading_flows:
                 found += [setup(case, n, d, seeds=seeds, reading=reading) for d in (DISCIPLINES if full else FEW)]
+    for head in (None, *(reading for reading in readings(effort) if reading.label in HEADLINES.values())):
+        found += [
+            with_setting(s, d, seeds=effort.reading_seeds, reading=head) for s in OTHER_SETTINGS for d in DISCIPLINES
+        ]
     return found
+
+
+def with_setting(name: str, discipline: str, *, seeds: int, reading: Reading | None = None) -> Setup:
+    """Make one scenario with another parameter of the queue: TCP alone, as many flows as in Figure 6."""
+    own = setup("sole", FIGURE_N, discipline, seeds=seeds, reading=reading)
+    overrides = {**OTHER_SETTINGS[name], "probe.queue_interval": COARSE_SAMPLES}
+    return replace(own, key={**own.key, "case": SETTINGS, "setting": name}, plan=own.plan.with_overrides(overrides))
 
 
 def setup(case: str, n: int, discipline: str, *, seeds: int, reading: Reading | None = None) -> Setup:
