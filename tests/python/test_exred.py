@@ -215,6 +215,49 @@ def test_the_averaged_chain_shows_the_effect_of_averaging():
     assert "and -0.57, -0.66 and -0.9 by the chain (w = 0.02)" in reasons
 
 
+def test_growth_per_packet_of_queue_by_hand():
+    """E(N) grows by 1 while the queue grows from 20 to 22 packets (1000 packets/s, waits of 20 and 22 ms)."""
+    numbers = {0.9: (1.0, 20.0), 1.2: (2.0, 22.0), 1.5: (5.0, 23.0), 2.0: (9.0, 24.0)}
+    runs = made_up()
+    for load, (run, wait) in numbers.items():
+        at = (runs["scheme"] == plan.RED) & (runs["load"] == load)
+        runs.loc[at, ["throughput", "mean_run", "wait_ms"]] = (1000.0, run, wait)
+    table = table_of(runs)
+    own = table[(table["scheme"] == plan.RED) & (table["seed"] == 1)].dropna(subset="run_per_packet")
+    assert dict(zip(own["load"], own["run_per_packet"], strict=True)) == pytest.approx({1.2: 0.5, 1.5: 3.0, 2.0: 4.0})
+    found = verdicts(runs)
+    assert found["D-p", "literal"] == "holds"
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.6, "holds"), (0.4, "fails")])
+def test_forced_drops_join_the_run_of_the_same_load(share, verdict):
+    offered = [
+        {"scheme": plan.RED, "load": load, "n": 0, "reading": BASE, "seed": seed, "forced_share": share + 1e-3 * seed}
+        for load in plan.HIGH_LOADS
+        for seed in range(1, SEEDS + 1)
+    ]
+    table = table_of(made_up(), pd.DataFrame(offered))
+    assert len(table) == len(table_of(made_up()))
+    findings, _ = PAPER.judge(PAPER.complete(table))
+    assert {str(f.verdict) for f in findings if f.claim == "D-m"} == {verdict}
+
+
+def test_loss_of_red_is_compared_with_drop_tails():
+    runs = made_up()
+    tail = (runs["scheme"] == plan.TAIL) & (runs["load"] > 0.8)
+    runs.loc[tail, "p_drop"] += 0.005
+    assert {found for key, found in verdicts(runs).items() if key[0] == "D-k"} == {"holds"}
+    runs.loc[tail, "p_drop"] -= 0.01
+    assert {found for key, found in verdicts(runs).items() if key[0] == "D-k"} == {"fails"}
+
+
+def test_only_runs_of_the_chosen_reading_sample_windows():
+    effort = plan.Effort.of(quick=False)
+    sampled = [s for s in plan.tcps(effort) if "cwnd_samples" in s.tables]
+    assert {(s.key["n"], s.reading) for s in sampled} == {(n, BASE) for n in plan.SAMPLED_FLOWS}
+    assert len(sampled) == len(plan.SAMPLED_FLOWS) * len(plan.TCP_SCHEMES)
+
+
 def test_the_papers_chain_supports_all_but_its_words_on_low_load():
     _, parts = judge(made_up(), made_up_average(1.5))
     own = [p for p in parts if p.case == "by the chain (w = 1)"]
@@ -371,7 +414,7 @@ def test_parameters_are_the_printed_ones(reproduction):
 
 def test_verdicts(reproduction):
     found = reproduction.claims
-    assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghij"]
+    assert list(dict.fromkeys(found["claim"])) == [f"D-{letter}" for letter in "abcdefghijklmnop"]
     assert set(found[found["own"]]["claim"]) == {"D-g", "D-h", "D-i"}
     strict = dict(zip(found["claim"] + found["against"], found["strict"], strict=True))
     literal = dict(zip(found["claim"] + found["against"], found["literal"], strict=True))

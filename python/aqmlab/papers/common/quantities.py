@@ -21,14 +21,14 @@ from aqmlab.statistics.intervals import UNBOUNDED, Bounds, Values
 SHARES = re.compile(
     r"loss_(trace|data|both|in|out)|p_(drop|plus|minus|non)|u_be(_arrived|_delivered)?|utilization_(arrived|delivered)"
     r"|fairness|longer(_\d+)?|r_p|queued_plus|one_by_one"
-    r"|(eq3|eq4|packets|picks|drops)_(plus|minus|non)|(above|empty|below|over|near|swing|c)_share|share_plus|stable"
+    r"|(eq3|eq4|packets|picks|drops)_(plus|minus|non)|(above|empty|below|over|near|swing|forced|c)_share|share_plus|stable"
 )
 """Quantities between 0 and 1."""
 OTHERS: dict[str, Bounds] = {
     "mean_run": (1.0, math.inf),
     "second_lead": (0.0, 0.5),
-    **dict.fromkeys(("longer_than_tails",), (-1.0, 1.0)),
-    **dict.fromkeys(("more_than_tails", "utility"), UNBOUNDED),
+    **dict.fromkeys(("longer_than_tails", "synchrony"), (-1.0, 1.0)),
+    **dict.fromkeys(("more_than_tails", "utility", "run_per_packet"), UNBOUNDED),
 }
 """Quantities with other bounds."""
 NOT_NEGATIVE: Bounds = (0.0, math.inf)

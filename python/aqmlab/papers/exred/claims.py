@@ -44,8 +44,13 @@ CLAIMS = Claims(
         "mean_run": Quantity("E(N)"),
         "tails": Quantity("E(N) of drop-tail, (4)", formula="1 + load + 0 * mean_run"),
         "more_than_tails": Quantity("E(N) less drop-tail's, (4)", formula="mean_run - 1 - load"),
+        "run_per_packet": Quantity("growth of E(N) per packet of mean queue, from the load before"),
+        "forced_share": Quantity("share of the drops at an average of k_h or more"),
+        "overflow": Quantity("share of the packets lost to a full buffer"),
+        "synchrony": Quantity("mean correlation of two flows' congestion windows"),
         "pairs": Quantity("probability per arrival of a run of two drops or more"),
         "wait_ms": Quantity("mean wait", "ms"),
+        "mean_queue": Quantity("mean queue", "packets", formula="throughput * wait_ms / 1000"),
         "drops": Quantity("number of drops"),
         "runs": Quantity("number of runs of drops"),
         "runs_longer": Quantity("number of runs of more than n drops"),
@@ -65,6 +70,7 @@ SHOWN = (0.9, 1.2, 2.0)
 APART = "At these loads the throughputs of the chain differ by 0.7 packets/s or more."
 FINITE = "The grid of this chain is finite: 0.1 % counts as none."
 TOO_FEW = "At lower loads there are too few runs of drops for a mean over loads."
+OPEN, UNDER_TCP = "drop-tail, open loop", "drop-tail, under TCP"
 HAPPEN, EQUATIONS = "drop-tail, runs as they happen", "drop-tail, by the paper's (3), (4), (10) and (11)"
 
 
@@ -467,6 +473,201 @@ def _(runs: Runs, baseline: str) -> str:
 def _(runs: Runs, baseline: str) -> str:
     fewer = runs.gain("timeouts", EXRED, over=baseline, flows=20, model="TCP")
     return f"At 20 flows ExRED has {fewer} time-outs per flow and minute against {baseline}, at the shortest path."
+
+
+@CLAIMS.claim(
+    "D-k",
+    "RED prevents overflow and so loses fewer packets than drop-tail",
+    quote="RED mechanism can prevent buffer overflow and hence reduce an average values of packet loss rates "
+    "(abstract); our simulation results illustrate that RED reduces a packet loss rates (introduction).",
+    against=(OPEN, UNDER_TCP),
+)
+def red_loss(runs: Runs, baseline: str) -> Tests:
+    """Compare loss, and loss to a full buffer, with drop-tail's."""
+    if baseline == OPEN:
+        less = runs.gain("p_drop", RED, over=TAIL, model="simulated")
+        yield literal(less.mean_over("load") < 0, name="loss")
+        yield strict((less.each("load") < 0).where(runs.of("drops", RED) > 0), name="loss")
+        return
+    overflow, less = (runs.gain(name, RED, over=TAIL, model="TCP") for name in ("overflow", "loss"))
+    yield literal(overflow.mean_over("flows") < 0, name="overflow")
+    yield literal(less.mean_over("flows") < 0, name="loss")
+    yield strict(overflow.each("flows") < 0, name="overflow")
+    yield strict(less.each("flows") < 0, name="loss")
+
+
+@red_loss.note(against=(OPEN,))
+def _(runs: Runs, _: str) -> str:
+    less = runs.gain("p_drop", RED, over=TAIL, model="simulated").at(load=SHOWN).each("load")
+    return f"P_drop less drop-tail's at load {less.cells}: {less}."
+
+
+@red_loss.note(against=(UNDER_TCP,))
+def _(runs: Runs, _: str) -> str:
+    full, loss, tail = (
+        runs.of(name, scheme, model="TCP").each("flows")
+        for name, scheme in (("overflow", RED), ("loss", RED), ("loss", TAIL))
+    )
+    return f"At n = {full.cells}: RED loses {full} of the packets to a full buffer and {loss} in all, drop-tail {tail}."
+
+
+@red_loss.objection(
+    "Poisson arrivals do not slow down; RED lowers loss since TCP reacts to early drops.", against=(OPEN,)
+)
+def _(runs: Runs, _: str) -> str:
+    less = runs.gain("loss", RED, over=TAIL, model="TCP").each("flows")
+    return f"Under TCP RED's loss less drop-tail's is {less} at n = {less.cells}: the shorter queue costs more drops."
+
+
+@red_loss.objection("RED does prevent overflow.", against=(UNDER_TCP,))
+def _(runs: Runs, _: str) -> str:
+    full, less = (runs.gain(name, RED, over=TAIL, model="TCP").each("flows") for name in ("overflow", "loss"))
+    return (
+        f"Less drop-tail's at n = {full.cells}: {full} of the packets to a full buffer, but {less} in all. With a "
+        "shorter queue TCP's round trips are shorter, and the same rate takes more drops."
+    )
+
+
+@CLAIMS.claim(
+    "D-l",
+    "RED leaves the link idle, where drop-tail does not",
+    quote="RED makes TCP build up the consecutive of the unnecessary transmission rate reducing; lead to low "
+    "utilization on the link (abstract).",
+)
+def idle(runs: Runs) -> Tests:
+    """Compare utilization under TCP with drop-tail's."""
+    less = runs.gain("utilization", RED, over=TAIL, model="TCP")
+    yield literal((less.mean_over("flows") < 0).no_effect_below(0.005), why="Less than 0.5 % is not low.")
+    yield strict((less.each("flows") < 0).no_effect_below(0.005))
+
+
+@idle.note()
+def _(runs: Runs) -> str:
+    red, tail = (runs.of("utilization", scheme, model="TCP").each("flows") for scheme in (RED, TAIL))
+    return f"Utilization at n = {red.cells}: RED {red}, drop-tail {tail}."
+
+
+@idle.objection("Low utilization follows from consecutive drops, of which few flows see few.", fails="any")
+def _(runs: Runs) -> str:
+    less = runs.gain("utilization", RED, over=TAIL, model="TCP").each("flows")
+    forced = runs.of("forced_share", RED, model="TCP").each("flows")
+    return (
+        f"RED's utilization less drop-tail's is {less} at n = {less.cells}, where {forced} of its drops happen at an "
+        "average of k_h or more, in a row."
+    )
+
+
+@CLAIMS.claim(
+    "D-m",
+    "At high load most of RED's drops happen at averages of k_h and more",
+    quote="It is common sense that, under high load, most of packet drops occur when the average queue is at k_h or "
+    "more (section 4.1).",
+)
+def forced(runs: Runs) -> Tests:
+    """Compare the share of forced drops with a half."""
+    share = runs.of("forced_share", RED, model="simulated")
+    yield literal(share.at(load=FULL).mean_over("load") > 0.5)
+    yield strict(share.at(load=FULL).each("load") > 0.5, name="open loop")
+    yield strict(
+        runs.of("forced_share", RED, model="TCP").at(flows=Range(20, 80)).each("flows") > 0.5,
+        name="under TCP",
+        why="From about 20 flows on the average passes k_h (D-h).",
+    )
+
+
+@forced.note()
+def _(runs: Runs) -> str:
+    loads = runs.of("forced_share", RED, model="simulated").each("load")
+    flows = runs.of("forced_share", RED, model="TCP").each("flows")
+    return (
+        f"Share of RED's drops at an average of k_h or more: {loads} at load {loads.cells}; under TCP {flows} at n = "
+        f"{flows.cells}."
+    )
+
+
+@forced.objection("High load is an overload, not a load of 1.")
+def _(runs: Runs) -> str:
+    share = runs.of("forced_share", RED, model="simulated").at(load=Range(1.2, 2.0)).each("load")
+    return f"At load {share.cells} the share is {share}."
+
+
+@CLAIMS.claim(
+    "D-n",
+    "RED's consecutive drops synchronize TCP flows",
+    quote="With the consecutive drops, TCP assumes congestion; it could be more critical and leads to the TCP global "
+    "synchronization problem (introduction). Synchronization is measured as the mean correlation of two windows.",
+    against=(TAIL, EXRED),
+)
+def synchronization(runs: Runs, baseline: str) -> Tests:
+    """Compare the correlation of congestion windows."""
+    more = runs.gain("synchrony", RED, over=baseline)
+    yield literal((more.mean_over("flows") > 0).no_effect_below(0.01), why="0.01 of a correlation is small.")
+    yield strict((more.each("flows") > 0).no_effect_below(0.01))
+
+
+@synchronization.note()
+def _(runs: Runs, baseline: str) -> str:
+    red, other = (runs.of("synchrony", scheme).each("flows") for scheme in (RED, baseline))
+    return f"Mean correlation of two windows at n = {red.cells}: RED {red}, {baseline} {other}."
+
+
+@synchronization.objection("Flows are synchronized where drops come in a row, under many flows.")
+def _(runs: Runs, baseline: str) -> str:
+    many = runs.gain("synchrony", RED, over=baseline, flows=80)
+    return f"At 80 flows, where runs of drops are longest, the correlation less that of {baseline} is {many}."
+
+
+@CLAIMS.claim(
+    "D-o",
+    "ExRED uses the buffer better than RED",
+    quote="If we have a more applicable queue management, buffer will be more efficiently utilized and the consecutive "
+    "drops will be decreased (introduction).",
+)
+def buffer_use(runs: Runs) -> Tests:
+    """Compare queue and throughput, then runs of drops."""
+    for name in ("mean_queue", "throughput"):
+        yield literal(mean_gain(runs, name, RED) > 0)
+    yield literal(mean_gain(runs, "mean_run", RED).at(load=HIGH) < 0, why=TOO_FEW)
+    both_drop = runs.of("drops", scheme=(RED, EXRED)) > 999
+    yield strict((gains(runs, "mean_queue", RED) > 0).where(both_drop, total=True))
+    delay, loss = (runs.gain(name, EXRED, over=RED, model="TCP").each("flows") for name in ("mean_delay_ms", "loss"))
+    yield strict(delay.above(0, margin=1.0), name="delay under TCP", why="As in D-i.")
+    yield strict(loss.below(0, margin=0.001), name="loss under TCP", why="As in D-h.")
+
+
+note_on_schemes(buffer_use, "mean_queue", "Mean queue of 100 packets")
+
+
+@buffer_use.objection("A longer queue under TCP needs no fewer drops at every number of flows.")
+def _(runs: Runs) -> str:
+    delay, loss = (runs.gain(name, EXRED, over=RED, model="TCP").each("flows") for name in ("mean_delay_ms", "loss"))
+    return f"Under TCP, less RED's, at n = {delay.cells}: {delay} ms of delay, loss {loss}."
+
+
+@CLAIMS.claim(
+    "D-p",
+    "RED's mean run of drops grows ever faster as the queue grows",
+    quote="An increasing of average queue size results a higher increasing rate of mean number of consecutive dropped "
+    "packets (introduction).",
+)
+def run_over_queue(runs: Runs) -> Tests:
+    """Let the slope of E(N) over the mean queue grow."""
+    red = runs.of("run_per_packet", RED, model="simulated")
+    yield literal(red.grows("load", steps="ends"))
+    yield strict(red.grows("load"))
+    yield strict(red.at(load=2.0) > runs.of("run_per_packet", EXRED, model="simulated"), name="above ExRED")
+
+
+@run_over_queue.note()
+def _(runs: Runs) -> str:
+    red, exred = (runs.of("run_per_packet", scheme, model="simulated").each("load") for scheme in (RED, EXRED))
+    return f"Growth of E(N) per packet of mean queue, up to load {red.cells}: RED {red}, ExRED {exred}."
+
+
+@run_over_queue.objection("The queue hardly grows once every packet above k_h is dropped.")
+def _(runs: Runs) -> str:
+    queue, run = (in_the_loop(runs, name, RED) for name in ("mean_queue", "mean_run"))
+    return f"At load {queue.cells} the mean queue is {queue} packets and E(N) {run}."
 
 
 @CLAIMS.finding(

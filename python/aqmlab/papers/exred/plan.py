@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from aqmlab.papers import common
 from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.papers.common.open_loop import SECONDS_AN_ARRIVAL, Queue, open_loop
+from aqmlab.papers.exred.measure import WINDOWS
 from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.frontier import Setting, best_settings
@@ -55,6 +56,12 @@ QUICK_AVERAGED = (0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0)
 
 RTTS_MS = (50, 200, 500)
 """Round-trip times without queueing of the claim about retransmissions, in ms; the first is that of tcp.toml."""
+SAMPLED_FLOWS = (5, 20, 80)
+"""Numbers of TCP flows whose congestion windows are sampled."""
+SAMPLES = "100ms"
+"""Interval of these samples."""
+HIGH_LOADS = (1.0, 1.1, 1.2, 1.5, 2.0)
+"""Loads at which RED's drops are counted by their reason, in the scenario of the open loop."""
 RTT_FLOWS = 20
 """The number of TCP flows there."""
 OTHER_HOPS_MS = 5
@@ -221,10 +228,37 @@ def tcp_at(scheme: str, rtt_ms: int, effort: Effort) -> Setup:
     return replace(own, key={**own.key, "rtt": rtt_ms}, plan=own.plan.with_overrides(overrides))
 
 
+def with_windows(setup: Setup) -> Setup:
+    """Return a scenario under TCP with samples of the congestion windows."""
+    return replace(
+        setup, plan=setup.plan.with_overrides({"probe.cwnd_interval": SAMPLES}), tables=(*(setup.tables or ()), WINDOWS)
+    )
+
+
+def offered(load: float, effort: Effort) -> Setup:
+    """Make one scenario of the open loop under RED, whose links count drops by their reason."""
+    seconds = effort.tcp_duration_s
+    overrides: dict[str, Value] = {
+        "flow.udp.rate": f"{8 * load:g}Mbps",
+        "run.duration": f"{2 * seconds:g}s",
+        "run.warmup": f"{seconds / 10:g}s",
+        "queue.bottleneck.aqm": "red",
+    }
+    return Setup(
+        key={"scheme": RED, "load": load, "n": 0},
+        plan=FILES.scenario("open-loop", overrides),
+        seeds=effort.seeds,
+        tables=("links", "flows", "delay_histogram"),
+    )
+
+
 def tcps(effort: Effort) -> list[Setup]:
-    """List every scenario under TCP."""
+    """List every scenario: those under TCP, and those of the open loop that count drops by their reason."""
     found = [tcp_at(scheme, rtt_ms, effort) for rtt_ms in RTTS_MS for scheme in (RED, GENTLE, EXRED)]
-    found += [tcp(s, n, effort, seeds=effort.seeds) for n in effort.tcp_flows for s in TCP_SCHEMES]
+    for n in effort.tcp_flows:
+        base = [tcp(s, n, effort, seeds=effort.seeds) for s in TCP_SCHEMES]
+        found += [with_windows(one) for one in base] if n in SAMPLED_FLOWS else base
+    found += [offered(load, effort) for load in HIGH_LOADS]
     for reading in readings(effort):
         if reading.key not in UNDER_TCP:
             continue

@@ -12,6 +12,8 @@ from aqmlab.papers.exred.chain import averaged, chain, longer
 from aqmlab.papers.exred.claims import CLAIMS, RARE
 from aqmlab.papers.exred.plan import CAPACITY, EXRED, LOADS, RED, RUN_LOADS, SCHEMES, loops
 
+POINT = ["scheme", "load", "reading", "seed"]
+"""Columns that identify a run of the open loop."""
 Row = dict[str, str | float | None]
 
 
@@ -23,7 +25,12 @@ def rows(study: Study) -> pd.DataFrame:
 
 def table_of(loops: pd.DataFrame, tcp: pd.DataFrame | None = None, theory: Averaged | None = None) -> pd.DataFrame:
     """Return runs of the open loop, those under TCP and the calculated rows in one table."""
-    tables = [loops.assign(model="simulated"), _shares(loops).assign(model="simulated")]
+    whole = loops.merge(_slopes(loops), how="left", on=POINT)
+    if tcp is not None and "load" in tcp:
+        offered = tcp["load"].notna()
+        whole = whole.merge(tcp.loc[offered, [*POINT, "forced_share"]], how="left", on=POINT)
+        tcp = tcp[~offered].drop(columns="load")
+    tables = [whole.assign(model="simulated"), _shares(loops).assign(model="simulated")]
     if theory is not None:
         tables.append(pd.DataFrame([*_chain_rows(theory), *_equation_rows()]).assign(reading=BASE, seed=1))
     if tcp is not None:
@@ -44,6 +51,15 @@ def _shares(loops: pd.DataFrame) -> pd.DataFrame:
     runs = found["drops"] / found["mean_run"]
     found = found.assign(longer_than=found["longer_than"].map(names), runs=runs, runs_longer=runs * found["longer"])
     return found.drop(columns=["drops", "mean_run"])
+
+
+def _slopes(loops: pd.DataFrame) -> pd.DataFrame:
+    """Return how much E(N) grows per packet of mean queue, from one load of Figure 6 to the next."""
+    keys = ["scheme", "reading", "seed"]
+    found = loops[loops["load"].isin(RUN_LOADS)].sort_values([*keys, "load"])
+    queue = found["throughput"] * found["wait_ms"] / 1e3  # Little's law
+    steps = found.assign(queue=queue).groupby(keys)[["mean_run", "queue"]].diff()
+    return found[POINT].assign(run_per_packet=steps["mean_run"] / steps["queue"])[steps["queue"].notna()]
 
 
 def _chain_rows(theory: Averaged) -> Iterator[Row]:
