@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from aqmlab.papers.common import Setup, intervals_table, measured
-from aqmlab.papers.pc_red.measure import KINDS, bursts_of, discipline_samples
-from aqmlab.papers.pc_red.plan import CASES, CHANNEL_CASES, CHANNELS_SINCE_S
-from aqmlab.papers.pc_red.replay import Replay, Rules, replay
+from aqmlab.papers.pc_red.measure import KINDS, LIMIT, bursts_of, discipline_samples
+from aqmlab.papers.pc_red.plan import CASES, CHANNEL_CASES, CHANNELS_SINCE_S, NEW_S
+from aqmlab.papers.pc_red.replay import Replay, Rules, crossing, replay
 from aqmlab.results import folders
 from aqmlab.statistics import Interval
 from aqmlab.theory.control.pc_red import channels, paid_by_protected
@@ -28,7 +29,26 @@ WAYS = {
 
 def measure_drops(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run of which every drop was kept."""
-    return bursts_of(folder, setup.plan.warmup_s) | channels_of(setup, folder)
+    return bursts_of(folder, setup.plan.warmup_s) | channels_of(setup, folder) | crossings_of(setup, folder)
+
+
+def crossings_of(setup: Setup, folder: Path) -> dict[str, float]:
+    """Read when a_d of a flow that is new at `NEW_S` first passes L, by its start: L/2, or 0; the log's end if never.
+
+    Up to then no packet of the flow is protected, so that the drops of a run without protection are its drops.
+    """
+    if setup.key["case"] != "unprotected":
+        return {}
+    rules = replace(Rules.of(setup.plan), limit=LIMIT)
+    events = folders.read_table(folder, "events")
+    if events is None:
+        return {}
+    log = events.to_pandas()
+    starts = {"new_half": LIMIT / 2, "new_zero": 0.0}
+    return {
+        name: min(crossing(log, rules, start=start, since=NEW_S), setup.plan.duration_s) - NEW_S
+        for name, start in starts.items()
+    }
 
 
 def channels_of(setup: Setup, folder: Path) -> dict[str, float]:

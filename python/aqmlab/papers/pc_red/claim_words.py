@@ -42,7 +42,7 @@ def _quantities() -> Iterator[tuple[str, Quantity]]:
 WORDS: dict[Value, str] = {name: case.words or name for name, case in CASES.items()}
 CLAIMS = Claims(
     compared="case",
-    columns={"case": Column(values={**WORDS, "model": "the model"}), "point": Column()},
+    columns={"case": Column(values={**WORDS, "model": "the model"}), "point": Column(), "w": Column("w")},
     quantities={
         **dict(_quantities()),
         "late_class": Quantity("class mean of the flows that ask later", "KB/s"),
@@ -59,10 +59,23 @@ CLAIMS = Claims(
         "packets_plus": Quantity("share of drops with a_d above L by (2), packets for flows"),
         "picks_plus": Quantity("share of drops with a_d above L, every pick followed to the packet that pays"),
         "burst_flows": Quantity("number of different flows hit by a burst of drops"),
+        "p_high": Quantity("drops / arrivals of packets with priority"),
+        **{f"p_{kind}": Quantity(f"drops / arrivals of packets {OF_PACKETS[kind]}") for kind in ("plus", "minus")},
+        "short_rise": Quantity(
+            "mean rise of a_d in a short rise of the average queue with losses of the flow", "bytes"
+        ),
+        "largest_short_rise": Quantity("largest rise of a_d in a short rise of the average queue", "bytes"),
+        "new_half": Quantity("time until a_d of a new flow passes L, from L/2", "s"),
+        "new_zero": Quantity("time until a_d of a new flow passes L, from 0", "s"),
+        "r_p": Quantity("share of high-priority flows at the end"),
+        "second_path": Quantity("utilization of the second path"),
         "p_non": Quantity("drops / arrivals of packets without priority"),
         "five_bound": Quantity("bound of (5)"),
         "largest_gain": Quantity("largest L(0)"),
         "intervals": Quantity("number of intervals until a_d is above L"),
+        "closed_form": Quantity("a_d by the closed form", "bytes"),
+        "phase": Quantity("phase at w_g", "degrees"),
+        "phase_bound": Quantity("printed lower bound of the phase at w_g", "degrees"),
         "weight": Quantity("weight w with which a_d passes L"),
         "five_share": Quantity("share r_p / bound of (5)"),
         "six_ratio": Quantity("ratio of the left over the right side of (6), 30 % over 10 %"),

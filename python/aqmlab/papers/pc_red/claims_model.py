@@ -74,6 +74,60 @@ def _(runs: Runs) -> str:
 
 
 @CLAIMS.claim(
+    "A4c",
+    "a_d rises evidently more with a larger w",
+    quote="It is shown that the ascending extent of a_d increases evidently to the increase of the weight factor w "
+    "(Figure 3: L = 300, X = 500).",
+)
+def rises_with_weight(runs: Runs) -> Tests:
+    a_d = runs.of("closed_form", "model").each("point")
+    answered = a_d.at(point=["50 intervals", "100 intervals"])
+    yield literal(answered.grows("w").exact())
+    yield strict(a_d.grows("w").exact())
+
+
+@rises_with_weight.note()
+def _(runs: Runs) -> str:
+    small, large = (
+        runs.of("closed_form", "model", w=w, point=["50 intervals", "100 intervals"]).each("point")
+        for w in (0.003, 0.03)
+    )
+    return f"a_d after {small.cells}: {small} bytes with w = 0.003, {large} with w = 0.03."
+
+
+@CLAIMS.claim(
+    "A4d",
+    "A short rise of the queue does not raise a_d much",
+    quote="The packet droppings caused by a short-term increase of the average queue size will not result in a "
+    "significant increase in the average-dropping rate (section 4.B).",
+)
+def low_pass(runs: Runs) -> Tests:
+    why = (
+        "Significant: a tenth of L. The average queue rises shortly while it is above its mean by one standard "
+        "deviation for at most 10 s."
+    )
+    for w in ("w = 5e-3", "w = 3e-3"):
+        yield literal(runs.of("short_rise", w) < 7, name=w, why=why if w == "w = 5e-3" else "")
+        yield strict(runs.of("largest_short_rise", w) < 7, name=w)
+
+
+@low_pass.objection("The largest rise of a run has many losses of one flow.", fails="strict")
+def _(runs: Runs) -> str:
+    mean, largest, small = (
+        runs.of(name, case)
+        for name, case in (
+            ("short_rise", "w = 3e-3"),
+            ("largest_short_rise", "w = 3e-3"),
+            ("largest_short_rise", "10 %"),
+        )
+    )
+    return (
+        f"One loss of 500 bytes adds w times that, 1.5 bytes with w = 3e-3. The mean rise is {mean} bytes there, the "
+        f"largest of a run {largest}; with w = 1e-3 the largest is {small}."
+    )
+
+
+@CLAIMS.claim(
     "A5a",
     "With 30 % high-priority flows, (5) and (6) say that the system is in its critical state",
     quote="Based on (5) and (6), the system has reached its critical state due to the large r_p (Experiment 3).",
@@ -192,3 +246,88 @@ def stable(runs: Runs) -> Tests:
 @stable.note()
 def _(runs: Runs) -> str:
     return f"L(0) is {runs.of('largest_gain', 'model')} at most: stable by small gain, with or without (5) and (6)."
+
+
+@CLAIMS.claim(
+    "A5e",
+    "The phase of the loop at ω_g is above -180°",
+    quote="∠L(jω_g) ≥ ∠(L_red (RC)³/(4 r_p² N³ q) / (jω_g/K + 1)) - ω_g R ≥ -90° - 0.1 180°/π > -180° (section 4.A).",
+)
+def phase(runs: Runs) -> Tests:
+    at_slow = runs.of("phase", "model").each("point")
+    yield literal((at_slow > -180).exact(), why="The printed conclusion, at the printed r_p and both R.")
+    yield strict((at_slow > runs.of("phase_bound", "model")).exact(), name="first printed inequality")
+
+
+@phase.objection("Only -180° matters for the stability.", fails="strict")
+def _(runs: Runs) -> str:
+    exact, bound = (runs.of(name, "model").each("point") for name in ("phase", "phase_bound"))
+    return (
+        f"The literal form, which asks for just that, {runs.literal}: {exact} degrees. The printed bound of the phase, "
+        f"{bound}, leaves out the lags of TCP and queue, which only lower the phase."
+    )
+
+
+@CLAIMS.claim(
+    "A5f",
+    "With 30 % high-priority flows, a larger share of their packets is dropped than with 10 %",
+    quote="When r_p rises up to 30%, since the ratio of N_p to N is larger, according to (4), the dropping probability "
+    "of the high-priority dataflow would also increase.",
+)
+def more_drops(runs: Runs) -> Tests:
+    larger = runs.of("p_high", "30 %") > runs.of("p_high", "10 %")
+    yield literal(larger)
+    yield strict(larger, name="Network 1")
+    yield strict(runs.of("p_high", "mesh, 30 %") > runs.of("p_high", "mesh, 10 %"), name="Network 2")
+
+
+@more_drops.objection("(4) is about flows up to their limit.")
+def _(runs: Runs) -> str:
+    ten, thirty = ([runs.of(f"p_{kind}", case) for kind in ("minus", "plus")] for case in ("10 %", "30 %"))
+    return (
+        f"Their packets are dropped at {ten[0]} with 10 % and {thirty[0]} with 30 %, those of flows above L at "
+        f"{ten[1]} and {thirty[1]}."
+    )
+
+
+@more_drops.note()
+def _(runs: Runs) -> str:
+    one, mesh = (
+        runs.of("p_high", case=[f"{prefix}{share}" for share in ("10 %", "30 %")]).each("case")
+        for prefix in ("", "mesh, ")
+    )
+    return f"Drops / arrivals of high-priority packets with 10 and 30 %: {one} in Network 1, {mesh} in Network 2."
+
+
+@CLAIMS.claim(
+    "A8",
+    "Flows above r_pmax take another path, and the others keep a high throughput",
+    quote="When the mechanism detects the percentage of high-priority dataflows N_p has exceeded the ideal limit "
+    "r_pmax, it would redirect the packet to another path in the network (section 4.A). Here four more flows ask for "
+    "priority once two of 16 have it.",
+)
+def redirected(runs: Runs) -> Tests:
+    why = "r_pmax of the scenario: room for two flows of 16 to 20."
+    yield literal(runs.of("r_p", "redirect") < 0.13, name="share of priority held", why=why)
+    yield literal(runs.of("second_path", "redirect") > 0, name="second path used")
+    for group, name in (("high", "High gains"), ("late", "redirected flows gain"), ("non", "Non gains")):
+        yield strict(runs.of(f"{group}_class", "redirect") > runs.of(f"{group}_class", "one path"), name=name)
+
+
+@redirected.objection("The limit keeps a_d at L; it promises no gain of throughput.", fails="strict")
+def _(runs: Runs) -> str:
+    held, free = (runs.of("high_a_d", case) for case in ("redirect", "one path"))
+    high, non = (runs.gain(f"{group}_class", "redirect", over="one path") for group in ("high", "non"))
+    return (
+        f"a_d of High is {held} bytes with redirection and {free} without (L: 70). The class mean of High changes by "
+        f"{high} KB/s, that of Non by {non}: the room goes to the flows without priority."
+    )
+
+
+@redirected.note()
+def _(runs: Runs) -> str:
+    none, held = (
+        "{}, {} and {}".format(*(runs.of(f"{group}_class", case) for group in ("high", "late", "non")))
+        for case in ("one path", "redirect")
+    )
+    return f"High, late and Non: {none} KB/s on one path, {held} with redirection."

@@ -102,6 +102,14 @@ def six(rtt: float, share: float, form: PcRedForm, *, sufficient: bool = False) 
     )  # fmt: skip
 
 
+def phases(rtt: float, share: float) -> tuple[float, float]:
+    """Return the phase of the printed loop at w_g and the bound that is printed for it, in degrees."""
+    own = network()
+    slow = slow_frequency(flows=own["flows"], capacity=own["capacity"], rtt=rtt, priority_share=share)
+    bound = printed_phase_bound(slow, w_q=own["w_q"], capacity=own["capacity"], rtt=rtt)
+    return float(loop(rtt, share, "printed").phase(slow)), bound
+
+
 def conditions_table() -> pd.DataFrame:
     """(5) and (6) in all their forms: a row per round-trip time and share."""
     rows = []
@@ -110,8 +118,7 @@ def conditions_table() -> pd.DataFrame:
         bound = five(rtt, share)
         printed, derived = six(rtt, share, "printed"), six(rtt, share, "rederived")
         enough = six(rtt, share, "rederived", sufficient=True)
-        slow = slow_frequency(flows=own["flows"], capacity=own["capacity"], rtt=rtt, priority_share=share)
-        phase = float(loop(rtt, share, "printed").phase(slow))
+        phase, phase_bound = phases(rtt, share)
         rows.append(
             {
                 "R": f"{rtt:.4g} s, {name}", "r_p": share, "(5): R C/2N": bound.right, "(5)": _holds(bound.holds),
@@ -119,7 +126,7 @@ def conditions_table() -> pd.DataFrame:
                 "(6), printed": _holds(printed.holds), "(6), with r_p N": _holds(derived.holds),
                 "sufficient": _holds(enough.holds),
                 "(6) needs r_p above": smallest_share(**own, rtt=rtt, queue=QUEUE, form="rederived"),
-                "phase at w_g, printed": printed_phase_bound(slow, w_q=own["w_q"], capacity=own["capacity"], rtt=rtt),
+                "phase at w_g, printed": phase_bound,
                 "phase at w_g": phase,
             }
         )  # fmt: skip

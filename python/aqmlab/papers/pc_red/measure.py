@@ -30,6 +30,8 @@ MAX_TH = 35.0
 """max_th of the simulations, in packets."""
 WINDOW_S = 100.0
 """Length of the pieces of a run whose spectra are averaged."""
+SHORT_RISE_S = 10.0
+"""Longest time that the average queue stays above its mean by one standard deviation in a short rise."""
 BURST, BURST_GAP_S = 5, 0.1
 """Definition of a burst of drops: its least number of drops, and the largest gap between two of them in s."""
 PER_S = 1e12
@@ -42,13 +44,15 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run; what it did not record is left out."""
     since = setup.plan.warmup_s
     queue = queue_of(folder, since, swinging=setup.key["case"] in SWING_CASES)
-    return flows_of(folder, since) | queue | losses_of(folder, since) | utilization_of(folder)
+    losses = losses_of(folder, since) | short_rises_of(folder, since)
+    return flows_of(folder, since) | queue | losses | utilization_of(folder)
 
 
 def utilization_of(folder: Path) -> dict[str, float]:
-    """Return the utilization of Network 1's link; empty for other networks."""
+    """Return the utilization of Network 1's link and of the second path; empty for other networks."""
     rows = table_of(folder, "links").set_index("link")["utilization"]
-    return {"utilization": float(rows["bottleneck"])} if "bottleneck" in rows else {}
+    names = {"bottleneck": "utilization", "second": "second_path"}
+    return {name: float(rows[link]) for link, name in names.items() if link in rows}
 
 
 def queue_of(folder: Path, since: float, *, swinging: bool = False) -> dict[str, float]:
@@ -178,11 +182,46 @@ def losses_of(folder: Path, since: float) -> dict[str, float]:
     for kind in KINDS:
         counts = (gauges[f"{name}_{kind}"] for name in ("drops", "arrivals"))
         numbers[f"p_{kind}"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
+    counts = (gauges[f"{name}_plus"] + gauges[f"{name}_minus"] for name in ("drops", "arrivals"))
+    numbers["p_high"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
     plus, minus = (float(np.sum(gauges[f"n_p_{sign}"][begin:])) for sign in ("plus", "minus"))
     numbers["share_plus"] = ratio(plus, plus + minus)
     numbers["r_p"] = float(gauges["r_p"][-1])
     numbers["refused"] = float(gauges["refused"][-1])
     return numbers
+
+
+def short_rises_of(folder: Path, since: float) -> dict[str, float]:
+    """Read the change of a_d of the observed flow over short rises of the average queue; empty under RED."""
+    gauges, table = discipline_samples(folder), folders.read_table(folder, "queue_samples")
+    if "a_d_first_high" not in gauges or table is None:
+        return {}
+    time, average = (table.column(name).to_numpy() for name in ("t_s", "average"))
+    settled = time >= since
+    changes = short_rises(time[settled], average[settled], gauges["t_s"], gauges["a_d_first_high"])
+    changes = changes[changes > 0]  # a_d rises by losses alone
+    if not len(changes):
+        return {}
+    return {"short_rise": float(np.mean(changes)), "largest_short_rise": float(np.max(changes))}
+
+
+def short_rises(time: np.ndarray, average: np.ndarray, a_d_time: np.ndarray, a_d: np.ndarray) -> np.ndarray:
+    """Return the changes of a_d over short rises of the average queue, from the sample before each to that after it.
+
+    In a rise the average is above its mean by one standard deviation, for `SHORT_RISE_S` at most.
+
+    >>> average = np.array([0.0, 0, 0, 9, 9, 0, 0, 0, 0, 0])
+    >>> short_rises(np.arange(10.0), average, np.arange(10.0), 70 + np.arange(10.0))
+    array([3.])
+    """
+    high = np.concatenate([[False], average > np.mean(average) + np.std(average), [False]])
+    starts, ends = (np.flatnonzero(np.diff(high.astype(int)) == sign) for sign in (1, -1))
+    whole = (starts > 0) & (ends < len(average))
+    starts, ends = starts[whole], ends[whole]
+    short = time[ends] - time[starts] <= SHORT_RISE_S
+    before = np.searchsorted(a_d_time, time[starts[short] - 1], side="right") - 1
+    after = np.minimum(np.searchsorted(a_d_time, time[ends[short]]), len(a_d) - 1)
+    return np.asarray(a_d[after] - a_d[before])
 
 
 def rate_of_loss(since: float, time: np.ndarray, a_d: np.ndarray, group: str) -> dict[str, float]:

@@ -338,9 +338,10 @@ def admission_limit(study: Study) -> Iterator[Block]:
             "Non, KB/s": "non_class", "a_d of High, bytes": "high_a_d",
             "reported or rejected beyond r_p_max": "refused",
         },
-        rows={"case": "limit"}, of={"case": ["no limit", "warn", "refuse"]}, labelled=True,
+        rows={"case": "limit"}, of={"case": ["no limit", "warn", "refuse", "one path", "redirect"]}, labelled=True,
         caption="Two high-priority flows of 16, and four more that ask for priority from 500 s on; after 600 s. The "
-        "last column counts flows that were reported, or packets that were denied priority.",
+        "last column counts flows that were reported, or packets that were denied priority. The second path has the "
+        "rate and the delay of the link and carries redirected flows alone.",
         digits=4,
     )  # fmt: skip
 
@@ -476,7 +477,7 @@ PAPER = common.Paper(
     "of Network 2 in place of 3000 s. `aqmlab reproduce pc-red` runs all of it.",
     seeds="{seeds} seeds of Network 1, {mesh_seeds} of Network 2",
     example="aqmlab run paper:pc-red/network1.toml --set queue.bottleneck.aqm=red --seeds {seeds}",
-    scenarios=("network1", "network2", "admission"),
+    scenarios=("network1", "network2", "admission", "redirect"),
     labels={"case": {name: case.title for name, case in CASES.items()}},
     compared_on={"network": "network1"},
     compared=("A1a", "A1b", "A1c", "A2a", "A2b", "A3a", "A3b", "A3e", "A3c", "A3d", "A7", "A5b", "O2"),

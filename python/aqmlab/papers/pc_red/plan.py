@@ -32,6 +32,8 @@ CHANNELS_SINCE_S = 250.0
 """By then a_d of the high-priority flows has reached L with every w of these cases."""
 BURST_S = 600.0
 """Duration of those runs."""
+NEW_S = 100.0
+"""When a flow is taken to be new to the router in a list that is kept again over the drops of an unprotected run."""
 SEPARATE = ("separate, RED", "separate, tail drop")
 """Cases with a buffer for each class."""
 HALF_RED: dict[str, Value] = {
@@ -122,6 +124,10 @@ CASES = {
         "admission", "r_p_max = 0.13, warned of", {"queue.bottleneck.over_r_p_max": "warn"}, "a limit that warns"
     ),
     "refuse": Case("admission", "r_p_max = 0.13, rejected", words="a limit that rejects"),
+    "one path": Case(
+        "redirect", "two paths, no limit", {"queue.bottleneck.r_p_max": 1.0}, "two paths without a limit"
+    ),
+    "redirect": Case("redirect", "r_p_max = 0.13, second path", words="a limit that redirects"),
 }  # fmt: skip
 """All cases by name. "PC-RED" and "w = 3e-3" are the same runs, until a reading is about Experiment 1 alone."""
 

@@ -6,6 +6,7 @@ status = a_d > L, and a packet bears its flow's status of when it came.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -154,6 +155,25 @@ def replay(events: pd.DataFrame, rules: Rules, *, at: np.ndarray) -> Replay:
     t_s, kinds, listed, lengths, contents, tails, behind_of = (np.array(c) for c in zip(*drops, strict=True))
     gauges = {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
     return Replay(t_s, kinds, listed, lengths, contents, tails, behind_of, gauges)
+
+
+def crossing(events: pd.DataFrame, rules: Rules, *, start: float, since: float) -> float:
+    """Return when a_d of the first flow, entered at `since` with a_d = `start`, passes L, in s; infinity if never.
+
+    >>> drops = pd.DataFrame({"t_ps": [1e12, 2e12, 3e12], "kind": "d", "flow": 0, "bytes": 500})
+    >>> rules = Rules(high=1, limit=70.0, interval=1.0, weight=0.1)
+    >>> [crossing(drops, rules, start=start, since=0.0) for start in (35.0, 0.0)]
+    [1.0, 2.0]
+    """
+    a_d, last = start, since
+    drops = events[(events["kind"] == "d") & (events["flow"] == 0) & (events["t_ps"] >= since * PS)]
+    for t_ps, size in zip(drops["t_ps"], drops["bytes"], strict=True):
+        now = t_ps / PS
+        a_d = step(a_d, w=rules.weight, intervals=(now - last) / rules.interval, dropped=size)
+        last = now
+        if a_d > rules.limit:
+            return float(now)
+    return math.inf
 
 
 def _rows(events: pd.DataFrame) -> Iterator[tuple[int, str, int, int, int]]:

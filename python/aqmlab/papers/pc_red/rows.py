@@ -9,13 +9,15 @@ from aqmlab.papers.pc_red import loops
 from aqmlab.papers.pc_red.claims import CLAIMS
 from aqmlab.papers.pc_red.measure import with_bins, with_bursts
 from aqmlab.papers.pc_red.plan import BURSTS, FILES
-from aqmlab.theory.control.pc_red import intervals_to_cross, weight_to_cross
+from aqmlab.theory.control.pc_red import WEIGHTS, average_rate, intervals_to_cross, weight_to_cross
 
 DURATION_S = 3000.0
 ANSWER_WEIGHTS = (0.003, 0.03)
 """The ends of the range of w that the paper reads off Figure 3."""
 ANSWERS = (50, 100)
 """The numbers of intervals within which the router is to answer."""
+DRAWN = (1, 10, *ANSWERS, 300)
+"""The numbers of intervals at which the closed form of a_d is judged."""
 
 
 def rows(study: Study) -> pd.DataFrame:
@@ -37,7 +39,7 @@ def claim_rows(runs: pd.DataFrame) -> pd.DataFrame:
 def measured_rows(runs: pd.DataFrame) -> pd.DataFrame:
     """Return runs with all columns of claims."""
     crossing = runs["crossing_s"].fillna(DURATION_S).where(runs["case"] != "RED")
-    found = runs.assign(crossing=crossing, point="")
+    found = runs.assign(crossing=crossing, point="", w=0.0)
     missing = [one.column for one in CLAIMS.words.quantities.values() if one.column and one.column not in found]
     return found.reindex(columns=[*found, *missing])
 
@@ -48,6 +50,11 @@ def model_rows() -> pd.DataFrame:
         {"point": f"w = {w:g}", "intervals": float(intervals_to_cross(w))} for w in ANSWER_WEIGHTS
     ]
     rows += [{"point": f"{n} intervals", "weight": weight_to_cross(n)} for n in ANSWERS]
+    rows += [
+        {"point": f"{n} interval{'s' * (n > 1)}", "w": w, "closed_form": average_rate(w, float(n))}
+        for n in DRAWN
+        for w in WEIGHTS
+    ]
     for name, rtt in loops.printed_round_trips().items():
         five = loops.five(rtt, 0.3)
         few, many = (loops.six(rtt, r_p, "printed") for r_p in (0.1, 0.3))
@@ -60,6 +67,8 @@ def model_rows() -> pd.DataFrame:
                 point = f"R {name}, r_p = {100 * r_p:g} %, {title}"
                 stable = float(loops.loop(rtt, r_p, form).margins().stable)
                 rows.append({"point": point, "conditions": hold, "stable": stable})
+            phase, bound = loops.phases(rtt, r_p)
+            rows.append({"point": f"R {name}, r_p = {100 * r_p:g} %", "phase": phase, "phase_bound": bound})
     gains = [loops.loop(rtt, share, "rederived").dc_gain for _, rtt, share in loops.points()]
     rows.append({"point": "largest gain", "largest_gain": max(gains)})
-    return pd.DataFrame(rows).assign(case="model", seed=1)
+    return pd.DataFrame(rows).assign(case="model", seed=1).fillna({"w": 0.0})
