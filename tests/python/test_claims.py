@@ -144,6 +144,8 @@ def test_undecided_names_the_seeds_that_would_decide():
     pairs = np.tile([0.0, 2.0], 4)
     pairs *= 1 / np.std(pairs, ddof=1)
     assert runs_needed(paired(pairs - np.mean(pairs) + 1, np.zeros(8)).interval, 0.0) == 10
+    # A mean at the bound itself is never decided.
+    assert runs_needed(paired([0.0, 1.0, 0.0, 1.0], [0.0] * 4).interval, 0.5) == np.inf
 
 
 def alternating(gains, spread=1.0):

@@ -23,14 +23,14 @@ def runs_needed(found: Interval, bound: float, *, level: float = LEVEL, power: f
     55
     """
     distance, sd = abs(found.mean - bound), found.sd
-    if math.isnan(sd):
+    if math.isnan(sd) or not distance:
         return math.inf
     if sd == 0:
-        return 2 if distance else math.inf
+        return 2
     n = 2
     while n <= MOST:
         quantiles = student_quantile(0.5 + level / 2, n - 1) + student_quantile(power, n - 1)
-        needed = (quantiles * sd / distance) ** 2 if distance else math.inf
+        needed = (quantiles * sd / distance) ** 2
         if n >= needed:
             return n
         n = min(max(n + 1, math.floor(needed) if n > 50 else n + 1), MOST + 1)
