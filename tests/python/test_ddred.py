@@ -121,7 +121,7 @@ def test_claims_hold_where_they_are_made_true():
     found = verdicts(made_up(as_printed, as_in_table_1), gained(237, 214, 11362, 8142))
     assert {found.pop(("C3d", form)) for form in FORMS} == {"fails"}  # Table I contradicts the text
     assert set(found.values()) == {"holds"}
-    assert len(found) == 24
+    assert len(found) == 26
 
 
 def test_claims_fail_where_they_are_made_false():
@@ -243,6 +243,66 @@ def test_claims_on_transfers_routers_and_bursts():
     found = judged(of_transfers(turned, {"RED": 1.7, "DDRED": 1.2, plan.TAIL_DROP: 1.0}, 1.5))
     assert {str(found[claim, form].verdict) for claim in OF_TRANSFERS for form in FORMS} == {"fails"}
     assert "over the sum of their times change by -5.0" in found["C4b", "literal"].reasons
+
+
+def of_single_steps(sign):
+    """Runs of losses, recoveries, forms and saved slots, as the paper says for 1 and against it for -1."""
+    rng, rows = np.random.default_rng(2), []
+    for seed in range(1, SEEDS + 1):
+        at = {"reading": plan.BASE, "seed": seed, "latency": 0}
+        x = 1 + rng.normal(0, 1e-3)
+        for latency in plan.TABLE_LATENCIES:
+            both = {"RED": (0.5, 0.6, 0.0), "DDRED": (0.5 + 0.2 * sign, 0.6 + 0.2 * sign, 0.1)}
+            for name, (same, near, lag) in both.items():
+                losses = {"same_flow": same * x, "near_losses": near * x, "loss_lag": lag, "burst": 1.2 * x}
+                recovery = {"recovery_near": (2 - sign) * x, "recovery_far": 2 * x} if name == "DDRED" else {}
+                rows.append({**at, "case": "pair", "latency": latency, "discipline": name, **losses, **recovery})
+        baseline = {"S": 1000.0, "L": 500.0, "T": 3000.0, "time_short": 10.0, "time_long": 50.0}
+        better = baseline | {"S": 1000 - 300 * sign, "time_long": 50 - 20 * sign}
+        for case in plan.NETWORKS:
+            for name in (plan.TAIL_DROP, plan.WITH_ECN[0], *plan.ON_TAIL_DROP, plan.WITH_ECN[1]):
+                numbers = baseline if name in (plan.TAIL_DROP, plan.WITH_ECN[0]) else better
+                numbers = {key: value * (1 + rng.normal(0, 1e-4)) for key, value in numbers.items()}
+                rows.append({**at, "case": case, "discipline": name, **numbers})
+            rows.append({**at, "case": case, "discipline": "DDRED", "together": sign * x})
+    return pd.DataFrame(rows)
+
+
+def test_claims_on_single_steps():
+    claims = ("C1e", "C3g", "C3h", "C6a", "C6b")
+    for sign, verdict in ((1, "holds"), (-1, "fails")):
+        found = judged(of_single_steps(sign))
+        assert {str(found[claim, form].verdict) for claim in claims for form in FORMS} == {verdict}
+
+
+def test_the_mean_of_the_products_is_the_correlation():
+    """Another reading has savings of its own; a network without S and T has none."""
+    runs = made_up(as_printed, as_in_table_1, noise=0.1)
+    runs = pd.concat([runs, runs.assign(reading="other", T=runs["T"] + runs["S"])], ignore_index=True)
+    found = paper.with_savings(runs.assign(routers=0))
+    for (case, reading), own in found[found["case"].isin(plan.NETWORKS)].groupby(["case", "reading"]):
+        by = own.pivot(index="seed", columns="discipline", values=["S", "T"])
+        slots, times = (by[key]["DDRED"] - by[key]["RED"] for key in ("S", "T"))
+        assert own["together"].mean() == pytest.approx(np.corrcoef(slots, times)[0, 1]), (case, reading)
+    assert found.loc[(found["discipline"] == "RED") | (found["case"] == "pair"), "together"].isna().all()
+
+
+def test_recovery_of_each_flow(tmp_path):
+    """PCs1 is flow 0: lost at 2 s and back at 2.5 s; PCs2 is lost at 3 and 3.1 s, and back 0.1 s later each time."""
+    none = float("nan")
+    packets = pd.DataFrame({
+        "offered_s": [0.5, 0.9, 2.0, 2.5, 3.0, 3.1, 3.2, 5.0, 6.0],
+        "flow": [0, 0, 0, 0, 1, 1, 1, 0, 0],
+        "seq": [1, 1, 7, 7, 7, 7, 7, 9, 7],
+        "packet": ["data"] * 8 + ["ack"],
+        "dropped_s": [0.5, none, 2.0, none, 3.0, 3.1, none, 5.0, none],
+    })  # fmt: skip
+    folder = run_folder(tmp_path, packets=packets)
+    assert paths.recovery_of(folder) == {
+        "recovery_far": pytest.approx(0.5),
+        "recovery_near": pytest.approx(0.1),
+    }
+    assert paths.recovery_of(tmp_path / "none") == {}
 
 
 def test_the_finding_is_about_long_and_short_paths():

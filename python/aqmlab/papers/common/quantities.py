@@ -19,16 +19,16 @@ from aqmlab.statistics import Interval, mean_interval
 from aqmlab.statistics.intervals import UNBOUNDED, Bounds, Values
 
 SHARES = re.compile(
-    r"loss_(trace|data|both|in|out)|p_(drop|plus|minus|non)|u_be(_arrived|_delivered)?|utilization_(arrived|delivered)"
-    r"|fairness|longer(_\d+)?|r_p|queued_plus|one_by_one"
+    r"loss_(trace|data|both|in|out)|p_(drop|plus|minus|non|high)|u_be(_arrived|_delivered)?|utilization_(arrived|delivered)"
+    r"|fairness|longer(_\d+)?|r_p|queued_plus|one_by_one|second_path|same_flow|near_losses"
     r"|(eq3|eq4|packets|picks|drops)_(plus|minus|non)|(above|empty|below|over|near|swing|forced|c)_share|share_plus|stable"
 )
 """Quantities between 0 and 1."""
 OTHERS: dict[str, Bounds] = {
     "mean_run": (1.0, math.inf),
     "second_lead": (0.0, 0.5),
-    **dict.fromkeys(("longer_than_tails", "synchrony"), (-1.0, 1.0)),
-    **dict.fromkeys(("more_than_tails", "utility", "run_per_packet"), UNBOUNDED),
+    **dict.fromkeys(("longer_than_tails", "synchrony", "loss_lag"), (-1.0, 1.0)),
+    **dict.fromkeys(("more_than_tails", "utility", "run_per_packet", "phase", "phase_bound", "together"), UNBOUNDED),
 }
 """Quantities with other bounds."""
 NOT_NEGATIVE: Bounds = (0.0, math.inf)

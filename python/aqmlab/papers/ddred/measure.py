@@ -32,7 +32,7 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     if setup.key["case"] == "pair":
         lead = setup.key["latency"] == FIGURE_LATENCY and "flow_samples" in (setup.tables or ())
         found = shares_of(folder, seconds=setup.plan.duration_s, lead=lead)
-        return found | {"burst": paths.burst_length(folder)}
+        return found | {"burst": paths.burst_length(folder)} | paths.victims_of(folder) | paths.recovery_of(folder)
     return network_of(folder) | paths.shares_of(setup, folder) | paths.lossy_routers(folder)
 
 

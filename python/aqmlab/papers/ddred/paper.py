@@ -100,7 +100,7 @@ def rows(study: Study) -> pd.DataFrame:
                 found.append({"reading": setup.reading, "seed": seed, **measure.sums_of(gained)})
     gains = pd.DataFrame(found, columns=[*of, *measure.sums_of(np.zeros(0))]).astype({"reading": str, "seed": int})
     runs = pd.concat([with_gains(study.frame, gains).assign(routers=0), by_length(study)], ignore_index=True)
-    return with_countings(runs, study)
+    return with_forms(with_savings(with_countings(runs, study)), study)
 
 
 def by_length(study: Study) -> pd.DataFrame:
@@ -130,6 +130,34 @@ def with_countings(runs: pd.DataFrame, study: Study) -> pd.DataFrame:
         if "count" in reading.options
     ]
     return pd.concat([runs, *others], ignore_index=True)
+
+
+def with_savings(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs with ``together``, whose mean over the seeds is the correlation of DDRED's changes of S and T.
+
+    It is the product of both changes, each less its mean and divided by its standard deviation over the seeds.
+    """
+    found = runs.assign(together=np.nan)
+    of = runs[runs["case"].isin(NETWORKS) & (runs["routers"] == 0) & runs["discipline"].isin(DISCIPLINES)]
+    for _, own in of.groupby(["case", "reading"]):
+        by_seed = own.pivot(index="seed", columns="discipline", values=["S", "T"])
+        if len(by_seed) < 2 or by_seed.isna().to_numpy().any() or len(by_seed.columns) < 4:
+            continue
+        changes = [by_seed[key]["DDRED"] - by_seed[key]["RED"] for key in ("S", "T")]
+        slots, time = ((change - change.mean()) / change.std(ddof=0) for change in changes)
+        rows = own[own["discipline"] == "DDRED"]
+        found.loc[rows.index, "together"] = rows["seed"].map(slots * time)
+    return found
+
+
+def with_forms(runs: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Return the runs, and those of the forms on bus and flower again as disciplines of the chosen reading."""
+    copies = []
+    for form in plan.forms(study.effort):
+        names = form.options.get("named", {})
+        own = runs[(runs["reading"] == form.label) & runs["case"].isin(NETWORKS) & runs["discipline"].isin(names)]
+        copies.append(own.assign(reading="base", discipline=own["discipline"].map(names)))
+    return pd.concat([runs, *copies], ignore_index=True)
 
 
 def by_path(study: Study) -> Iterator[Text | Figure | Table]:

@@ -105,3 +105,45 @@ def burst_length(folder: Path) -> float:
     losses = losses[losses["t_s"] >= SETTLED_S].sort_values(["flow", "t_s"])
     begins = (losses["flow"] != losses["flow"].shift()) | (losses["t_s"].diff() > BURST_GAP_S)
     return len(losses) / int(begins.sum()) if len(losses) else float("nan")
+
+
+def victims_of(folder: Path) -> dict[str, float]:
+    """Read the flows that successive losses hit: shares that hit PCs2 and that hit the flow of the loss before.
+
+    ``loss_lag`` is the correlation of the flow of a loss with that of the loss before, without value if all hit one.
+
+    >>> import tempfile, pyarrow as pa
+    >>> table = pa.table({"t_s": [0.5, 2.0, 3.0, 4.0, 5.0], "flow": ["a", "PCs2", "PCs2", "PCs1", "PCs2"]})
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     folders.write_seed(Path(name), {"seed": 1}, {"losses": table})
+    ...     {key: round(value, 3) for key, value in victims_of(Path(name)).items()}
+    {'near_losses': 0.75, 'same_flow': 0.333, 'loss_lag': -0.5}
+    """
+    table = folders.read_table(folder, "losses")
+    if table is None:
+        return {}
+    losses = table.to_pandas()
+    near = (losses[losses["t_s"] >= SETTLED_S].sort_values("t_s")["flow"] == "PCs2").to_numpy(dtype=float)
+    before, after = near[:-1], near[1:]
+    if not len(after):
+        return {}
+    found = {"near_losses": float(near.mean()), "same_flow": float(np.mean(before == after))}
+    if np.ptp(before) and np.ptp(after):
+        found["loss_lag"] = float(np.corrcoef(before, after)[0, 1])
+    return found
+
+
+def recovery_of(folder: Path) -> dict[str, float]:
+    """Read the mean time in s from a loss of a data packet at R2 to the arrival of its retransmission, by flow.
+
+    Losses without a retransmission before the end are left out.
+    """
+    table = folders.read_table(folder, "packets")
+    if table is None:
+        return {}
+    packets = table.to_pandas()
+    packets = packets[packets["packet"] == "data"].sort_values("offered_s", kind="stable")
+    packets["again_s"] = packets.groupby(["flow", "seq"])["offered_s"].shift(-1)
+    lost = packets[packets["dropped_s"] >= SETTLED_S]
+    means = (lost["again_s"] - lost["dropped_s"]).groupby(lost["flow"]).mean()
+    return {f"recovery_{name}": float(means[flow]) for flow, name in enumerate(("far", "near")) if flow in means}

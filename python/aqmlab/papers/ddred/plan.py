@@ -21,6 +21,10 @@ BESIDE: dict[str, dict[str, Value]] = {
     TAIL_DROP: {"queue.router": {"aqm": "drop-tail", "limit": "50p"}},
 }
 """Disciplines beside both, with their overrides: method 2 on `NETWORKS`, tail drop where bursts are counted."""
+ON_TAIL_DROP = ("DDRED on tail drop, last packet", "DDRED on tail drop, whole queue")
+WITH_ECN = ("RED with ECN", "DDRED with ECN")
+FORMS = (*ON_TAIL_DROP, *WITH_ECN)
+"""Names of the forms among the disciplines of `NETWORKS`, beside tail drop."""
 LATENCIES = (1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200)
 """Latencies of the link PCs1-R1 in Figure 13, in ms."""
 TABLE_LATENCIES = (1, 20, 50, 100)
@@ -76,7 +80,12 @@ def forms(effort: Effort) -> list[Reading]:
          "DDRED by share of the route against RED"),
     )  # fmt: skip
     found = [
-        Reading(*ecn, {"queue.router.ecn": True}, quick=True, options={"flow": {"tcp.ecn": True}}),
+        Reading(
+            *ecn,
+            {"queue.router.ecn": True},
+            quick=True,
+            options={"flow": {"tcp.ecn": True}, "named": dict(zip(DISCIPLINES, WITH_ECN, strict=True))},
+        ),
         *map(_on_tail_drop, (1, 5, 50)),
         Reading(*share, quick=True, options={"DDRED": {"queue.router.distance": "fraction"}}),
     ]
@@ -87,7 +96,9 @@ def _on_tail_drop(n: int) -> Reading:
     tail = {"aqm": "drop-tail", "limit": "50p"}
     title = "Tail drop (section IV-B): the arriving packet is compared with the last N"
     name = f"N = {n}{' (the whole queue)' if n == 50 else ''} against tail drop"
-    options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": {**tail, "aqm": "ddred-tail", "last_n": n}}}
+    named = {1: {"DDRED": ON_TAIL_DROP[0]}, 50: {"RED": TAIL_DROP, "DDRED": ON_TAIL_DROP[1]}}.get(n, {})
+    form = {**tail, "aqm": "ddred-tail", "last_n": n}
+    options = {"RED": {"queue.router": tail}, "DDRED": {"queue.router": form}, "named": named}
     return Reading("form", title, "", "", name, quick=n != 5, options=options)
 
 
@@ -144,6 +155,9 @@ def setup(case: str, discipline: str, *, seeds: int, latency: int = 0, reading: 
         if latency in TABLE_LATENCIES and reading is None:
             overrides["probe.losses"] = True
             tables.append("losses")
+            if discipline == "DDRED":
+                overrides["probe.packets"] = True
+                tables.append("packets")
     if reading is not None:
         overrides |= overrides_of(reading, case, discipline)
     return Setup(
