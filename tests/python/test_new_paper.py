@@ -7,6 +7,7 @@ import pytest
 import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.papers import reproduction
+from aqmlab.papers.registry import EVERY_PAPER, OTHER_PAPERS, PAPERS
 
 
 @pytest.mark.slow
@@ -40,10 +41,19 @@ def test_a_folder_without_a_paper_is_an_error(tmp_path):
         aqmlab.reproduce("mrde")
 
 
-@pytest.mark.parametrize("name", ["exred", "all"])
+@pytest.mark.parametrize("name", ["exred", "codel", "all"])
 def test_a_folder_cannot_have_the_name_of_a_paper(tmp_path, name):
     with pytest.raises(InputError, match="is also the name of a paper of aqmlab"):
         reproduction.begin(tmp_path / name)
+
+
+def test_papers_on_other_disciplines_are_apart():
+    assert list(PAPERS) == ["pc-red", "mred", "ddred", "exred", "adaptive-rio"]
+    assert not set(PAPERS) & set(OTHER_PAPERS)
+    assert list(EVERY_PAPER) == [*PAPERS, *OTHER_PAPERS]
+    assert not set(reproduction.papers()) & set(reproduction.other_papers())
+    with pytest.raises(InputError, match=r'unknown paper "mrde" .allowed: .*, all'):
+        reproduction.paper_of("mrde")
 
 
 def test_an_error_in_a_paper_is_one_line_with_its_place(tmp_path):

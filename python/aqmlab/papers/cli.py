@@ -22,7 +22,7 @@ from aqmlab.cli.output import (
     table_lines,
 )
 from aqmlab.errors import counted, joined
-from aqmlab.papers.registry import PAPERS
+from aqmlab.papers.registry import OTHER_PAPERS, PAPERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LITERAL, STRICT = FORMS = ("literal", "strict")
 """Both forms of a claim, as in `aqmlab.papers.common.claims`, whose import takes a second."""
 VERDICTS = ("holds", "fails", "no effect", "undecided", "not engaged")
+PAPER_HELP = f"{', '.join(PAPERS)}, all (of these), {', '.join(OTHER_PAPERS)}, or the folder of another paper."
 _ABOUT = {"against": "against", "reading": "reading"}
 """Columns of the table of claims that give the subject of a verdict, with the word before them."""
 
@@ -43,7 +44,7 @@ _ABOUT = {"against": "against", "reading": "reading"}
     long=True,
 )
 def reproduce(
-    paper: Annotated[str, typer.Argument(help=f"{', '.join(PAPERS)}, all, or the folder of another paper.")],
+    paper: Annotated[str, typer.Argument(help=PAPER_HELP)],
     new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
     report: Annotated[

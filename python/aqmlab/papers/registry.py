@@ -7,4 +7,12 @@ PAPERS = {
     "exred": "aqmlab.papers.exred",
     "adaptive-rio": "aqmlab.papers.adaptive_rio",
 }
-"""Key to package of every paper, in the order of the overview. A package has its `Paper` as ``PAPER``."""
+"""Key to package of the extensions of RED, in the order of the overview: the papers of ``aqmlab reproduce all``."""
+
+OTHER_PAPERS = {
+    "codel": "aqmlab.papers.codel",
+}
+"""Key to package of papers on other disciplines, which are reproduced one by one."""
+
+EVERY_PAPER = PAPERS | OTHER_PAPERS
+"""Key to package of every paper. A package has its `Paper` as ``PAPER``."""

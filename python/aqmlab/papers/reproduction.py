@@ -22,7 +22,7 @@ from aqmlab.papers.common import Paper
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.papers.overview import page_over
-from aqmlab.papers.registry import PAPERS
+from aqmlab.papers.registry import EVERY_PAPER, OTHER_PAPERS, PAPERS
 from aqmlab.reporting.build import REPRODUCTION
 from aqmlab.reporting.page import Page
 from aqmlab.results import folders
@@ -35,7 +35,7 @@ from aqmlab.runs.scheduler import Workers, execute
 RUNS, DRAWS = "aqmlab.runs.jobs", "aqmlab.reporting.plots"
 """Modules that worker processes need for runs and for figures."""
 ALL = "all"
-"""The command line's word for all of them."""
+"""The command line's word for all extensions of RED."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,17 @@ def _page_jobs(tasks: Mapping[_PaperTask, Path], *, pictures: bool = True) -> li
 
 
 def papers() -> list[str]:
-    """Return the keys of the papers that can be reproduced."""
-    return [key for key, package in PAPERS.items() if importlib.util.find_spec(package) is not None]
+    """Return the keys of the papers that `reproduce_all` reproduces."""
+    return _installed(PAPERS)
+
+
+def other_papers() -> list[str]:
+    """Return the keys of the papers that `reproduce` alone reproduces."""
+    return _installed(OTHER_PAPERS)
+
+
+def _installed(packages: Mapping[str, str]) -> list[str]:
+    return [key for key, package in packages.items() if importlib.util.find_spec(package) is not None]
 
 
 def reproduce(
@@ -113,7 +122,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        A key of `papers`, for example ``mred``, or the folder of another paper, which has a ``paper.py``.
+        A key of `papers` or `other_papers`, for example ``mred``, or a folder that has a ``paper.py``.
     quick
         Few seeds and a part of the readings: about a minute on two cores, or less. Verdicts are preliminary.
     seeds
@@ -132,7 +141,7 @@ def reproduce(
     checked_engine(engine)
     task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
     target = Path(report) if report is not None else task.root
-    owned = contextlib.nullcontext() if paper in papers() else in_code_of(f"paper {Path(paper).name}")
+    owned = contextlib.nullcontext() if paper in EVERY_PAPER else in_code_of(f"paper {Path(paper).name}")
     with owned, Workers(workers, progress=progress) as own:
         with phase(f"{task.paper}: plan", shown=progress):
             planned = task.planned()
@@ -153,12 +162,12 @@ def reproduce_all(
     progress: bool = True,
     engine: str = "auto",
 ) -> Overview:
-    """Reproduce all papers: their runs in one pool, a page for each, and a page over all.
+    """Reproduce the extensions of RED: their runs in one pool, a page for each, and a page over all.
 
     Parameters
     ----------
     only
-        Keys of papers; default: all.
+        Keys of papers; default: those of `papers`.
     report
         Folder for the overview, with a folder for each paper's page; default: `out`.
     quick, seeds, workers, out, progress, engine
@@ -190,7 +199,7 @@ def page_of(folder: Path, *, pictures: bool = True) -> Path:
 
 def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
     """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
-    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(PAPERS).index(task.paper))
+    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(EVERY_PAPER).index(task.paper))
     jobs = _page_jobs({task: task.root for task in tasks}, pictures=pictures)
     return page_over(execute(jobs, progress=False), target)
 
@@ -238,11 +247,11 @@ def paper_of(name: str) -> Paper:
     InputError
         If there is no such paper, or the folder has no ``paper.py`` that defines ``PAPER``.
     """
-    if name in papers():
-        found: Paper = importlib.import_module(PAPERS[name]).PAPER
+    if name in (*papers(), *other_papers()):
+        found: Paper = importlib.import_module(EVERY_PAPER[name]).PAPER
         return found
     if not Path(name).is_dir():
-        raise InputError(unknown("paper", name, ["FOLDER", *papers(), ALL]))
+        raise InputError(unknown("paper", name, ["FOLDER", *papers(), ALL, *other_papers()]))
     return _in_folder(Path(name).resolve())
 
 
@@ -267,7 +276,7 @@ def begin(folder: Path) -> list[Path]:
 
 def _check_name(folder: Path) -> None:
     """Raise if a paper's folder is called like a paper of this package, whose runs it would replace."""
-    if folder.resolve().name in (*PAPERS, ALL):
+    if folder.resolve().name in (*EVERY_PAPER, ALL):
         raise InputError(f"{folder}: is also the name of a paper of aqmlab; choose another name for the folder")
 
 
