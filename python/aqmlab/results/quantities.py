@@ -252,7 +252,7 @@ def run_quantities(tables: Tables, link: str | None = None) -> dict[str, float]:
     """
     found = _core.run_quantities(tables, link)
     if found is None:
-        raise InputError(unknown("link", str(link), list(tables["links"]["link"])))
+        raise InputError(unknown("link", str(link), [str(one) for one in tables["links"]["link"]]))
     return found
 
 

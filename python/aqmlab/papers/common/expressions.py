@@ -404,6 +404,11 @@ class Test:
 
     __test__ = False  # not a test of pytest's
 
+    def __post_init__(self) -> None:
+        """Reject ratios and changes in per cent, which texts and tables show; a cell is judged by its difference."""
+        if self.numbers.kind is not Kind.DIFFERENCE:
+            raise InputError(f"{self.numbers.quantity}: a test takes no ratio() or percent(); write a > 0.95 * b")
+
     def exact(self) -> Test:
         """Decide it by the numbers alone: they are calculated, or each cell is one run."""
         return replace(self, by_chance=False)

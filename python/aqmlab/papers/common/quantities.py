@@ -9,10 +9,12 @@ from __future__ import annotations
 import enum
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 
 from aqmlab.papers.common.runs import values as values_of
+from aqmlab.results.output import metrics_of, output_in_folder
 from aqmlab.results.quantities import SHARE, is_quantity
 from aqmlab.results.quantities import quantity as described
 from aqmlab.statistics import Interval, mean_interval
@@ -96,6 +98,11 @@ def quantity_interval(values: Values, quantity: str, kind: Kind = Kind.VALUE, ot
     (1.0, 0.0)
     """
     return mean_interval(values, bounds=bounds_of(quantity, kind, other))[0]
+
+
+def quantities_of(folder: Path, link: str) -> dict[str, float]:
+    """Return all quantities of one run at a link, by their names in ``aqmlab list quantities``."""
+    return metrics_of(output_in_folder(folder).tables, link)
 
 
 def measured(runs: pd.DataFrame, quantity: str, **where: str | float) -> Interval:
