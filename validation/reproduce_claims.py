@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The claims of the reproduced papers and their verdicts: a page and tables, which the documentation site reads.
 
-reproduce_claims.py [DIR] [--full]    runs `aqmlab reproduce all`, in its quick form unless --full is given; runs
-                                      that DIR holds already are not repeated
+reproduce_claims.py [DIR] [--full] [--paper KEY]    runs `aqmlab reproduce all`, or one paper for a page of its own,
+                                                    in its quick form unless --full is given; runs that DIR holds
+                                                    already are not repeated
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from aqmlab.papers.common.claims import FORMS
 from aqmlab.papers.common.gaps import GAPS, gaps_words
 from aqmlab.papers.outcome import Overview, Reproduction
 from aqmlab.papers.overview import gaps_of
+from aqmlab.papers.registry import EVERY_PAPER
+from aqmlab.papers.reproduction import paper_of
 from aqmlab.statistics import Verdict
 
 TITLE = "The claims of the reproduced papers"
@@ -41,14 +44,25 @@ ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s$")
 Row = dict[Hashable, Any]
 
 
-def report(folder: Path | None = None, *, full: bool = False) -> tuple[str, bool]:
-    """Reproduce all papers, write the tables, and return the page and whether every claim was judged."""
+def report(folder: Path | None = None, *, full: bool = False, paper: str = "all") -> tuple[str, bool]:
+    """Reproduce all papers, or one, write the tables, and return the page and whether every claim was judged."""
+    only = None if paper == "all" else [paper]
     with tempfile.TemporaryDirectory() as own:
-        found = aqmlab.reproduce_all(quick=not full, out=folder or own, report=own)
-        text, claims = page(found, full=full), table(found, full=full)
-    claims.reindex(columns=COLUMNS, fill_value="").to_csv(TABLE, index=False)
-    readings_table(found).to_csv(READINGS, index=False)
+        found = aqmlab.reproduce_all(only=only, quick=not full, out=folder or own, report=own)
+        text, claims = page(found, full=full, paper=paper), table(found, full=full)
+    claims.reindex(columns=COLUMNS, fill_value="").to_csv(table_of(paper), index=False)
+    if only is None:
+        readings_table(found).to_csv(READINGS, index=False)
     return text, set(claims["literal"]) | set(claims["strict"]) <= {"", *map(str, Verdict)}
+
+
+def table_of(paper: str) -> Path:
+    """Return the file of the verdicts: that of all papers, or of one.
+
+    >>> table_of("codel").name
+    'claims-codel.csv'
+    """
+    return TABLE if paper == "all" else TABLE.with_name(f"claims-{paper}.csv")
 
 
 def table(found: Overview, *, full: bool) -> pd.DataFrame:
@@ -69,17 +83,23 @@ def readings_table(found: Overview) -> pd.DataFrame:
     return every.loc[every["verdict"] != "", ["paper", "claim", "form", "question", "reading", "verdict"]]
 
 
-def page(found: Overview, *, full: bool) -> str:
-    """Write the page."""
+def page(found: Overview, *, full: bool, paper: str = "all") -> str:
+    """Write the page on all papers, or on one."""
     rows = table(found, full=full).to_dict("records")
     of_papers = {one.paper: [row for row in rows if row["paper"] == one.paper] for one in found.papers}
     counts = "\n".join(_counts(one, of_papers[one.paper]) for one in found.papers)
     readings = readings_table(found)
     sections = "\n\n".join(_paper(one, of_papers[one.paper], readings) for one in found.papers)
+    tables = f"The table is `{table_of(paper).name}` next to this page."
+    if paper == "all":
+        tables = (
+            "The tables are `claims.csv` and, with the verdicts under every reading, `claim-readings.csv` next to this "
+            "page."
+        )
     first = (
-        f'{effort_text(found.papers, full=full)} "Shown" means that every claim was judged, not that it holds. A claim '
-        "that is judged against several baselines or under several readings counts once for each. The tables are "
-        "`claims.csv` and, with the verdicts under every reading, `claim-readings.csv` next to this page."
+        f'{effort_text(found.papers, full=full, paper=paper)} "Shown" means that every claim was judged, not that it '
+        "holds. A claim that is judged against several baselines or under several readings counts once for each. "
+        f"{tables}"
     )
     return f"""\
 {fill(first, 120)}
@@ -98,9 +118,9 @@ size, or of the margin that the claim names. "Not engaged": the event of the cla
 """
 
 
-def effort_text(papers: Sequence[Reproduction], *, full: bool) -> str:
+def effort_text(papers: Sequence[Reproduction], *, full: bool, paper: str = "all") -> str:
     """Say which effort made the page, and how long its runs took by the logs of the store."""
-    command = "aqmlab reproduce all" if full else "aqmlab reproduce all --quick"
+    command = f"aqmlab reproduce {paper}" if full else f"aqmlab reproduce {paper} --quick"
     form = (
         "the full form, with all seeds and all readings"
         if full
@@ -198,7 +218,7 @@ def _about(row: Row) -> str:
 
 def _line(row: Row) -> str:
     about = f", {_about(row)}" if _about(row) else ""
-    ours = " (ours)" if row["own"] is True else ""
+    ours = " (ours)" if row.get("own") is True else ""
     verdicts = ", ".join(f"{form} **{row[form]}**" for form in FORMS if row[form])
     found = " ".join(str(row["found"]).split())
     return f"- **{row['claim']}** {row['title']}{about}{ours}: {verdicts}. {found}"
@@ -209,10 +229,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("folder", nargs="?", type=Path, metavar="DIR", help="where the runs are kept")
     parser.add_argument("--full", action="store_true", help="all seeds and all readings, which is published")
+    parser.add_argument("--paper", default="all", choices=["all", *EVERY_PAPER], help="one paper, with its own page")
     options = parser.parse_args(arguments)
-    text, shown = report(options.folder, full=options.full)
+    text, shown = report(options.folder, full=options.full, paper=options.paper)
+    title = TITLE if options.paper == "all" else f"The claims of {paper_of(options.paper).name}"
     words = "Everything here is shown." if shown else "**Not everything here is shown.**"
-    TABLE.with_suffix(".md").write_text(f"# {TITLE}\n\n{words}\n\n{text.strip()}\n", encoding="utf-8")
+    table_of(options.paper).with_suffix(".md").write_text(f"# {title}\n\n{words}\n\n{text.strip()}\n", encoding="utf-8")
     return 0 if shown else 1
 
 

@@ -10,7 +10,7 @@ from aqmlab.errors import InputError
 from aqmlab.papers.common import Cell, Claims, Column, Quantity, Range, Runs, execute_claims, literal, strict
 from aqmlab.papers.common.claims import findings_table, parts_table, verdicts_by_reading
 from aqmlab.papers.common.prose import sentence
-from aqmlab.papers.reproduction import paper_of, papers
+from aqmlab.papers.reproduction import other_papers, paper_of, papers
 from aqmlab.statistics import paired, runs_needed
 
 COLUMNS = {
@@ -329,7 +329,7 @@ def test_sentences_are_made_from_the_tests():
     )
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", [*papers(), *other_papers()])
 def test_every_sentence_of_the_papers_can_be_made(paper):
     """No prose on tests is typed; it is made for each claim and both forms."""
     for claim in paper_of(paper).claims.texts():

@@ -12,7 +12,7 @@ from aqmlab.papers.common.cards import card, effort_words, linked, preliminary
 from aqmlab.papers.common.gaps import IN_REACH, UNEXPLAINED, gaps, gaps_words, largest_unexplained
 from aqmlab.papers.mred import plan
 from aqmlab.papers.mred.claims import CLAIMS
-from aqmlab.papers.reproduction import paper_of, papers
+from aqmlab.papers.reproduction import other_papers, paper_of, papers
 
 
 def claims(*, finding=True):
@@ -74,7 +74,7 @@ def test_what_was_not_run_is_named():
     assert find(claims(finding=False), runs(2.0)) is None
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", [*papers(), *other_papers()])
 def test_every_paper_declares_its_finding_without_typed_numbers(paper):
     own = paper_of(paper).claims
     runs = Runs(own.words)

@@ -10,7 +10,7 @@ import pytest
 
 from aqmlab.papers.common import BASE, Claims, Column, Quantity, Runs, execute_claims, literal, strict
 from aqmlab.papers.common.claim_functions import called
-from aqmlab.papers.reproduction import paper_of, papers
+from aqmlab.papers.reproduction import other_papers, paper_of, papers
 
 TABLE = Path(__file__).parents[2] / "docs" / "validation" / "claims.csv"
 CLAIMS = Claims(
@@ -94,7 +94,7 @@ def test_every_claim_that_fails_has_an_objection_and_what_answers_it():
         assert all(" Answer: " in line or " Not answered" in line for line in objections), name
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", [*papers(), *other_papers()])
 def test_answers_name_experiments_that_there_are(paper):
     own = paper_of(paper)
     labels = {reading.label for reading in own.files.readings()}
@@ -109,7 +109,7 @@ def test_answers_name_experiments_that_there_are(paper):
                     assert runs.used, claim.id
 
 
-@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("paper", [*papers(), *other_papers()])
 def test_a_threshold_in_a_literal_form_has_its_reason(paper):
     own = paper_of(paper)
     for claim in own.claims:

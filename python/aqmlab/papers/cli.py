@@ -115,7 +115,7 @@ def _print_reproduction(found: Reproduction, *, details: bool) -> None:
     hold = f"{joined(held)} {'holds' if len(held) == 1 else 'hold'}. " if held else ""
     print_screen(
         " ".join(filter(None, [_answer(found.name, found.claims, found.notice), finding])),
-        f"{found.paper}: claims{' that do not hold' if held else ''} as their authors state them",
+        f"{found.folder.name}: claims{' that do not hold' if held else ''} as their authors state them",
         table_lines(["claim", "title", "verdict"], listed, width=WIDTH) if listed else (),
         "" if details else f"{hold}--details prints all titles, our stricter form, baselines and reasons.",
         [found.notice] if found.notice else [],
@@ -222,7 +222,7 @@ def _verdicts_of(one: Reproduction) -> list[tuple[str, list[str]]]:
 def _print_details(one: Reproduction) -> None:
     """Print the verdicts of both forms of each claim, by baseline and reading, and the card."""
     columns = [key for key in ("claim", "against", "reading") if key in one.claims and (one.claims[key] != "").any()]
-    print_table(one.claims[[*columns, *FORMS]], title=f"{one.paper}: verdicts", labels=len(columns))
+    print_table(one.claims[[*columns, *FORMS]], title=f"{one.folder.name}: verdicts", labels=len(columns))
     _print_card(one)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -248,8 +249,7 @@ def paper_of(name: str) -> Paper:
         If there is no such paper, or the folder has no ``paper.py`` that defines ``PAPER``.
     """
     if name in (*papers(), *other_papers()):
-        found: Paper = importlib.import_module(EVERY_PAPER[name]).PAPER
-        return found
+        return _paper_in(importlib.import_module(EVERY_PAPER[name]), EVERY_PAPER[name])
     if not Path(name).is_dir():
         raise InputError(unknown("paper", name, ["FOLDER", *papers(), ALL, *other_papers()]))
     return _in_folder(Path(name).resolve())
@@ -298,10 +298,15 @@ def _in_folder(folder: Path) -> Paper:
             spec.loader.exec_module(module)
     finally:
         sys.path.remove(str(folder))
+    found = _paper_in(module, str(path))
+    _check_printed(found)
+    return found
+
+
+def _paper_in(module: ModuleType, place: str) -> Paper:
     found = getattr(module, "PAPER", None)
     if not isinstance(found, Paper):
-        raise InputError(f"{path}: defines no PAPER, which is an aqmlab.papers.common.Paper")
-    _check_printed(found)
+        raise InputError(f"{place}: defines no PAPER, which is an aqmlab.papers.common.Paper")
     return found
 
 
@@ -320,8 +325,7 @@ def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTas
         raise InputError("seeds: at least 2, since an interval needs them")
     root = out / found.files.key
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    name = paper if found.files.folder is None else str(found.files.folder)
-    return _PaperTask(name, found.effort.of(quick=quick, seeds=seeds), root)
+    return _PaperTask(found.files.name, found.effort.of(quick=quick, seeds=seeds), root)
 
 
 def _recorded(folder: Path) -> _PaperTask:

@@ -85,8 +85,8 @@ def measure(setup: Setup, folder: Path) -> dict[str, float]:
     """Read the numbers of one run."""
     part, way = setup.key["part"], str(setup.key["way"]).rpartition(" ")[2]
     found, flows = common.quantities_of(folder, way or "bottleneck"), table_of(folder, "flows")
-    ours = flows["from"].str.startswith({"down": "left", "up": "right"}[way]) if way else flows["group"] == "ftp"
-    sources = flows[ours].groupby("group" if way else "flow")[["drops", "sent"]].sum()
+    flows = flows[flows["from"].str.startswith("right" if way == "up" else "left") & (flows["sent"] > 0)]
+    sources = flows.groupby(flows["flow"].where(flows["group"] == "ftp", flows["group"]))[["drops", "sent"]].sum()
     found |= {"mbytes": found["throughput_mbps"] * 300 / 8, "fairness": jain(list(sources["drops"] / sources["sent"]))}
     return found | over_time(folder) if part == "dynamic" else found
 
@@ -140,7 +140,6 @@ PAPER = Paper(
     setups=setups,
     measure=measure,
     page=page,
-    quick_note="This is the quick version, with few seeds, round trips and readings.",
     example="aqmlab run paper:codel/dynamic.toml --set queue.bottleneck.aqm=drop-tail --seeds {seeds}",
     scenarios=("static", "dynamic", "edge"),
     fill=True,

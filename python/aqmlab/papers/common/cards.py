@@ -110,13 +110,13 @@ def effort_words(effort: Effort, plans: Iterable[Setup], *, seeds: str = "") -> 
     return f"{kind}: {words}; {runs:,} simulations, {hours:,.1f} h of simulated time."
 
 
-def preliminary(key: str, effort: Effort, seeds: tuple[int, int]) -> str:
+def preliminary(name: str, effort: Effort, seeds: tuple[int, int]) -> str:
     """Say that verdicts are preliminary, and the command for the full run; "" for a full run.
 
     Parameters
     ----------
-    key, effort
-        The paper, and how much was run.
+    name, effort
+        The paper's name on the command line, and how much was run.
     seeds
         The fewest and the most seeds that a comparison of the claims rests on.
     """
@@ -126,7 +126,7 @@ def preliminary(key: str, effort: Effort, seeds: tuple[int, int]) -> str:
     kind = "quick run, a demonstration" if effort.quick else f"run with fewer than the full {full} seeds"
     return (
         f"This is a {kind}: {seeds_words(seeds)} seeds a point. Its verdicts are preliminary. "
-        f"Full run: `aqmlab reproduce {key}`"
+        f"Full run: `aqmlab reproduce {name}`"
     )
 
 

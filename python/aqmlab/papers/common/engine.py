@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import joined
+from aqmlab.errors import InputError, joined
 from aqmlab.papers.common.claim_functions import Claim, Claims, Note, called
 from aqmlab.papers.common.claims import (
     FORMS,
@@ -366,11 +366,14 @@ def _notes(claim: Claim[...], baseline: str, context: Runs, reading: str) -> Ite
     for note in sorted(claim.notes, key=lambda note: bool(note.objection)):
         about = (not note.against or baseline in note.against) and (not note.under or reading in note.under)
         if shown[note.fails] and about:
-            yield from _line(note, baseline, replace(context, used=[]))
+            yield from _line(claim.id, note, baseline, replace(context, used=[]))
 
 
-def _line(note: Note[...], baseline: str, context: Runs) -> list[str]:
-    text = called(note.text, context, baseline)
+def _line(claim: str, note: Note[...], baseline: str, context: Runs) -> list[str]:
+    try:
+        text = called(note.text, context, baseline)
+    except InputError as error:
+        raise InputError(f"claim {claim}, {'objection' if note.objection else 'note'}: {error}") from None
     used: Sequence[Numbers] = context.used
     if used and all(str(numbers) == MISSING for numbers in list(used)):
         readings = dict.fromkeys(numbers.reading for numbers in used if numbers.reading)

@@ -116,6 +116,11 @@ class PaperFiles:
         folder = Path(module).resolve().parent
         return cls(folder.name, folder)
 
+    @property
+    def name(self) -> str:
+        """The paper's name on the command line: its key, or its folder."""
+        return self.key if self.folder is None else str(self.folder)
+
     def text(self, name: str) -> str:
         """Return a file as text."""
         if self.folder is not None:

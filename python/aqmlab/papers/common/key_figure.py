@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,8 +92,8 @@ def _range(series: Sequence[Series]) -> tuple[float, float]:
 
 def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure | None:
     """Draw all printed numbers above 0 against the measured ones; None if there are fewer than two."""
-    pairs = [(float(str(row.printed)), float(str(row.measured).split()[0])) for row in gaps.itertuples()]
-    positive = [pair for pair in pairs if min(pair) > 0 and math.isfinite(sum(pair))]
+    pairs = [(_first_number(str(row.printed)), _first_number(str(row.measured))) for row in gaps.itertuples()]
+    positive = [pair for pair in pairs if math.isfinite(sum(pair)) and min(pair) > 0]
     if len(positive) < 2:
         return None
     printed, measured = np.array(positive).T
@@ -115,3 +116,13 @@ def _printed_and_measured(gaps: pd.DataFrame) -> KeyFigure | None:
         [("", _picture(chart, chart.series, SIZE_IN[1]), chart.alt)],
         "",
     )
+
+
+def _first_number(text: str) -> float:
+    """Return the first number in a text; NaN without one.
+
+    >>> _first_number("3125 s"), _first_number("< 9.5e1"), _first_number("-0.5 ± 0.1"), _first_number("")
+    (3125.0, 95.0, -0.5, nan)
+    """
+    found = re.search(r"[-+]?\d+\.?\d*(e[-+]?\d+)?", text)
+    return float(found[0]) if found else math.nan

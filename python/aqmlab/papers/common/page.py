@@ -40,8 +40,7 @@ class Built:
 
 def command(files: PaperFiles, effort: Effort) -> str:
     """Return the command that makes a report again."""
-    name = files.key if files.folder is None else str(files.folder)
-    return f"aqmlab reproduce {name}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
+    return f"aqmlab reproduce {files.name}{' --quick' if effort.quick else ''} --seeds {effort.seeds}"
 
 
 def fill(
@@ -81,7 +80,7 @@ def fill(
     quick_note, example, scenarios
         The sentence on the quick version, a command for one point, and the names of the paper's scenario files.
     """
-    page.notice = preliminary(files.key, effort, seeds)
+    page.notice = preliminary(files.name, effort, seeds)
     values = {
         "card": card,
         "figure": figure,

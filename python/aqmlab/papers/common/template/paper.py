@@ -24,10 +24,9 @@ from aqmlab.papers.common import (
     Study,
     Tests,
     literal,
+    quantities_of,
     strict,
 )
-from aqmlab.papers.common.figures import table_of
-from aqmlab.results.quantities import ratio
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles.beside(__file__)
@@ -72,10 +71,8 @@ def setup(n: int, discipline: str, *, seeds: int, reading: Reading | None) -> Se
 
 
 def measure(setup: Setup, folder: Path) -> dict[str, float]:
-    """Read the numbers of one run."""
-    links = table_of(folder, "links")
-    (link,) = links[links["link"] == "bottleneck"].to_dict("records")
-    return {"loss": ratio(link["drops"], link["arrivals"]), "mean_queue": link["mean_queue"]}
+    """Read the numbers of one run: all quantities of ``aqmlab list quantities`` that its tables have, at one link."""
+    return quantities_of(folder, "bottleneck")
 
 
 # Claims
