@@ -47,6 +47,8 @@ PAIRS = {
     "pie": pair("pie", Pie, "early"),
     "pie derandomized": pair("pie", Pie, "early", words="derandomize = true", derandomizes=True),
     "pie of appendix B": pair("pie", Pie, "early", words='decay = "half-target"', appendix_b=True),
+    "pie in three ranges": pair("pie", Pie, "early", words='auto_tune = "three-ranges"', ranges=2),
+    "pie of fixed gains": pair("pie", Pie, "early", words='auto_tune = "off"', ranges=0),
     "pi2": pair("pi2", Pi2, "early"),
     "pi2 at arrival": pair("pi2", Pi2, "early", words='decide = "arriving"', arriving=True),
     "dualpi2": pair("dualpi2", DualPi2, "early", "overload", "overflow", "marked"),

@@ -44,16 +44,26 @@ class Pie(ReferenceModel):
     burst_steps = 10
     """MAX_BURST in steps of T_UPDATE."""
     TABLE = ((1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2))
+    """Below a probability the gains are divided by a number: in all, the last two (Linux 3.14) or no ranges."""
 
-    def __init__(self, draws: Draws, rate_bps: float, *, derandomizes: bool = False, appendix_b: bool = False) -> None:
+    def __init__(
+        self,
+        draws: Draws,
+        rate_bps: float,
+        *,
+        derandomizes: bool = False,
+        appendix_b: bool = False,
+        ranges: int = len(TABLE),
+    ) -> None:
         super().__init__(draws, rate_bps)
         self.derandomizes, self.appendix_b = derandomizes, appendix_b
+        self.table = self.TABLE[len(self.TABLE) - ranges :]
         self.p = self.delay = self.old = self.accumulated = 0.0
         self.burst = self.burst_steps
 
     def step(self, now: float) -> None:
         change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - self.old)
-        change /= next((divisor for below, divisor in self.TABLE if self.p < below), 1)
+        change /= next((divisor for below, divisor in self.table if self.p < below), 1)
         if self.p >= 0.1 and change > 0.02:
             change = 0.02
         self.p += change

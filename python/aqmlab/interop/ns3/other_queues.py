@@ -70,6 +70,7 @@ MEMORY = Fixed("memory_limit", "off", "has no limit of memory", others=(32 << 20
 EMPTIED = {"emptied flow": "keeps a new flow that has emptied as an old one also where there are no old flows."}
 BYTES = Fixed("byte_mode", False, "counts packets where the limit is in packets")
 REAL = Fixed("dialect", "rfc8033", "computes in real numbers")
+GAINS = Fixed("auto_tune", "rfc8033", "divides the gains in the seven ranges of RFC 8033")
 DECAY = Fixed("decay", "empty", "lets the probability decay while there is no delay at all")
 QUANTUM = Fixed("quantum", 1500, "takes the device's MTU, 1500 bytes")
 HASH = {"hash": "hashes addresses and ports with a function of its own; other flows share a queue."}
@@ -99,13 +100,14 @@ OTHER_QUEUES: dict[str, Table] = {
         (Fixed("max_packet", 0, "may drop also while the delay is less than the time of four packets"),),
         {"BlueThreshold": NEVER},
     ),
-    "pie": Table("ns3::PieQueueDisc", PIE, (REAL, BYTES, DECAY), notes=SPARING),
+    "pie": Table("ns3::PieQueueDisc", PIE, (REAL, BYTES, GAINS, DECAY), notes=SPARING),
     "fq-pie": Table(
         "ns3::FqPieQueueDisc",
         (*(row for row in PIE if row.key != "mark_up_to"), *FAIR),
         (
             REAL,
             BYTES,
+            GAINS,
             DECAY,
             QUANTUM,
             Fixed("mark_up_to", 0.1, "does not hand MarkEcnThreshold on to its queues, which mark up to 0.1"),

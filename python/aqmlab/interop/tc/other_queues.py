@@ -163,6 +163,7 @@ CONTROLLER = (
     Fixed("dialect", "linux", "has its own arithmetic of the controller"),
     Fixed("max_burst", 0.15, "spares bursts of 150 ms"),
     Fixed("derandomize", True, "spaces drops (RFC 8033, section 5.4)"),
+    Fixed("auto_tune", "rfc8033", "divides the gains in the seven ranges of RFC 8033"),
     Fixed("cap_adjustment", True, "bounds the steps of the probability"),
     Fixed("mean_packet", 1514, "takes the device's largest packet"),
     Fixed("decay", "empty", "lets the probability decay while there is no delay at all"),

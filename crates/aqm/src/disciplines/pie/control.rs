@@ -13,6 +13,17 @@ pub(crate) enum Delay {
     DepartureRate,
 }
 
+/// By what the gains are divided where the probability is small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AutoTune {
+    /// Seven ranges (RFC 8033, section 4.2).
+    Rfc,
+    /// Three ranges: light, medium and high dropping mode of Linux 3.14 to 5.0.
+    ThreeRanges,
+    /// Fixed gains.
+    Off,
+}
+
 /// The constants of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ControlLaw {
@@ -22,6 +33,7 @@ pub(crate) struct ControlLaw {
     pub alpha: f64,
     /// Per second.
     pub beta: f64,
+    pub auto_tune: AutoTune,
     pub t_update: Span,
     pub max_burst: Span,
     pub mean_packet: u64,
@@ -36,8 +48,17 @@ pub(crate) struct ControlLaw {
 }
 
 impl ControlLaw {
-    /// The divisor of a step of the probability, which is the smaller the smaller the probability is (section 4.2).
-    fn divisor(p: f64) -> f64 {
+    /// The divisor of a step of the probability; a small probability moves in small steps.
+    fn divisor(&self, p: f64) -> f64 {
+        match self.auto_tune {
+            AutoTune::Rfc => Self::rfc_divisor(p),
+            AutoTune::ThreeRanges if p < 0.01 => 8.0,
+            AutoTune::ThreeRanges if p < 0.1 => 2.0,
+            AutoTune::ThreeRanges | AutoTune::Off => 1.0,
+        }
+    }
+
+    fn rfc_divisor(p: f64) -> f64 {
         match p {
             p if p < 0.000_001 => 2048.0,
             p if p < 0.000_01 => 512.0,
@@ -51,7 +72,7 @@ impl ControlLaw {
 
     /// The probability after a step, of delays in seconds now and a step before.
     pub fn step(&self, p: f64, delay: f64, old: f64) -> f64 {
-        let mut change = (self.alpha * (delay - self.target) + self.beta * (delay - old)) / Self::divisor(p);
+        let mut change = (self.alpha * (delay - self.target) + self.beta * (delay - old)) / self.divisor(p);
         if self.caps && p >= 0.1 {
             change = change.min(0.02);
         }
@@ -244,6 +265,7 @@ mod tests {
         target: 0.015,
         alpha: 0.125,
         beta: 1.25,
+        auto_tune: AutoTune::Rfc,
         t_update: Span::from_millis(15),
         max_burst: Span::from_millis(150),
         mean_packet: 1000,
@@ -289,6 +311,24 @@ mod tests {
         // Two empty steps: (0.5 - 0.125 * 0.015) * 0.98.
         assert!((LAW.step(0.5, 0.0, 0.0) - 0.498_125 * 0.98).abs() < 1e-15);
         assert_eq!(LAW.step(0.0, 0.0, 0.0), 0.0);
+    }
+
+    /// By hand: 0.015 as above over 8 below 1 %, 2 below 10 %, and 1; or without a divisor.
+    #[test]
+    fn other_ranges_of_the_gains() {
+        for (auto_tune, p, change) in [
+            (AutoTune::ThreeRanges, 0.0, 0.001_875),
+            (AutoTune::ThreeRanges, 0.009_999, 0.001_875),
+            (AutoTune::ThreeRanges, 0.01, 0.007_5),
+            (AutoTune::ThreeRanges, 0.099_99, 0.007_5),
+            (AutoTune::ThreeRanges, 0.1, 0.015),
+            (AutoTune::Off, 0.0, 0.015),
+            (AutoTune::Off, 0.000_1, 0.015),
+            (AutoTune::Off, 0.1, 0.015),
+        ] {
+            let step = ControlLaw { auto_tune, ..LAW }.step(p, 0.035, 0.025) - p;
+            assert!((step - change).abs() < 1e-15, "{auto_tune:?} {p}: {step}");
+        }
     }
 
     /// Section 4.2 and appendix A of the RFC differ from its appendix B.

@@ -91,6 +91,7 @@ impl Law {
         reader.rounded_in_linux("mark_up_to", Value::Number(percent as f64 / 100.0));
         reader.differs_from_linux("max_burst", Value::Seconds(0.15));
         reader.has_largest_packet_of_device("mean_packet");
+        reader.fixed_in_linux("auto_tune", Value::Word("rfc8033".to_owned()));
         reader.fixed_in_linux("cap_adjustment", Value::Flag(true));
         reader.fixed_in_linux("derandomize", Value::Flag(true));
         reader.fixed_in_linux("decay", Value::Word("empty".to_owned()));

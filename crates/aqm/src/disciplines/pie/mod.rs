@@ -8,7 +8,9 @@
 //! p = p + (alpha (delay - QDELAY_REF) + beta (delay - old delay)) / divisor(p)             (RFC 8033, section 4.2)
 //! ```
 //!
-//! The divisor makes small probabilities move in small steps: 2048 below 10^-6, 512 below 10^-5, 128, 32, 8, and 2 below 0.1.
+//! The divisor makes small probabilities move in small steps: 2048 below 10^-6, 512 below 10^-5, 128, 32, 8, and 2 below 0.1
+//! (`auto_tune = "rfc8033"`). It is 8 below 0.01 and 2 below 0.1 in Linux 3.14 to 5.0, by authors of the paper
+//! (`"three-ranges"`), and 1 with fixed gains (`"off"`).
 //!
 //! | symbol | parameter | unit | default | allowed | source |
 //! |---|---|---|---|---|---|
@@ -33,14 +35,14 @@
 //! stationary state computes no steps, which would change nothing.
 //!
 //! `dialect = "linux"` computes as Linux does, in integers: see [`linux`]. `alpha` and `beta` are then multiples of 1/16, `t_update` is
-//! rounded up to jiffies of 4 ms, `mean_packet` is 1514, and `cap_adjustment`, `derandomize` and `decay` have no effect.
+//! rounded up to jiffies of 4 ms, `mean_packet` is 1514, and `auto_tune`, `cap_adjustment`, `derandomize` and `decay` have no effect.
 //!
 //! Drop reasons: `early`, `overflow`. Gauges: `p`, `delay` in s, `burst_allowance` in s.
 
 mod control;
 pub(crate) mod linux;
 
-pub(crate) use control::{Control, ControlLaw, Delay};
+pub(crate) use control::{AutoTune, Control, ControlLaw, Delay};
 
 use aqmlab_units::{Span, Time};
 
@@ -61,6 +63,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const DELAY_WORDS: [(&str, Delay); 2] =
     [("timestamp", Delay::Timestamp), ("departure-rate", Delay::DepartureRate)];
+const AUTO_TUNE_WORDS: [(&str, AutoTune); 3] =
+    [("rfc8033", AutoTune::Rfc), ("three-ranges", AutoTune::ThreeRanges), ("off", AutoTune::Off)];
 const DECAY_WORDS: [(&str, bool); 2] = [("empty", false), ("half-target", true)];
 const DIALECT_WORDS: [(&str, bool); 2] = [("rfc8033", false), ("linux", true)];
 
@@ -71,6 +75,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     T_UPDATE,
     ALPHA,
     BETA,
+    AUTO_TUNE,
     MAX_BURST,
     MEAN_PACKET,
     MARK_UP_TO,
@@ -105,6 +110,14 @@ pub(crate) const BETA: Parameter =
     Parameter::new("beta", "beta", ValueKind::Number, "gain of the change of the delay, per second")
         .above(0.0)
         .source(RFC);
+const AUTO_TUNE: Parameter = Parameter::new(
+    "auto_tune",
+    "",
+    ValueKind::Choice,
+    "smaller gains at small probabilities: in seven ranges, in three, or never",
+)
+.or(&names(&AUTO_TUNE_WORDS))
+.source("RFC 8033, section 4.2; Linux 3.14 sch_pie.c");
 const MAX_BURST: Parameter = Parameter::new(
     "max_burst",
     "MAX_BURST",
@@ -220,6 +233,7 @@ fn read_law(reader: &mut ParameterReader<'_>) -> ControlLaw {
         t_update: reader.time("t_update", Span::from_millis(15)),
         alpha: reader.number("alpha", 0.125),
         beta: reader.number("beta", 1.25),
+        auto_tune: reader.word("auto_tune", &AUTO_TUNE_WORDS),
         max_burst: reader.time("max_burst", Span::from_millis(150)),
         mean_packet: reader.bytes("mean_packet", 1000),
         delay: reader.word("delay", &DELAY_WORDS),
