@@ -11,6 +11,7 @@ PAPERS = {
 
 OTHER_PAPERS = {
     "codel": "aqmlab.papers.codel",
+    "pie": "aqmlab.papers.pie",
 }
 """Key to package of papers on other disciplines, which are reproduced one by one."""
 
