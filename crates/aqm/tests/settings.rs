@@ -81,7 +81,8 @@ fn offer(
         }
         let ecn = [Ecn::Ect, Ecn::NotEct, Ecn::Ect1, Ecn::Ect][traffic.below(4) as usize];
         let mut packet = packet(number, 40 + traffic.below(1460) as u32, ecn);
-        let flow = traffic.below(16).min(traffic.below(16)) as u8;
+        // The first flows have many packets, so that the rate of a flow's queue can be measured.
+        let flow = (0..4).fold(16, |least, _| traffic.below(16).min(least)) as u8;
         (packet.meta.flow, packet.meta.arrival) = (flow.into(), now);
         packet.meta.header.set_class(u8::from(flow < 3));
         packet.meta.header.set_dscp(flow * 3);
