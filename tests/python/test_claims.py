@@ -346,6 +346,12 @@ def test_every_sentence_of_the_papers_can_be_made(paper):
         (lambda runs: rate(runs).drop(n=31) > 0, 'unknown n "31" .allowed: 5, 10, 30'),
         (lambda runs: rate(runs).each("m") > 0, 'unknown column "m"'),
         (lambda runs: rate(runs).percent() > 0, "rate: a ratio or a change in per cent needs other runs"),
+        (
+            lambda runs: rate(runs).less("red").percent() > 5,
+            r"rate: no test of ratio\(\) or percent\(\); compare with a",
+        ),
+        (lambda runs: rate(runs).less("red").ratio().equals(1, within=0.1), r"rate: no test of ratio"),
+        (lambda runs: rate(runs).less("red").between(-1, 1), r"rate: between\(low, high\) is not about a difference"),
         (lambda runs: rate(runs) > runs.of("rate", n=5), "rate: the other side must select values of aqm"),
         (lambda runs: rate(runs).equals(3, within=0.0), "rate: equals needs a difference within that is above 0"),
     ],

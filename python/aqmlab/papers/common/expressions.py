@@ -405,9 +405,22 @@ class Test:
     __test__ = False  # not a test of pytest's
 
     def __post_init__(self) -> None:
-        """Reject ratios and changes in per cent, which texts and tables show; a cell is judged by its difference."""
-        if self.numbers.kind is not Kind.DIFFERENCE:
-            raise InputError(f"{self.numbers.quantity}: a test takes no ratio() or percent(); write a > 0.95 * b")
+        """Check that it is about numbers or differences.
+
+        Raises
+        ------
+        InputError
+            If it is about a ratio or a change in per cent, or asks whether a difference lies between two numbers.
+        """
+        numbers = self.numbers
+        if numbers.than is not None and numbers.kind is not Kind.DIFFERENCE:
+            raise InputError(
+                f"{numbers.quantity}: no test of ratio() or percent(); compare with a multiple: a < 1.1 * b"
+            )
+        if numbers.than is not None and self.compare == "between" and self.bound:
+            raise InputError(
+                f"{numbers.quantity}: between(low, high) is not about a difference; use equals(0, within=d)"
+            )
 
     def exact(self) -> Test:
         """Decide it by the numbers alone: they are calculated, or each cell is one run."""
