@@ -12,6 +12,7 @@ PAPERS = {
 OTHER_PAPERS = {
     "codel": "aqmlab.papers.codel",
     "pie": "aqmlab.papers.pie",
+    "dualpi2": "aqmlab.papers.dualpi2",
 }
 """Key to package of papers on other disciplines, which are reproduced one by one."""
 
