@@ -185,7 +185,7 @@ def changes(runs: Runs, baseline: str) -> Tests:
 @changes.note()
 def _(runs: Runs, baseline: str) -> str:
     pie, stamped = (runs.of("recovery", name, traffic="changing rate") for name in ("PIE", baseline))
-    return f"Back at 20 ms after {pie} s, by timestamps {stamped} s: the delay of a packet that leaves is past."
+    return f"Back at 20 ms after {pie} s, by timestamps {stamped} s: a departing packet has waited before the change."
 
 
 @CLAIMS.claim(
