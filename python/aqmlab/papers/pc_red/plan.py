@@ -190,7 +190,7 @@ def bursts(name: str, effort: Effort) -> Setup:
     return Setup(
         key={"network": CASES[name].network, "case": name},
         plan=FILES.scenario(CASES[name].network, overrides),
-        seeds=min(effort.seeds, 4 if effort.quick else 10) if name in CHANNEL_CASES else effort.reading_seeds,
+        seeds=effort.reading_seeds if name == "RED" else min(effort.seeds, 4 if effort.quick else 10),
         reading=BURSTS,
         tables=("events", "discipline_samples"),
     )
