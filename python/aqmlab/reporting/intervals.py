@@ -39,6 +39,13 @@ def intervals_text(table: pd.DataFrame, *, signed: Sequence[str] = ()) -> pd.Dat
 
 
 def with_intervals(table: pd.DataFrame, column: str, *, signed: bool = False) -> list[str]:
-    """Write the means of a column with their intervals, whose ends are in the columns of that name, low and high."""
-    rows = zip(table[column], table[f"{column} low"], table[f"{column} high"], strict=True)
+    """Write the means of a column with their intervals, whose ends are in the columns of that name, low and high.
+
+    A cell without a number is the end of a mean without an interval, as of seeds that all agree.
+
+    >>> with_intervals(pd.DataFrame({"a": [1.0, 2.0], "a low": [0.9, ""], "a high": [1.1, ""]}), "a")
+    ['1.00 ± 0.10', '2']
+    """
+    ends = (pd.to_numeric(table[f"{column} {end}"], errors="coerce") for end in ("low", "high"))
+    rows = zip(table[column], *ends, strict=True)
     return [bounded(mean, low, high, signed=signed) for mean, low, high in rows]
