@@ -102,7 +102,7 @@ def page(found: Overview, *, full: bool, paper: str = "all") -> str:
         f"{tables}"
     )
     return f"""\
-{fill(first, 120)}
+{fill(first, 120, break_on_hyphens=False)}
 
 The literal form of a claim is its authors' sentence, the strict form our stronger one. The table below counts for each
 form: holds / fails / no effect / undecided / not engaged. "No effect": the runs exclude an effect of half the printed

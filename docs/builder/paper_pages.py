@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aqmlab.papers.common.claims import FORMS
 from aqmlab.papers.registry import PAPERS
-from aqmlab.papers.reproduction import paper_of, papers
+from aqmlab.papers.reproduction import other_papers, paper_of, papers
 from aqmlab.statistics import Verdict
 from builder.page import Page, cell, plain, table
 
@@ -48,10 +48,16 @@ def _overview(found: Mapping[str, list[Row]]) -> str:
             f"{_effort([row for rows in found.values() for row in rows])} A claim that is judged against several "
             "baselines counts once for each. [All verdicts](../validation/claims.md) on one page; "
             "[inventories](inventories.md) of every line of each paper, with the claims that judge it.",
+            f"Papers on other disciplines, each with a page of its verdicts: {_others()}. [Put a paper of your own on "
+            "trial](../claims.md#put-a-paper-on-trial).",
             "```sh\naqmlab reproduce all --quick     # minutes\n"
             "aqmlab reproduce all             # all seeds, all readings\n```",
         ]
     )
+
+
+def _others() -> str:
+    return ", ".join(f"[{paper_of(key).name}](../validation/claims-{key}.md)" for key in other_papers())
 
 
 def _count(verdicts: list[str]) -> str:

@@ -42,8 +42,17 @@ def test_other_readings_run_their_parts_alone():
     assert others == {claims.SACK}
     assert {one.key["part"] for one in paper.setups(EFFORT) if one.reading == claims.SACK} == {"dynamic"}
     full = paper.setups(paper.Effort())
-    for reading, discipline in (("Edge buffer of drop-tail: two BDP", "drop-tail"), ("RED: mean packet 1500 B", "RED")):
-        assert {one.key["discipline"] for one in full if one.reading == reading} == {discipline}
+    assert {one.key["discipline"] for one in full if one.reading == "RED: mean packet 1500 B"} == {"RED"}
+    buffers = {}
+    for one in full:
+        if one.key["part"] == "edge":
+            limit = one.plan.queue_table("down")["limit"]
+            buffers.setdefault((one.reading, one.key["discipline"], one.key["way"]), limit)
+    # A BDP of 512 kb/s and 100 ms has 6400 bytes. The readings leave CoDel's buffer of 8 BDP as it is.
+    for reading, limit in (("base", "6400B"), ("two BDP", "12800B"), ("half a BDP", "3200B")):
+        label = reading if reading == "base" else f"Edge buffer of drop-tail: {reading}"
+        assert buffers[label, "drop-tail", "512 kb/s up"] == limit
+        assert buffers[label, "CoDel", "512 kb/s up"] == "51200B"
 
 
 def test_waits_follow_the_rate_before_a_time():

@@ -20,6 +20,8 @@ def test_a_paper_is_begun_and_reproduced(shell):
     answer = shell("reproduce", "own-paper", "--quick", "--seeds", "2", "--report", "page")
     assert answer.code == 0, answer.err
     assert "Gentle RED loses fewer packets" in answer.out
+    assert "own-paper: claims as their authors state them" in answer.out
+    assert "/own-paper`" in answer.out, "the command of the full run names the folder"
     names = {path.name for path in (shell.folder / "page").iterdir()}
     assert {"report.html", "claims.csv", "readings.csv", "table-1.csv", "queue.csv", "gaps.csv"} <= names
     assert "Report: results/own-paper/report.html" in shell("report", "results/own-paper").out
@@ -54,6 +56,13 @@ def test_papers_on_other_disciplines_are_apart():
     assert not set(reproduction.papers()) & set(reproduction.other_papers())
     with pytest.raises(InputError, match=r'unknown paper "mrde" .allowed: .*, all'):
         reproduction.paper_of("mrde")
+
+
+def test_a_package_without_a_paper_is_an_error(monkeypatch):
+    for table in (reproduction.OTHER_PAPERS, reproduction.EVERY_PAPER):
+        monkeypatch.setitem(table, "empty", "aqmlab.papers.common")
+    with pytest.raises(InputError, match=r"aqmlab\.papers\.common: defines no PAPER"):
+        reproduction.paper_of("empty")
 
 
 def test_an_error_in_a_paper_is_one_line_with_its_place(tmp_path):

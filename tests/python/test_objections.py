@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from aqmlab.errors import InputError
 from aqmlab.papers.common import BASE, Claims, Column, Quantity, Runs, execute_claims, literal, strict
 from aqmlab.papers.common.claim_functions import called
 from aqmlab.papers.reproduction import other_papers, paper_of, papers
@@ -59,6 +60,19 @@ def lines(gains, *, others=None):
     experiments = None if others is None else pd.concat([base, runs(others, reading="TCP: SACK")])
     found, _ = execute_claims(CLAIMS, base, experiments=experiments)
     return {finding.against: finding.reasons for finding in found}
+
+
+def test_a_mistake_in_a_text_names_its_claim():
+    made = Claims(CLAIMS.words.columns, CLAIMS.words.quantities, compared="aqm")
+
+    @made.claim("X-b", "NEW carries more", quote="More.")
+    def claim(runs):
+        yield literal(runs.gain("rate", "new", over="red").mean_over("n") < 0)
+        yield strict(runs.gain("rate", "new", over="red").mean_over("n") < 0)
+
+    claim.objection("No.")(lambda runs: f"{runs.of('rate', 'new')}")
+    with pytest.raises(InputError, match="claim X-b, objection: rate: several runs of one seed"):
+        execute_claims(made, runs((1.0, 1.0)))
 
 
 def test_nothing_is_objected_to_what_holds():

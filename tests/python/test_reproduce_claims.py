@@ -90,3 +90,12 @@ def test_gaps_are_named_largest_first(tmp_path):
     text = reproduce_claims.page(overview(tmp_path), full=True)
     assert "| ONE | Table 1: rate; n = 5 | 2 | 1.0 ± 0.1 | 2 | yes | not explained |" in text
     assert "Largest gaps that are not explained: Table 1: rate; n = 5 (2 printed, 1.0 ± 0.1 measured)." in text
+
+
+def test_one_paper_has_its_own_page_and_table(tmp_path):
+    text = " ".join(reproduce_claims.page(overview(tmp_path), full=True, paper="codel").split())
+    assert "(`aqmlab reproduce codel`)" in text
+    assert "The table is `claims-codel.csv` next to this page." in text
+    assert "claim-readings.csv" not in text
+    assert reproduce_claims.table_of("codel") == reproduce_claims.TABLE.with_name("claims-codel.csv")
+    assert reproduce_claims.table_of("all") == reproduce_claims.TABLE

@@ -60,7 +60,7 @@ def points(effort: Effort, *, tail_bdp: float = 1.0) -> Iterator[Point]:
         key: dict[str, str | float] = {"part": "target", "discipline": "CoDel", "target": target}
         yield static(key, {"aqm": "codel", "target": f"{target}ms"}, rate, rtt, load)
     for packets, d in product((830, 10), DISCIPLINES):
-        queue = QUEUES[d] | {"limit": f"{1500 * packets}B"}
+        queue = QUEUES[d] | {"limit": f"{1500 * packets}B" if d == "RED" else f"{packets}p"}
         yield "dynamic", OTHER | {"part": "dynamic", "discipline": d, "buffer": packets}, {"queue.bottleneck": queue}
     for way, (d, bdp) in product(WAYS, (("CoDel", 8.0), ("drop-tail", tail_bdp))):
         mbps = 1.5 if way.startswith("1.5") else 0.512
@@ -134,7 +134,7 @@ def page(study: Study) -> Iterator[Section]:
 PAPER = Paper(
     FILES,
     name="CoDel",
-    citation="K. Nichols and V. Jacobson, “Controlling Queue Delay”, ACM Queue 10(5), 2012",
+    citation="Nichols and Jacobson, “Controlling Queue Delay”, ACM Queue 10(5), 2012 (text of CACM 55(7), no figures)",
     claims=CLAIMS,
     effort=Effort,
     setups=setups,

@@ -27,6 +27,10 @@ class Once:
     'Means over all seeds of the runs, each with its 95 % interval in brackets. One.'
     >>> once("Two. Means over all seeds of the runs, each with its 95 % interval in brackets.")
     'Two.'
+    >>> once("Means over all seeds of the runs, each with its 95 % interval in brackets.", otherwise="As above.")
+    'As above.'
+    >>> once("", otherwise="As above.")
+    ''
     """
 
     def __init__(self) -> None:
@@ -35,7 +39,7 @@ class Once:
     def __call__(self, text: str, *, otherwise: str = "") -> str:
         """Return the new sentences of a text; without new ones, the words given for that case."""
         lines = [" ".join(self._new(line)) for line in text.splitlines()]
-        return "\n".join(line for line in lines if line) or otherwise
+        return "\n".join(line for line in lines if line) or (otherwise if text else "")
 
     def _new(self, line: str) -> list[str]:
         sentences = BETWEEN.split(line)
