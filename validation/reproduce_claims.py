@@ -161,6 +161,8 @@ def gaps_section(papers: Sequence[Reproduction]) -> str:
     without = [one.name for one in papers if GAPS not in one.tables]
     words += [f"- {', '.join(without)}: no measured number is printed."] if without else []
     every = gaps_of(papers)
+    if every.empty:
+        return "\n\n".join(["## Gaps to printed numbers", *words])
     rows = [
         [r["paper"], r["cell"], r["printed"], r["measured"], f"{r['factor']:.3g}", r["held out"], r["explained"]]
         for r in every.head(LARGEST).to_dict("records")
@@ -224,6 +226,11 @@ def _line(row: Row) -> str:
     return f"- **{row['claim']}** {row['title']}{about}{ours}: {verdicts}. {found}"
 
 
+def title_of(paper: str) -> str:
+    """Return the title of the page on all papers, or on one."""
+    return TITLE if paper == "all" else f"The claims of {paper_of(paper).name}"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write page and tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -232,9 +239,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--paper", default="all", choices=["all", *EVERY_PAPER], help="one paper, with its own page")
     options = parser.parse_args(arguments)
     text, shown = report(options.folder, full=options.full, paper=options.paper)
-    title = TITLE if options.paper == "all" else f"The claims of {paper_of(options.paper).name}"
     words = "Everything here is shown." if shown else "**Not everything here is shown.**"
-    table_of(options.paper).with_suffix(".md").write_text(f"# {title}\n\n{words}\n\n{text.strip()}\n", encoding="utf-8")
+    table_of(options.paper).with_suffix(".md").write_text(
+        f"# {title_of(options.paper)}\n\n{words}\n\n{text.strip()}\n", encoding="utf-8"
+    )
     return 0 if shown else 1
 
 

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
+from aqmlab.papers.registry import OTHER_PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("tests", "tests/ns2", "tests/python", "validation/models", "validation/statistics")
@@ -446,8 +448,14 @@ def linux_red() -> Section:
 
 
 def claims() -> Section:
-    """The claims of the reproduced papers, with verdicts, in the full form (1.1 h)."""
+    """The claims of the reproduced papers, with verdicts, in the full form (half an hour)."""
     return Section("claims", reproduce_claims.TITLE, *reproduce_claims.report(full=True))
+
+
+def claims_of(paper: str) -> Section:
+    """The claims of a paper on another discipline than RED, in the full form (1 to 5 min)."""
+    report = reproduce_claims.report(full=True, paper=paper)
+    return Section(f"claims-{paper}", reproduce_claims.title_of(paper), *report)
 
 
 def joint() -> Section:
@@ -513,6 +521,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "distribution": distribution,
     "papers": papers,
     "claims": claims,
+    **{f"claims-{paper}": partial(claims_of, paper) for paper in OTHER_PAPERS},
     "diffserv": diffserv,
     "disciplines": disciplines,
     "crosscheck": crosscheck,
