@@ -122,8 +122,11 @@ def setups(effort: Effort) -> list[Setup]:
     found = _under(None, seeds=effort.seeds, flower_seeds=effort.flower_seeds)
     found += [setup(case, METHOD_2, seeds=_seeds(effort, case)) for case in NETWORKS if _seeds(effort, case)]
     found += [setup("pair", TAIL_DROP, seeds=effort.seeds, latency=latency) for latency in TABLE_LATENCIES]
-    for reading in readings(effort) + forms(effort):
+    for reading in readings(effort):
         found += _under(reading, seeds=effort.reading_seeds, flower_seeds=effort.flower_reading_seeds)
+    of_forms = effort.flower_seeds if effort.flower_reading_seeds else 0  # two claims are about them
+    for form in forms(effort):
+        found += _under(form, seeds=effort.reading_seeds, flower_seeds=of_forms)
     return found
 
 
