@@ -75,13 +75,18 @@ def test_the_search_turns_numbers_into_points_and_back():
     linear = space.body({**own, "curve": "linear"})
     assert (linear["min_th"], linear["max_th"], linear["max_p"]) == ("10p", "40p", 0.2)
     assert not {"points", *HEIGHTS, END} & set(linear)
-    through = space.body({**own, "curve": "points", END: 2.0})
-    assert through["points"] == [[10.0, 0.0], [17.5, 0.05], [25.0, 0.1], [32.5, 0.15], [40.0, 0.2], [80.0, 1.0]]
+    assert space.body({**own, "curve": "points"}) == linear
+    assert space.body({**own, "curve": "points", END: 2.0}) == {**linear, "curve": "gentle"}
+    through = space.body({**own, "curve": "points", END: 2.5})
+    assert through["points"] == [[10.0, 0.0], [17.5, 0.05], [25.0, 0.1], [32.5, 0.15], [40.0, 0.2], [100.0, 1.0]]
     assert not {"min_th", "max_th", "max_p"} & set(through)
     place = Place(aqmlab.Scenario.load("example:dumbbell-red"), "bottleneck", "bottleneck")
     back = numbers_at(place, space, through)
     assert back is not None
     assert space.body({**back, "curve": "points"}) == through
+    gentle = numbers_at(place, space, {**linear, "curve": "gentle"})
+    assert gentle is not None
+    assert gentle[END] == 2.0
 
 
 def test_a_profile_of_the_user_is_only_compared_with():

@@ -59,6 +59,9 @@ CURVE = (*HEIGHTS, END)
 """Dimensions of a free curve."""
 LINEAR = {**dict(zip(HEIGHTS, (1 / 2, 2 / 3, 3 / 4), strict=True)), END: 1.0}
 """RED's linear curve in them."""
+GENTLE_END = 2.0
+ENDINGS = {LINEAR[END]: "linear", GENTLE_END: "gentle"}
+"""End of a curve that is straight up to max_th, and the word for this curve."""
 TIME_CONSTANTS = 10
 """Time constants of the average that the measured time of a run must have room for."""
 
@@ -195,10 +198,10 @@ class Space:
     def numbers(self, effective: Mapping[str, Any], packet: float) -> Numbers:
         """Return the numbers of the search that are nearest to effective parameters (`Link.parameters`).
 
-        Of a free curve the points are among them. Another curve is the linear one in the dimensions of the free curve.
+        Of a free curve the points are among them. In its dimensions all curves but gentle RED's are the linear one.
         """
         found: Numbers = {}
-        effective = {**effective, **LINEAR}
+        effective = {**effective, **LINEAR, END: GENTLE_END if effective.get("curve") == "gentle" else LINEAR[END]}
         if is_free_curve(effective.get(POINTS)):
             effective |= numbers_of_points(effective[POINTS])
         for dimension in self.dimensions:
@@ -217,7 +220,10 @@ class Space:
 
 
 def _with_points(body: Body, numbers: Numbers) -> Body:
-    """Return a queue's table with a curve through points in place of the thresholds."""
+    """Return a queue's table with the points of a curve, or with the word for a straight one."""
+    named = ENDINGS.get(numbers[END])
+    if named and all(math.isclose(numbers[key], LINEAR[key]) for key in HEIGHTS):
+        return {**body, "curve": named}
     low, high = (number_of(str(body[key]), key)[0] for key in ("min_th", "max_th"))
     points: Any = points_of(low, high, float(numbers["max_p"]), numbers)
     return {**{key: value for key, value in body.items() if key not in REPLACED}, POINTS: points}

@@ -137,7 +137,7 @@ def _design(
     low = high / 3
     max_p = max(heaviest(load, (low + high) / 2, spacing) for load in loads)
     w_q = min(largest_weight(load, low, high, max_p) for load in loads)
-    effective = {"min_th": low, "max_th": high, "max_p": max_p, "w_q": w_q, "limit": limit, **space.base_words}
+    effective = {**space.base_words, "min_th": low, "max_th": high, "max_p": max_p, "w_q": w_q, "limit": limit}
     name = f"{ANALYTIC} {100 * share:.0f} %"
     numbers = space.numbers(effective, 1.0)
     if w_q < numbers["w_q"]:

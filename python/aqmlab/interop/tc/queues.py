@@ -82,7 +82,8 @@ def qdisc_of(plan: Scenario, link: Link, *, words: str | None = None) -> Qdisc:
         return _cake(plan, link)
     settings = Settings.of(plan, link)
     if settings is None or settings.curve not in ("linear", "gentle"):
-        own = f'"red" with the curve "{settings.curve}"' if settings and link.aqm == "red" else f'"{link.aqm}"'
+        curve = link.parameters.get("curve")
+        own = f'"{link.aqm}"{f" with the curve {curve}" if link.aqm == "red" else ""}'
         raise InputError(f"link {link.name}: tc has no discipline like {own} (give one in its words, or use red)")
     made = write_red(settings)
     read = read_choke if is_choke(settings) else read_red

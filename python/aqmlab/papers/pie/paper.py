@@ -86,7 +86,7 @@ def measure(setup: Setup, folder: Path) -> dict[str, float]:
     (link,) = links[links["link"] == "bottleneck"].to_dict("records")
     if setup.key["traffic"] in BURSTS:
         return {"drops": link["drops"]}
-    return {"delay": 1e3 * link["mean_delay_s"], "utilization": 100 * link["utilization"]}
+    return {"delay": 1e3 * link["mean_delay_s"], "utilization": link["utilization"]}
 
 
 def recovery(t_s: np.ndarray, waiting_bytes: np.ndarray) -> dict[str, float]:
@@ -109,7 +109,7 @@ CLAIMS = Claims(
     quantities={
         "delay": Quantity("mean queueing delay", "ms"),
         "distance": Quantity("distance of the mean delay from 20 ms", "ms", formula="abs(delay - 20)"),
-        "utilization": Quantity("utilization of the link", "%"),
+        "utilization": Quantity("utilization of the link"),
         "drops": Quantity("drops of the burst", "packets"),
         "recovery": Quantity("time until the delay is back at 20 ms after the fall of the rate", "s"),
         "delay_slow": Quantity("mean delay from 10 s after the fall of the rate on", "ms"),
@@ -149,9 +149,9 @@ def _(runs: Runs) -> str:
 def utilization(runs: Runs, baseline: str) -> Tests:
     """Compare utilization and latency with those of a full buffer."""
     less = runs.gain("utilization", "PIE", over=baseline, traffic=ALL)
-    yield literal(less.mean_over("traffic").above(0, margin=1), why="no number is given: 1 % of the link")
+    yield literal(less.mean_over("traffic").above(0, margin=0.01), why="no number is given: 1 % of the link")
     yield literal(runs.gain("delay", "PIE", over=baseline, traffic=ALL).mean_over("traffic") < 0)
-    yield strict(less.each("traffic").above(0, margin=1))
+    yield strict(less.each("traffic").above(0, margin=0.01))
 
 
 @CLAIMS.claim(
@@ -164,6 +164,7 @@ def load(runs: Runs) -> Tests:
     pie, red = (runs.of("delay", name, traffic=FIGURE_8) for name in ("PIE", "RED"))
     yield literal(pie.each("traffic").between(*AROUND), why=NO_NUMBER)
     yield literal(red.grows("traffic", steps="ends"))
+    yield strict(pie.each("traffic").between(*AROUND))
     yield strict(red.grows("traffic"))
 
 
@@ -178,7 +179,8 @@ def changes(runs: Runs, baseline: str) -> Tests:
     faster = runs.gain("recovery", "PIE", over=baseline, traffic="changing rate")
     yield literal(faster.below(0, margin=0.1), why="no number is given: about three update intervals")
     for name in ("delay_slow", "delay_fast"):
-        yield literal(runs.of(name, "PIE", traffic="changing rate").between(*AROUND), why=NO_NUMBER)
+        for form in (literal, strict):
+            yield form(runs.of(name, "PIE", traffic="changing rate").between(*AROUND), why=NO_NUMBER)
     yield strict(faster < 0)
 
 
@@ -207,16 +209,16 @@ def bursts(runs: Runs) -> Tests:
     quote="While these parameters can be fixed to work in various traffic conditions [...] (draft, section 1).",
 )
 def fixed(runs: Runs) -> Tests:
-    """Compare the delay with fixed gains with the reference."""
-    delay = runs.of("delay", FIXED, traffic=ALL).each("traffic")
+    """Compare the delay under an eighth of PIE's gains with the reference: one fixed pair is enough."""
+    delay = runs.of("delay", SMALL, traffic=ALL).each("traffic")
     yield literal(delay.between(*AROUND), why=NO_NUMBER)
     yield strict(delay.between(*NEAR))
 
 
-@fixed.objection("Fixed gains may be smaller ones.")
+@fixed.note()
 def _(runs: Runs) -> str:
-    delay, small = (runs.of("delay", name, traffic=ALL).each("traffic") for name in (FIXED, SMALL))
-    return f"Delay at {delay.cells}: {delay} ms; with an eighth of the gains {small} ms."
+    delay, large = (runs.of("delay", name, traffic=ALL).each("traffic") for name in (SMALL, FIXED))
+    return f"Delay at {delay.cells}: {delay} ms; with PIE's largest gains, fixed, {large} ms."
 
 
 @CLAIMS.claim(
@@ -290,7 +292,7 @@ def _(runs: Runs) -> str:
 
 def page(study: Study) -> Iterator[common.Section]:
     """Make the paper's own sections."""
-    numbers = {"delay, ms": "delay", "utilization, %": "utilization", "recovery, s": "recovery", "drops": "drops"}
+    numbers = {"delay, ms": "delay", "utilization": "utilization", "recovery, s": "recovery", "drops": "drops"}
     table = study.table("traffic", numbers, rows=["traffic", "discipline"])
     lines = {
         name: Line(study.runs.of("queue_bytes", name, traffic="changing rate"), scale=1e-6)
