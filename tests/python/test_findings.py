@@ -123,11 +123,10 @@ def test_the_effort_in_words_counts_each_run_once():
     assert words == "Quick run: 3 seeds a point; 3 simulations, 0.0 h of simulated time."
 
 
-UNLOOKED_AT = (
-    *("loss_data", "loss_both", "average_sd", "burst_sd", "above_share", "empty_share"),
-    *("relative_sd", "delay_ms", "burst_above_s", "jain", "goodput"),
-)
-"""Further quantities of MRED's claims."""
+def blank(claims, value):
+    """Every column of a paper's table of runs: selections "", quantities one value."""
+    columns = dict.fromkeys(claims.words.columns, "")
+    return columns | {one.column: value for one in claims.words.quantities.values() if one.column}
 
 
 def mred_runs(level):
@@ -143,7 +142,7 @@ def mred_runs(level):
                         row[column] = plan.FILES.printed(quantity=quantity, **where) * (1 + 1e-5 * (seed - 2))
                     if (case, n, discipline) == ("mixed", 20, "MRED"):
                         row["throughput"] *= level
-                    rows.append(row | dict.fromkeys(UNLOOKED_AT, 1.0))
+                    rows.append(blank(CLAIMS, 1.0) | row)
     return pd.DataFrame(rows)
 
 
@@ -161,12 +160,9 @@ def test_gaps_are_sorted_and_those_held_out_are_marked():
 
 
 def test_a_printed_zero_counts_as_half_a_unit():
-    runs_of_0 = pd.DataFrame({"case": "30 %", "point": "", "seed": [1, 2, 3]})
     own = paper_of("pc-red")
-    for quantity in own.claims.words.quantities.values():
-        if quantity.column:
-            runs_of_0[quantity.column] = np.nan
-    runs_of_0["non_min"] = [1.9, 2.0, 2.1]
+    row = blank(own.claims, np.nan) | {"case": "30 %"}
+    runs_of_0 = pd.DataFrame([row | {"seed": seed, "non_min": non_min} for seed, non_min in enumerate((1.9, 2.0, 2.1))])
     (row,) = gaps(own.claims.words, own.files, runs_of_0).to_dict("records")
     assert (row["printed"], row["factor"]) == ("0", pytest.approx(4.0))
 

@@ -128,7 +128,7 @@ def page(study: Study) -> Iterator[Section]:
     ])  # fmt: skip
     edge = {titles[q]: of(q) for q in ("loss", "delay_median_ms", "mbytes", "fairness")}
     yield Section("Edge", [study.table("edge", edge, rows=["way", "discipline"], of={"part": "edge"}, beside=True)])
-    yield Section(READINGS, [study.reading_verdicts(caption="How the verdicts move with each reading.")])
+    yield Section(READINGS, [study.reading_verdicts()])
 
 
 PAPER = Paper(

@@ -61,7 +61,7 @@ def add_details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame, on
     for name in dict.fromkeys(finding.claim for finding in findings):
         own = [finding for finding in findings if finding.claim == name]
         with page.folded(f"{name}: {own[0].title}", anchor=claim_anchor(name)):
-            page.text(f"{'Our own question' if own[0].own else 'The paper says'}: {own[0].says}")
+            page.text(f"{'Our own question' if own[0].own else 'The authors say'}: {own[0].says}")
             for line in _tests(own):
                 page.text(once(line), note=True)
             for line in _results(own):

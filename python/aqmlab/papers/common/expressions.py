@@ -226,6 +226,8 @@ class Numbers(Selection):
         """Claim that it differs from something by less than `within`."""
         if within <= 0:
             raise InputError(f"{self.quantity}: equals needs a difference within that is above 0")
+        if self.than is not None and other == 0:
+            return Test(self, "equal", within=within)
         return self._against(other, "equal", within=within)
 
     def between(self, low: float, high: float, *, times: Numbers | None = None) -> Test:

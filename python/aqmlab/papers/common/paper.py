@@ -119,8 +119,12 @@ class Study:
         return verdicts_by_reading({key: self.paper.judge_reading(own) for key, own in readings.items()})
 
     def reading_verdicts(self, **look: Unpack[tables.Look]) -> Table:
-        """Return the table of how the verdicts move with every reading."""
+        """Return the table of how the verdicts move with every reading; the default caption has the number of seeds."""
         found = self.verdicts(self.readings)
+        seeds = self.effort.reading_seeds
+        look.setdefault(
+            "caption", f"How the verdicts move with each reading, {seeds} seeds each, also of the chosen one."
+        )
         return Table(VERDICTS, found, **look)
 
     def cells(self) -> Cells:

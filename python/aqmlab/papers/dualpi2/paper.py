@@ -276,7 +276,7 @@ def page(study: Study) -> Iterator[common.Section]:
     unsettled = study.table("changes", {"ms": "unsettled"}, rows=rows, of={"traffic": tuple(CHANGES)})
     yield common.Section("Loads and changes", [study.table("loads", loads, rows=rows, of={"traffic": ALL}), unsettled])
     yield common.Section("Coexistence", [study.table("coexistence", mixed, rows=rows, of={"traffic": tuple(NETWORKS)})])
-    yield common.Section(common.READINGS, [study.reading_verdicts(caption="How the verdicts move with each reading.")])
+    yield common.Section(common.READINGS, [study.reading_verdicts()])
 
 
 PAPER = Paper(

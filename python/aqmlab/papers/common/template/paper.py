@@ -129,7 +129,7 @@ def page(study: Study) -> Iterator[Section]:
         caption="Mean queue, not printed in the paper.",
     )
     yield Section("Table 1 and Figure 1", [table, figure, queue])
-    yield Section(READINGS, [study.reading_verdicts(caption="How the verdicts move with each reading.")])
+    yield Section(READINGS, [study.reading_verdicts()])
 
 
 PAPER = Paper(
