@@ -112,10 +112,11 @@ def _print_reproduction(found: Reproduction, *, details: bool) -> None:
     rows = _by_claim(found.claims)
     held = [] if details else [claim for claim, _, verdict in rows if verdict == VERDICTS[0]]
     listed = [row for row in rows if row[0] not in held]
-    hold = f"{joined(held)} {'holds' if len(held) == 1 else 'hold'}. " if held else ""
+    hold = f"{joined(held)} {'holds' if len(held) == 1 else 'hold'}. " if held and listed else ""
+    which = "all claims hold" if not listed else "claims that do not hold" if held else "claims"
     print_screen(
         " ".join(filter(None, [_answer(found.name, found.claims, found.notice), finding])),
-        f"{found.folder.name}: claims{' that do not hold' if held else ''} as their authors state them",
+        f"{found.folder.name}: {which} as their authors state them",
         table_lines(["claim", "title", "verdict"], listed, width=WIDTH) if listed else (),
         "" if details else f"{hold}--details prints all titles, our stricter form, baselines and reasons.",
         [found.notice] if found.notice else [],
