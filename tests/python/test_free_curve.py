@@ -97,3 +97,23 @@ def test_a_profile_of_the_user_is_only_compared_with():
     problem = problem_of(plan, "bottleneck", aqm=None, vary=["curve=points"], over=["flows=5:20"])
     assert numbers_at(problem.place, problem.space, plan.queue_table("bottleneck")) is None
     assert "points" not in problem.space.base
+
+
+@pytest.mark.parametrize(
+    ("aqm", "base", "vary", "message"),
+    [
+        ("rio", {"aqm": "rio"}, "curve=points", "rio has thresholds for each of its classes, so that no curve is free"),
+        ("red", {**RED, "curve": "points", "points": [[5, 0.0], [30, 1.0]]}, "max_th=5:50", "max_th has no effect"),
+        ("red", RED, "curve=points,points", "vary curve: a word is given twice"),
+    ],
+)
+def test_ranges_without_meaning_are_errors(aqm, base, vary, message):
+    with pytest.raises(aqmlab.InputError, match=message):
+        space_of(discipline(aqm), base, limit=100, slowest=0.01, vary=[vary])
+
+
+def test_another_curve_replaces_points_of_the_file():
+    own = {**RED, "curve": "points", "points": [[5, 0.0], [30, 1.0]]}
+    space = space_of(discipline("red"), own, limit=100, slowest=0.01, vary=["curve=gentle"])
+    assert space.base == RED
+    assert {"max_th", "max_p", "w_q"} <= {one.key for one in space.dimensions}

@@ -56,7 +56,8 @@ class PcRed(Red):
         entry = self.lookup(now, packet)
         if self.protection.status_refresh == "on-arrival":
             entry.status = self.decayed(entry, now) > entry.limit
-        packet.alert = entry.status or (packet.alert and self.protection.qosa == "honoured")
+        has_bit = packet.alert and self.protection.qosa == "honoured"
+        packet.alert = has_bit if self.protection.status_refresh == "at-pick" else entry.status or has_bit
         self.arrivals[self.kind(packet)] += entry.data
 
     def lookup(self, now: int, packet: Packet) -> Entry:
@@ -88,17 +89,16 @@ class PcRed(Red):
         return next((other for other in order if not self.is_protected(other)), candidates[-1])
 
     def is_protected(self, packet: Packet) -> bool:
-        """By the bit, or by the list as it is now; an honoured bit counts too."""
-        if self.protection.status_refresh != "at-pick":
-            return packet.alert
-        return self.entries[packet.flow].status or (packet.alert and self.protection.qosa == "honoured")
+        """By the bit, and at the pick by the list as it is now; the bit is then that of an earlier queue."""
+        at_pick = self.protection.status_refresh == "at-pick"
+        return packet.alert or (at_pick and self.entries[packet.flow].status)
 
     def on_drop(self, now: int, victim: Packet) -> None:
         entry = self.entries[victim.flow]
+        self.drops[self.kind(victim)] += entry.data
         entry.a_d = self.decayed(entry, now) + self.protection.w * victim.bytes
         entry.status = entry.a_d > entry.limit
         entry.t_last = now
-        self.drops[self.kind(victim)] += entry.data
 
     def decayed(self, entry: Entry, now: int) -> float:
         m = (now - entry.t_last) * PS / self.protection.g
@@ -112,7 +112,7 @@ class PcRed(Red):
         """High priority and protected, high priority and not, no priority."""
         if packet.cls == 0:
             return "non"
-        return "plus" if packet.alert else "minus"
+        return "plus" if self.is_protected(packet) else "minus"
 
     def gauges(self, now: int) -> dict[str, float]:
         reported = [entry for entry in self.entries.values() if entry.data]

@@ -176,13 +176,15 @@ def reproduce_all(
     """
     checked_engine(engine)
     keys = papers() if only is None else list(dict.fromkeys(only))
+    if not keys:
+        raise InputError("reproduce_all: name at least one paper")
     tasks = [_task(key, quick=quick, seeds=seeds, out=Path(out)) for key in keys]
     target = Path(report) if report is not None else Path(out)
     with Workers(workers, progress=progress) as own:
         with phase(f"{len(tasks)} papers: plan", shown=progress):
             planned = {task: task.planned() for task in tasks}
         evaluation = _run(planned, own, engine=engine)
-        found = own.execute(_page_jobs({task: target / task.paper for task in tasks}), title="pages")
+        found = own.execute(_page_jobs({task: target / task.root.name for task in tasks}), title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
     if "own" in claims:
@@ -200,7 +202,8 @@ def page_of(folder: Path, *, pictures: bool = True) -> Path:
 
 def overview_of(folders: Sequence[Path], target: Path, *, pictures: bool = True) -> Page:
     """Build the pages of several reproductions from their runs, each with its runs; return the page over all."""
-    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: list(EVERY_PAPER).index(task.paper))
+    order = {key: number for number, key in enumerate(EVERY_PAPER)}
+    tasks = sorted((_recorded(folder) for folder in folders), key=lambda task: order.get(task.paper, len(order)))
     jobs = _page_jobs({task: task.root for task in tasks}, pictures=pictures)
     return page_over(execute(jobs, progress=False), target)
 

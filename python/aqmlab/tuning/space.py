@@ -46,6 +46,8 @@ UNITS = {"packets": "p", "s": "s", "B": "B"}
 """Units that a value of a scenario has to have, or may have."""
 EXAMPLES = {"p": "20:200", "s": "1ms:30ms", "B": "300B:3000B"}
 RED = frozenset({"min_th", "max_th", "max_p", "w_q"})
+OF_CLASSES = ("rio", "wred", "adaptive-rio")
+"""Disciplines whose thresholds belong to their classes."""
 RANGES: dict[str, dict[str, tuple[float, float]]] = {
     **{name: {"target": (5e-4, 0.05), "interval": (0.01, 0.5)} for name in ("codel", "fq-codel", "cobalt")},
     "cake": {"rtt": (0.01, 1.0)},
@@ -101,11 +103,6 @@ class Dimension:
         head, _, rest = self.key.partition(".")
         name, _, key = rest.partition(".")
         return (name, key) if head == CLASS else None
-
-    @property
-    def is_free_curve(self) -> bool:
-        """Whether the word for a curve through points is among the choices."""
-        return self.key == "curve" and POINTS in self.choices
 
     def distribution(self) -> BaseDistribution:
         """Return it as Optuna knows it."""
@@ -276,10 +273,14 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
     own = {parameter.key: parameter for parameter in aqm.own_parameters}
     found: dict[str, Dimension] = {}
     top = max(3.0, math.floor(limit))
-    is_free = any(_asked(text, own, base).is_free_curve for text in vary)
-    if is_free:
+    curves = [one for one in (_asked(text, own, base) for text in vary) if one.key == "curve"]
+    of_classes = CLASS in base or aqm.name in OF_CLASSES
+    is_free = any(POINTS in one.choices for one in curves)
+    if is_free and of_classes:
+        raise InputError(f"vary curve: {aqm.name} has thresholds for each of its classes, so that no curve is free")
+    if curves:
         base = {key: value for key, value in base.items() if key not in (POINTS, "curve")}
-    if (POINTS in base and not is_free) or "class" in base or aqm.name in ("rio", "wred", "adaptive-rio"):
+    if POINTS in base or of_classes:
         pass  # Thresholds belong to its classes, or to the points of its curve.
     elif aqm.name in RANGES:
         for key, (low, high) in RANGES[aqm.name].items():
@@ -296,6 +297,8 @@ def space_of(aqm: Discipline, base: Mapping[str, Value], *, limit: float, slowes
         dimension = _asked(text, own, base)
         if dimension.key in asked:
             raise InputError(f'vary "{text}": {dimension.key} is given twice')
+        if POINTS in base and dimension.key in REPLACED:
+            raise InputError(f'vary "{text}": {dimension.key} has no effect, since the curve goes through points')
         asked.add(dimension.key)
         if dimension.key == "min_th":
             found.pop(SHARE, None)
@@ -343,6 +346,8 @@ def _asked(text: str, own: Mapping[str, Parameter], base: Mapping[str, Value]) -
         for word in words:
             if word not in allowed:
                 raise InputError(f"vary {key}: {unknown('word', word, list(allowed))}")
+        if len(set(words)) < len(words):
+            raise InputError(f"vary {key}: a word is given twice")
         return Dimension(key, choices=words)
     low, high = _ends(text, parameter, values)
     if not low < high:

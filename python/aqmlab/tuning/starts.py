@@ -108,7 +108,7 @@ def analytic(place: Place, aqm: Discipline, space: Space, points: Sequence[Point
     """
     if not has_red(aqm):
         return []
-    if not any(dimension.key == "max_p" for dimension in space.dimensions):
+    if not {"max_th", "max_p", "w_q"} <= {dimension.key for dimension in space.dimensions}:
         return []
     loads, limit, spacing = [], math.inf, "ns2-wait"
     for point in points:

@@ -66,7 +66,7 @@ def _(runs: Runs) -> str:
     return f"10 ms less 5 ms: {gain} with {gain.cells}."
 
 
-@CLAIMS.claim("R-a", "Utilization is close to drop-tail's", quote="“very close … much less delay” (Right Packets).")
+@CLAIMS.claim("R-a", "Use near drop-tail's, RTTs up to 200 ms", quote="“very close … much less delay” (Right Packets).")
 def close(runs: Runs) -> Tests:
     used = runs.gain("utilization", "CoDel", over="drop-tail", part="static").drop(rtt=500)
     delay = runs.of("delay_median_ms", "CoDel", part="static").drop(rtt=500)
@@ -123,7 +123,7 @@ def as_much(runs: Runs) -> Tests:
 def new_control_point(runs: Runs) -> Tests:
     drop, back = (runs.of(q, "CoDel", part="dynamic", buffer=830) for q in ("first_drop_ms", "recovery_s"))
     yield literal(drop.below(100, margin=24), why="It begins with a drop, and two packets take 24 ms.")
-    yield strict(back < 0.1, name="Is the wait back at the target?")
+    yield strict(back < 0.2, name="Is the wait back at the target?")  # sampled every 0.1 s
 
 
 @new_control_point.objection("The sentence is about drops; the backlog has to leave first.", fails="strict")

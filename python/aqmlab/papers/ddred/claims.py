@@ -674,12 +674,12 @@ def _(runs: Runs) -> str:
 
 @CLAIMS.claim(
     "C6a",
-    "On tail drop, too, long flows are favoured and work is saved",
+    "On tail drop, too, long flows are favoured",
     quote="It can be simply integrated on top of tail drop or RED (abstract); the arriving packet and the last N of "
     "the queue are compared, and the one from the nearer source is rejected (section IV-B). N is not printed.",
 )
 def on_tail_drop(runs: Runs) -> Tests:
-    """Compare distances of losses, wasted slots and transfer times with those of tail drop."""
+    """Compare transfer times of long paths over those of short ones with tail drop's, and strictly wasted slots too."""
     for name in ON_TAIL_DROP:
         words = name.rpartition(", ")[2]
         ratio, slots = (against(runs, quantity, name, TAIL_DROP) for quantity in ("long_over_short", "S"))
@@ -690,12 +690,12 @@ def on_tail_drop(runs: Runs) -> Tests:
 
 @CLAIMS.claim(
     "C6b",
-    "With ECN, too, long flows are favoured and work is saved",
+    "With ECN, too, long flows are favoured",
     quote="It can be simply integrated on top of RED with or without ECN (abstract); for ECN flows the same mechanism "
     "applies, by exchanging a dropped packet for a marked packet (section IV-B).",
 )
 def with_ecn(runs: Runs) -> Tests:
-    """Compare distances of losses, wasted slots and transfer times with those of RED with ECN."""
+    """Compare transfer times of long paths over those of short ones with RED's, both with ECN, and wasted slots."""
     red, ddred = WITH_ECN
     ratio, slots = (against(runs, quantity, ddred, red) for quantity in ("long_over_short", "S"))
     yield literal(ratio < 0)

@@ -215,7 +215,7 @@ def fixed(runs: Runs) -> Tests:
     yield strict(delay.between(*NEAR))
 
 
-@fixed.objection("With few flows the queue empties between losses, whatever the gains.", fails="strict")
+@fixed.objection("No gains are named: PIE's largest, taken first, are too large where p is small.", fails="strict")
 def _(runs: Runs) -> str:
     delay, large = (runs.of("delay", name, traffic=ALL).each("traffic") for name in (SMALL, FIXED))
     return f"Delay at {delay.cells}: {delay} ms; with PIE's largest gains, fixed, {large} ms."

@@ -37,7 +37,7 @@ use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, 
 ///
 /// * `refresh`: the status of a flow changes only at a drop (`status_refresh = "on-drop"`), or is computed from the decayed a_d at
 ///   each arrival too (`on-arrival`). With `at-pick` it changes at a drop, and the search for a victim asks the list for it instead of the
-///   bits of the waiting packets.
+///   bits of the waiting packets, which then are those of an earlier queue alone.
 /// * `start`: a_d of a flow that gets its priority is L/2, or another share of L (`loss_start`).
 /// * `search`: the queue is searched at every drop, or at early ones only; at others the victim is the arriving packet.
 /// * `decay`: m is real, or rounded down (`loss_decay`).
@@ -356,8 +356,7 @@ impl PcRed {
         let head = if self.params.circular { slots.start..picked } else { 0..0 };
         let mut is_open = |slot: &usize| {
             queue.get_mut(*slot).is_some_and(|packet| {
-                let has_bit = self.params.honours_qosa && packet.meta.header.qosa();
-                !(has_bit || self.list.is_protected(packet.meta.flow))
+                !(packet.meta.header.qosa() || self.list.is_protected(packet.meta.flow))
             })
         };
         let open = (picked..slots.end).chain(head).find(&mut is_open);
@@ -377,10 +376,11 @@ impl VictimRule for PcRed {
         if self.params.refresh == Refresh::OnArrival {
             entry.protected = self.params.decayed(entry, now) > entry.limit;
         }
-        meta.header.set_qosa(entry.protected || self.params.honours_qosa && meta.header.qosa());
+        let has_bit = self.params.honours_qosa && meta.header.qosa();
+        let is_protected = entry.protected || has_bit;
+        meta.header.set_qosa(if self.params.refresh == Refresh::AtPick { has_bit } else { is_protected });
         if meta.header.kind() != Kind::Ack {
-            let class = class_of(entry.has_priority(), meta.header.qosa());
-            self.seen.arrivals[class] += 1;
+            self.seen.arrivals[class_of(entry.has_priority(), is_protected)] += 1;
         }
         None
     }
@@ -411,13 +411,13 @@ impl VictimRule for PcRed {
 
     fn on_drop(&mut self, now: Time, meta: &Meta) {
         let entry = self.list.lookup_dropped(now, meta);
+        let is_protected = meta.header.qosa() || self.params.refresh == Refresh::AtPick && entry.protected;
         let lost = self.params.weight * f64::from(meta.bytes);
         entry.a_d = (self.params.decayed(entry, now) + lost).min(PcRedParams::LARGEST);
         entry.protected = entry.a_d > entry.limit;
         entry.last_drop = now;
         if meta.header.kind() != Kind::Ack {
-            let class = class_of(entry.has_priority(), meta.header.qosa());
-            self.seen.drops[class] += 1;
+            self.seen.drops[class_of(entry.has_priority(), is_protected)] += 1;
         }
     }
 
