@@ -12,6 +12,7 @@ the runs with its 95 % interval, one for each cell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -22,7 +23,7 @@ import pandas as pd
 from aqmlab.errors import InputError, joined
 from aqmlab.papers.common.claims import COUNTED, LITERAL, STRICT
 from aqmlab.papers.common.pairs import Pair, Selection, Steps, pairs_of
-from aqmlab.papers.common.quantities import Kind, quantity_interval
+from aqmlab.papers.common.quantities import Kind, bounds_of, quantity_interval
 from aqmlab.papers.common.run_table import RunTable, table_of_runs
 from aqmlab.papers.common.vocabulary import Choice, Column, Quantity, Value, Vocabulary, Where
 from aqmlab.reporting.fragments import bounded
@@ -328,8 +329,10 @@ class Numbers(Selection):
 
     @property
     def signed(self) -> bool:
-        """Whether it is a difference, which is shown with its sign."""
-        return self.than is not None and self.kind is not Kind.RATIO
+        """Whether it is a difference or a correlation, which are shown with their sign."""
+        if self.than is None:
+            return -math.inf < bounds_of(self.quantity)[0] < 0
+        return self.kind is not Kind.RATIO
 
     def _tables(self) -> Tables | None:
         if not any(one is self for one in self.runs.used):
