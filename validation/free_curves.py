@@ -141,6 +141,7 @@ def _head(rows: Sequence[tuple[Case, Goal, list[Found]]]) -> list[str]:
         f"The free curve is better in both searches in {count} of {len(rows)} rows. The difference is free curve -",
         "tuned RED with its 95 % interval; verdicts are Holm-corrected. The last column has the free curve with",
         '`arithmetic = "integer"`, as in a kernel module, less that in floating point, on the same seeds.',
+        "Where no setting keeps the bound, the settings are those nearest to it, and the verdict is undecided.",
         "",
         "![Curves of tuned RED and free curves](free-curve.svg)",
         "",
