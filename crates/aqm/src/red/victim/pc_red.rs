@@ -54,7 +54,7 @@ use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, 
 /// `pick` chooses the victim, `on_drop` updates a_d, and `on_arrival` sets the bit.
 #[derive(Clone, Debug)]
 pub struct PcRed {
-    params: PcRedParams,
+    params: Box<PcRedParams>,
     list: Box<PriorityList>,
     seen: Tallies,
 }
@@ -116,7 +116,7 @@ impl PcRedParams {
             (self.early_only, "search", "all"),
             (self.list.start != 0.5, "loss_start", "0.5"),
         ];
-        for (_, key, allowed) in missing.into_iter().filter(|&(is_set, ..)| is_set) {
+        if let Some((_, key, allowed)) = missing.into_iter().find(|&(is_set, ..)| is_set) {
             let message = "arithmetic = \"integer\" is that of a kernel's queue, which does not have this";
             return Err(ParameterError::new(key, message.into(), allowed));
         }
@@ -346,7 +346,7 @@ impl PcRed {
     /// With an empty list.
     pub fn new(params: PcRedParams) -> Self {
         let list = Box::new(PriorityList::new(params.list.clone()));
-        Self { params, list, seen: Tallies::default() }
+        Self { params: Box::new(params), list, seen: Tallies::default() }
     }
 
     /// Return the slot of the first packet from `picked` on whose flow is not protected now; else that of the last.
