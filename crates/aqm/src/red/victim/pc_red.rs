@@ -117,7 +117,7 @@ impl PcRedParams {
             (self.list.start != 0.5, "loss_start", "0.5"),
         ];
         if let Some((_, key, allowed)) = missing.into_iter().find(|&(is_set, ..)| is_set) {
-            let message = "arithmetic = \"integer\" is that of a kernel's queue, which does not have this";
+            let message = "arithmetic = \"integer\" is that of a kernel's queue, which knows one way only";
             return Err(ParameterError::new(key, message.into(), allowed));
         }
         if self.weight < 1.0 / 65536.0 {
