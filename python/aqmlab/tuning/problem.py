@@ -20,6 +20,7 @@ from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 
 ENDS = (attrgetter("low"), attrgetter("high"))
+"""Functions from a dimension to the ends of its range."""
 FRESH_POINTS = 2
 """Interior points for each range that only the confirmation sees."""
 
@@ -178,7 +179,8 @@ def numbers_at(place: Place, space: Space, body: Body) -> Numbers | None:
     parameters = place.scenario(body).link(place.link).parameters
     if not space.needs <= set(parameters):
         return None
-    if POINTS in body and not is_free_curve(body[POINTS]):
-        return None
-    effective = {**parameters, **{key: body[key] for key in (POINTS,) if key in body}}
-    return space.numbers(effective, float(parameters.get("mean_packet", 1000)))
+    if POINTS in body:
+        if not is_free_curve(body[POINTS]):
+            return None
+        parameters = {**parameters, POINTS: body[POINTS]}
+    return space.numbers(parameters, float(parameters.get("mean_packet", 1000)))
