@@ -13,8 +13,8 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 OVERRIDE = "--set"
@@ -213,6 +213,21 @@ class ScenarioError(InputError):
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
         return (type(self), (self.problems,))
 
+    def of_options(self, options: Mapping[str, str]) -> ScenarioError:
+        """Return the error with the option that gave a value, by the value's key, in place of ``--set``.
+
+        >>> print(ScenarioError([Problem("--set", 1, 1, "foo", "unknown key")]).of_options({"foo.bar": "--over"}))
+        --over foo: unknown key
+        """
+        return ScenarioError([_of_option(problem, options) for problem in self.problems])
+
+
+def _of_option(problem: Problem, options: Mapping[str, str]) -> Problem:
+    if problem.file != OVERRIDE:
+        return problem
+    own = [key for key in options if f"{key}.".startswith(f"{problem.key}.") or f"{problem.key}.".startswith(f"{key}.")]
+    return replace(problem, file=options[own[-1]]) if own else problem
+
 
 def listed(names: Sequence[str], most: int = 20) -> str:
     """List names, so many at most.
@@ -288,7 +303,7 @@ def in_code_of(owner: str) -> Iterator[None]:
     Raises
     ------
     InputError
-        For every exception but an interruption.
+        For every exception but an interruption, and for `sys.exit`.
     """
     try:
         yield
@@ -296,7 +311,7 @@ def in_code_of(owner: str) -> Iterator[None]:
         raise InputError(f"{owner}: {error}") from None
     except Error:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if os.environ.get("AQMLAB_TRACEBACK"):
             raise
         installed = (sys.prefix, str(Path(__file__).parent), "<")

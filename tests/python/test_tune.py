@@ -158,7 +158,6 @@ def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[
         ({"keep": ["utilization=0.9"]}, "METRIC>=VALUE"),
         ({"keep": ["utilization>=0.9ms"]}, "has no unit ms"),
         ({"keep": ["nothing>=1"]}, "unknown metric"),
-        ({"over": []}, "at least one range"),
         ({"over": ["flows=10:10"]}, "the range is empty"),
         ({"over": ["flows=10:2"]}, "the range is reversed"),
         ({"over": ["flows=10"]}, "KEY=LOW:HIGH"),
@@ -168,7 +167,7 @@ def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[
         ({"over": ["rtt=20ms:200"]}, "same kind of unit"),
         ({"over": ["rate=2:20"]}, "a rate has a unit"),
         ({"over": ["flow=2:20"]}, "unknown key"),
-        ({"over": ["flow.tcp.cuont=2:20"]}, "did you mean count"),
+        ({"over": ["flow.tcp.cuont=2:20"]}, "^--over flow.tcp.cuont: .*did you mean count"),
         ({"over": ["flows=2:4", "flows=3:5"]}, "given twice"),
         ({"queue": "bottlenekc"}, "unknown queue"),
         ({"aqm": "rde"}, "unknown discipline"),
@@ -209,6 +208,7 @@ def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.Ca
         ("--over", "flows=2:9", "--against", "x"),
         ("--over", "flows=2:9", "--against", "x={ aqm = "),
         ("--over", "flows=2:9", "--trials", "0"),
+        ("--over", "flows=2:9", "--aqm", "red,codel", "--vary", "codel:target=9s:10s"),
     ],
 )
 def test_bad_input_of_the_command_is_an_error_of_one_line(
@@ -216,6 +216,16 @@ def test_bad_input_of_the_command_is_an_error_of_one_line(
 ) -> None:
     assert command(str(small), "--minimize", "loss", *words) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_ranges_of_one_discipline_and_conditions_of_the_scenario(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--minimize", "delay_p95_ms", "--aqm", "codel,red", "--vary", "target=5ms:20ms", *FEW)
+    assert command(str(small), *asked, "--out", str(small.parent / "out")) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Note: conditions derived from the scenario: flows=" in text
+    assert not list((small.parent / "out").glob("red/*target*"))
 
 
 def test_without_optuna_a_message_names_the_package(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:

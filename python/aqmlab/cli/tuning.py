@@ -162,6 +162,7 @@ def tune(
 ) -> None:
     """Find a queue's parameters that hold over ranges of conditions. Python: aqmlab.tune."""
     from aqmlab.tuning.budget import budget_s
+    from aqmlab.tuning.ranges import derived_words, usual_ranges
 
     own: Uplink | None = None
     if uplink is not None and file is None:
@@ -177,6 +178,7 @@ def tune(
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
+    derived = "" if over else derived_words(over := usual_ranges(plan))
     effort = EFFORT if own is None else QUICKER
     folder = out if out is not None else Path("results") / f"{plan.label}-tune"
     if aqm is None and own is not None:
@@ -186,7 +188,7 @@ def tune(
         "minimize": minimize,
         "maximize": maximize,
         "keep": keep or (),
-        "over": over or (),
+        "over": over,
         "queue": queue,
         "vary": vary or (),
         "against_settings": parse_settings("--against", against),
@@ -217,7 +219,7 @@ def tune(
         data = [{**found.data(), "folder": str(found.folder), **pages} for found in answers]
         print_json(data[0] if len(data) == 1 else data)
         return
-    _show(answers, last, () if own is None else own.notes, details=details)
+    _show(answers, last, () if own is None else own.notes, derived, details=details)
     for path in pages.values():
         say(f"Report: {path}")
 
@@ -244,16 +246,23 @@ def _answers(
 ) -> list[Tuned]:
     """Tune the disciplines one after the other, then decide between them; one that fails does not hinder the next."""
     from aqmlab.tuning.decision import until_decided
+    from aqmlab.tuning.problem import varied
+    from aqmlab.tuning.tuner import checked
     from aqmlab.tuning.tuner import tune as work
 
     began, found, count = time.monotonic(), [], len(names)
+    own_vary = varied(how["vary"], [name for name in names if name is not None])
+    shared = {key: how[key] for key in ("queue", "over", "against_settings")}
+    for aqm, vary in own_vary.items():
+        checked(plan, aqm=aqm, vary=vary, **shared)
     for number, name in enumerate(names):
         left = None if seconds is None else max(1.0, seconds - (time.monotonic() - began)) / (count - number)
         place: dict[str, Any] = {"out": folder}
         if name is not None and count > 1:
             place = {"out": folder / name, "title": f"{name} ({number + 1} of {count})"}
         try:
-            found.append(work(plan, aqm=name, store=folder, budget=left, **place, **how))
+            vary = how["vary"] if name is None else own_vary[name]
+            found.append(work(plan, aqm=name, store=folder, budget=left, **place, **{**how, "vary": vary}))
         except InputError:
             raise
         except BoundsError as error:
@@ -282,7 +291,7 @@ def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, 
     return best, made, missing, why
 
 
-def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, details: bool) -> None:
+def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], derived: str, *, details: bool) -> None:
     """Print the discipline to use, its commands, the table of disciplines; with details all settings and tests."""
     from aqmlab.tuning.decision import side_by_side, with_settings
 
@@ -298,7 +307,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], *, d
     warnings = [f"{found.aqm}: {line}" if several else line for found in answers for line in _warnings(found, several)]
     if best.against_drop_tail().startswith("Against drop-tail: worse"):
         warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
-    notes = [*missing, *warnings, *(made.notes if made is not None else ())]
+    notes = [*filter(None, [derived]), *missing, *warnings, *(made.notes if made is not None else ())]
     if details:
         notes += [*remarks, *(made.differences if made is not None else ())]
         notes += ["live has no calls and web pages: delete these flows from the file for a live run"] * bool(

@@ -16,7 +16,7 @@ from aqmlab.scenario.toml_text import Value
 from aqmlab.tuning.free_curve import POINTS, is_free_curve
 from aqmlab.tuning.measurements import Body, Place
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
-from aqmlab.tuning.space import RED, Numbers, Space, least_weight, space_of
+from aqmlab.tuning.space import CLASS, RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
 
 ENDS = (attrgetter("low"), attrgetter("high"))
@@ -58,6 +58,11 @@ AS_IT_IS = Points([Point("the scenario", (), corner=False)], [])
 def _points(over: Sequence[str], plan: Scenario) -> Points:
     ranges = ranges_of(over, plan)
     searched = search_points(ranges)
+    for point in searched:
+        try:
+            plan.with_overrides(point.pairs)
+        except ScenarioError as error:
+            raise error.of_options({key: "--over" for key, _ in point.pairs}) from None
     return Points(searched, fresh_points(ranges, FRESH_POINTS * len(ranges), searched))
 
 
@@ -79,6 +84,29 @@ def problem_of(
     for body in references.values():
         place.scenario(body, points.search[0])
     return Problem(place, chosen, space, points, starts, references, notes)
+
+
+def varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the ranges of each discipline: ``KEY=...`` for all with the key, ``NAME:KEY=...`` for one."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for text in texts:
+        if text.strip().startswith(f"{CLASS}.") and len(names) > 1:
+            raise InputError(f'vary "{text}": a class belongs to one discipline; write it as NAME:{text}')
+        head, colon, rest = text.partition(":")
+        if colon and "=" not in head:
+            if head.strip() not in names:
+                raise InputError(f'vary "{text}": {unknown("discipline", head.strip(), list(names))}')
+            found[head.strip()].append(rest)
+            continue
+        key = text.partition("=")[0].strip()
+        having = [
+            name for name in names if len(names) == 1 or key in {one.key for one in discipline(name).own_parameters}
+        ]
+        if not having:
+            raise InputError(f'vary "{text}": none of {", ".join(names)} has the parameter {key}')
+        for name in having:
+            found[name].append(text)
+    return found
 
 
 def _measured(plan: Scenario, queue: str) -> Link:

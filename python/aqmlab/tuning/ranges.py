@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, joined
 from aqmlab.scenario.file import Scenario
 
 Pairs = tuple[tuple[str, str], ...]
@@ -137,6 +137,15 @@ def usual_ranges(plan: Scenario) -> list[str]:
     if not found:
         raise InputError("over: the scenario has no named flows and no [dumbbell]; give a range such as KEY=LOW:HIGH")
     return found
+
+
+def derived_words(texts: Sequence[str]) -> str:
+    """Return a note on conditions that were not given.
+
+    >>> derived_words(["flows=2:8", "rtt=20ms:80ms"])
+    'conditions derived from the scenario: flows=2:8 and rtt=20ms:80ms; --over sets others'
+    """
+    return f"conditions derived from the scenario: {joined(texts)}; --over sets others"
 
 
 def search_points(ranges: Sequence[Range]) -> list[Point]:

@@ -19,15 +19,13 @@ from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, one_q
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
-from aqmlab.scenario.registry import discipline
 from aqmlab.tuning.finding import Effort, find, seeds_of
 from aqmlab.tuning.goals import goal_while, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
-from aqmlab.tuning.problem import Points, Problem, problem_of
+from aqmlab.tuning.problem import Points, Problem, problem_of, varied
 from aqmlab.tuning.ranges import usual_ranges
 from aqmlab.tuning.records import record_folder
 from aqmlab.tuning.search import SAMPLER_SEED, Task, need_optuna
-from aqmlab.tuning.space import CLASS
 from aqmlab.tuning.starts import Start
 from aqmlab.tuning.tuned_outcome import Entry, OnFresh, Searched, TunedComparison
 from aqmlab.tuning.verification import FRESH_SEEDS, confirmed
@@ -113,7 +111,7 @@ def compare_tuned(
     asked = list(over) or usual_ranges(plan)
     tuned = one_queue(plan, queue)
     notes = lacking(plan, [tuned], {name: {"aqm": name} for name in names})
-    own_vary = _varied(vary, names)
+    own_vary = varied(vary, names)
     defaults = {name: _default(plan, tuned, name, notes) for name in names}
     problems = {name: _problem(plan, tuned, name, defaults[name], own_vary[name], asked) for name in names}
     points = problems[base].points
@@ -180,27 +178,6 @@ def _searches(second: int | None) -> list[int]:
     if second == SAMPLER_SEED:
         raise InputError(f"search seed {second}: is that of the first search; give another, for example 2")
     return [SAMPLER_SEED, second]
-
-
-def _varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ranges of each discipline: ``KEY=...`` for all with the key, ``NAME:KEY=...`` for one."""
-    found: dict[str, list[str]] = {name: [] for name in names}
-    for text in texts:
-        if text.strip().startswith(f"{CLASS}."):
-            raise InputError(f'vary "{text}": a class belongs to one discipline; write it as NAME:{text}')
-        head, colon, rest = text.partition(":")
-        if colon and "=" not in head:
-            if head.strip() not in names:
-                raise InputError(f'vary "{text}": {unknown("discipline", head.strip(), list(names))}')
-            found[head.strip()].append(rest)
-            continue
-        key = text.partition("=")[0].strip()
-        having = [name for name in names if key in {one.key for one in discipline(name).own_parameters}]
-        if not having:
-            raise InputError(f'vary "{text}": none of {", ".join(names)} has the parameter {key}')
-        for name in having:
-            found[name].append(text)
-    return found
 
 
 def _default(plan: Scenario, queue: str, name: str, notes: list[str]) -> Body:

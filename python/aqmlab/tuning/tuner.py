@@ -22,6 +22,7 @@ from aqmlab.tuning.goals import bounds_to_keep, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.outcome import TUNED, Rerun, Tuned
 from aqmlab.tuning.problem import Problem, problem_of
+from aqmlab.tuning.ranges import derived_words, usual_ranges
 from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, need_optuna
 from aqmlab.tuning.verification import Against, Confirmed, against, beats, confirm_until_decided, looks_of
 
@@ -41,7 +42,7 @@ def tune(
     minimize: str | None = None,
     maximize: str | None = None,
     keep: Sequence[str] = (),
-    over: Sequence[str],
+    over: Sequence[str] = (),
     queue: str | None = None,
     aqm: str | None = None,
     vary: Sequence[str] = (),
@@ -75,7 +76,7 @@ def tune(
         Bounds that the mean must keep at every point: ``utilization>=0.95``, ``delay_p99_ms<=50ms``.
     over
         Varied conditions: ``flows=10:200`` (the first group of flows), ``rtt=20ms:200ms`` (of a dumbbell),
-        ``rate=2Mbps:20Mbps``, or any dotted key of the scenario.
+        ``rate=2Mbps:20Mbps``, or any dotted key of the scenario. Default: as for `aqmlab.compare_tuned`.
     queue
         The ``[queue.NAME]`` table to tune; the first link with it is measured. Default: as for `aqmlab.compare_tuned`.
     aqm
@@ -131,7 +132,7 @@ def tune(
     small = tuple(goal_of(key, None) for key in unharmed)
     task = Task(goal_of(minimize, maximize), bounds_to_keep(keep), share_of(quantile), small)
     number = seeds_of(trials, seeds, fresh, search_seed)
-    problem = problem_of(plan, one_queue(plan, queue), aqm=aqm, vary=vary, over=over, further=against_settings or {})
+    problem = checked(plan, queue=queue, aqm=aqm, vary=vary, over=over, against_settings=against_settings)
     folder = None if out is None else Path(out)
     how: dict[str, Any] = {"workers": workers, "progress": progress, "engine": checked_engine(engine)}
     how |= {"budget": Budget(budget), "title": title or problem.chosen.name}
@@ -151,6 +152,23 @@ def tune(
         return found
 
     return confirmed_on(0)
+
+
+def checked(
+    plan: Scenario,
+    *,
+    queue: str | None,
+    aqm: str | None,
+    vary: Sequence[str],
+    over: Sequence[str],
+    against_settings: Mapping[str, Mapping[str, Value]] | None = None,
+) -> Problem:
+    """Return the search problem of `tune` with the same arguments, which raises the same errors, without any run."""
+    asked = list(over) or usual_ranges(plan)
+    problem = problem_of(plan, one_queue(plan, queue), aqm=aqm, vary=vary, over=asked, further=against_settings or {})
+    if not over:
+        problem.notes.append(derived_words(asked))
+    return problem
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, WorkerError
+from aqmlab.errors import InputError, ScenarioError, WorkerError
 from aqmlab.results.evaluation import cores_of
 from aqmlab.results.keys import RunKey
 from aqmlab.results.output import Output
@@ -59,18 +59,10 @@ def check_points(base: Scenario, design: Design, warnings: set[str], progress: C
         try:
             found = _at(base, tuple(zip(design.keys, values, strict=True)), notes)
         except ScenarioError as error:
-            raise ScenarioError([_of_option(problem, design) for problem in error.problems]) from None
+            raise error.of_options(design.options) from None
         warnings.update(map(str, found.warnings), notes)
         checked.append(Point(values, found.hash, found.normalized, expected_cost(found)))
     return checked
-
-
-def _of_option(problem: Problem, design: Design) -> Problem:
-    """Return a problem of an overridden value with the option that gave the value."""
-    if problem.file != OVERRIDE:
-        return problem
-    options = [option for key, option in design.options.items() if f"{problem.key}.".startswith(f"{key}.")]
-    return replace(problem, file=options[-1]) if options else problem
 
 
 def _at(base: Scenario, pairs: Sequence[tuple[str, str]], notes: list[str]) -> Scenario:
