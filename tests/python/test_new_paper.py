@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import aqmlab
@@ -83,3 +85,39 @@ def test_an_error_in_a_paper_is_one_line_with_its_place(tmp_path):
     (third / "paper.py").write_text(script.replace("page=page", "page=pages"))
     with pytest.raises(InputError, match=r"paper third: .*paper\.py:\d+: NameError: name 'pages' is not defined"):
         aqmlab.reproduce(str(third))
+
+
+def _broken(folder: Path, name: str, old: str, new: str) -> Path:
+    reproduction.begin(folder)
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("published.csv", "value,", "valu,", r"published\.csv:1: has no column value \(needed: table, .*"),
+        (
+            "published.csv",
+            "0.05,0.05,",
+            "0.05,0.05,x,y,",
+            r"published\.csv:2: has 10 cells, and there are 8 columns",
+        ),
+        ("published.csv", "quantity,unit", "unit,unit", r"published\.csv:1: has no column quantity .*"),
+        ("published.csv", "n,discipline", "n,n", r"published\.csv:1: a column is given twice: .*"),
+        ("readings.toml", "key =", "kee =", r"readings\.toml: \[\[reading\]\] 1: has no text key .*"),
+        ("readings.toml", "quick = true", "quick = 3", r"SACK: set is a table, quick is true or false"),
+        ("readings.toml", "[[reading.other]]", "[reading.other]", r"other: is a list of tables"),
+        ("paper.py", "effort=Effort,", "effort=3,", r"paper\.py: PAPER: effort: is a class derived from .*"),
+        ("paper.py", "claims=CLAIMS,", "claims=[],", r"paper\.py: PAPER: claims: is Claims of .*"),
+        ("paper.py", "measure=measure,", "measure=1,", r"paper\.py: PAPER: measure: is a function"),
+        ("paper.py", "FILES =", "raise SystemExit\nFILES =", r"paper own: .*paper\.py:\d+: SystemExit"),
+    ],
+)
+def test_broken_files_of_a_paper_are_errors_of_one_line(tmp_path, name, old, new, message):
+    folder = _broken(tmp_path / "own", name, old, new)
+    with pytest.raises(InputError, match=message) as caught:
+        aqmlab.reproduce(str(folder), quick=True, out=tmp_path / "results", progress=False)
+    assert "\n" not in str(caught.value)

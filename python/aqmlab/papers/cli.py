@@ -46,7 +46,7 @@ _ABOUT = {"against": "against", "reading": "reading"}
 def reproduce(
     paper: Annotated[str, typer.Argument(help=PAPER_HELP)],
     new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all papers in 5 minutes on two cores.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all takes 2 minutes on two cores.")] = False,
     report: Annotated[
         Path | None,
         typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),

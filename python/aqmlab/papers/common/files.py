@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.papers.scenarios import PREFIX
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
+
+CELL = ("table", "quantity", "unit", "printed", "value", "note")
+"""Columns of ``published.csv``, of which the last may be missing; the others select the measured number."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +145,28 @@ class PaperFiles:
         """Return a TOML file as data."""
         return _toml(self, name)
 
-    def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the rows of a CSV file."""
-        return list(csv.DictReader(io.StringIO(self.text(name))))
+    def rows(self, name: str, columns: Sequence[str] = ()) -> list[dict[str, str]]:
+        """Return the rows of a CSV file.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or given twice, or a row has more or fewer cells than there are columns.
+        """
+        reader, place = csv.reader(io.StringIO(self.text(name))), self.place(name)
+        head = next(reader, [])
+        for column in columns:
+            if column not in head:
+                raise InputError(f"{place}:1: has no column {column} (needed: {', '.join(columns)})")
+        if len(set(head)) < len(head):
+            raise InputError(f"{place}:1: a column is given twice: {', '.join(head)}")
+        rows = []
+        for cells in filter(None, reader):
+            if len(cells) != len(head):
+                counts = f"{counted(len(cells), 'cell')}, and there are {counted(len(head), 'column')}"
+                raise InputError(f"{place}:{reader.line_num}: has {counts}: {', '.join(head)}")
+            rows.append(dict(zip(head, cells, strict=True)))
+        return rows
 
     def scenario(self, name: str, overrides: Overrides = ()) -> Scenario:
         """Return the scenario ``<name>.toml`` with overrides."""
@@ -156,10 +178,14 @@ class PaperFiles:
             return str(self.folder / f"{name}.toml")
         return f"{PREFIX}{self.key}/{name}.toml"
 
+    def questions(self) -> list[dict[str, Any]]:
+        """Return every ``[[reading]]`` of ``readings.toml``, checked."""
+        return _questions(self)
+
     def readings(self, *, quick: bool = False) -> list[Reading]:
         """Return the other readings of ``readings.toml``, in order; with `quick` only those marked so."""
         found = []
-        for entry in self.toml("readings.toml")["reading"]:
+        for entry in self.questions():
             for other in entry.get("other", ()):
                 options = {key: value for key, value in other.items() if key not in ("name", "set", "quick")}
                 words = (entry["key"], entry["question"], entry["chosen"], entry["why"], other["name"])
@@ -170,7 +196,7 @@ class PaperFiles:
         """Return every open question of ``readings.toml`` with what was chosen and why."""
         return [
             {"question": entry["question"], "chosen": entry["chosen"], "why": entry["why"]}
-            for entry in self.toml("readings.toml")["reading"]
+            for entry in self.questions()
         ]
 
     def cells(self) -> tuple[Cell, ...]:
@@ -202,8 +228,32 @@ def _toml(files: PaperFiles, name: str) -> dict[str, Any]:
 
 
 @cache
+def _questions(files: PaperFiles) -> list[dict[str, Any]]:
+    name = "readings.toml"
+    found, place = files.toml(name).get("reading", []), files.place(name)
+    if not isinstance(found, list):
+        raise InputError(f"{place}: reading: is a list of tables [[reading]]")
+    for number, entry in enumerate(found, 1):
+        where = f"{place}: [[reading]] {number}"
+        _check_texts(entry, ("key", "question", "chosen", "why"), where)
+        others = entry.get("other", [])
+        if not isinstance(others, list):
+            raise InputError(f"{where}: other: is a list of tables [[reading.other]]")
+        for other in others:
+            _check_texts(other, ("name",), f"{where}: [[reading.other]]")
+            if not isinstance(other.get("set", {}), dict) or not isinstance(other.get("quick", False), bool):
+                raise InputError(f"{where}: {other['name']}: set is a table, quick is true or false")
+    return found
+
+
+def _check_texts(table: object, keys: Sequence[str], where: str) -> None:
+    for key in keys:
+        if not isinstance(table, dict) or not isinstance(table.get(key), str):
+            raise InputError(f"{where}: has no text {key} (needed: {', '.join(keys)})")
+
+
+@cache
 def _cells(files: PaperFiles) -> tuple[Cell, ...]:
-    fixed = ("table", "quantity", "unit", "printed", "value", "note")
     return tuple(
         Cell(
             table=row["table"],
@@ -211,11 +261,11 @@ def _cells(files: PaperFiles) -> tuple[Cell, ...]:
             unit=row["unit"],
             printed=row["printed"],
             value=_number(row["value"] or "nan", place=f"{files.place('published.csv')}:{line}: value"),
-            note=row.get("note") or "",
-            key={column: _number_or_text(text) for column, text in row.items() if column not in fixed},
+            note=row.get("note", ""),
+            key={column: _number_or_text(text) for column, text in row.items() if column not in CELL},
             place=f"{files.place('published.csv')}:{line}",
         )
-        for line, row in enumerate(files.rows("published.csv"), start=2)
+        for line, row in enumerate(files.rows("published.csv", CELL[:-1]), start=2)
     )
 
 
