@@ -178,8 +178,11 @@ class Scenario:
         progress: Callable[[float], None] | None = None,
         shortcuts: bool = True,
         engine: str = "auto",
+        spare_core: bool = False,
     ) -> RunOutput:
         """Simulate it with one seed. `progress` is called with the share that is done, 0 to 1.
+
+        With a spare core ``auto`` takes ``parallel`` where that pays.
 
         An `InputError` says that the engine cannot evaluate it, that a log is full, or that a plug-in raised an
         exception.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 import aqmlab
 from aqmlab.results.evaluation import ENGINES, Evaluated, Evaluation
+from aqmlab.runs.executors import available_cores
 from aqmlab.runs.jobs import jobs_for
 from aqmlab.runs.scheduler import execute
 from aqmlab.scenario.file import Scenario
@@ -53,6 +55,21 @@ def test_result_files_are_the_same_whatever_the_engine(small, tmp_path):
     first = contents(tmp_path / "auto")
     assert len(first) > 9
     assert all(contents(tmp_path / engine) == first for engine in ENGINES)
+
+
+@pytest.mark.skipif(available_cores() < 2, reason="a run on two threads needs two cores")
+def test_a_single_large_run_takes_two_cores(tmp_path):
+    scenario = Path(__file__).parents[2] / "benches" / "scenarios" / "kernel.toml"
+
+    def engines(*seeds, **how):
+        own = {"seeds": seeds, "overrides": {"run.duration": "6s"}, "out": tmp_path / str(how or seeds)}
+        found = aqmlab.run(scenario, progress=False, **own, **how)
+        return {engine for engine, _ in found.evaluation.engines}
+
+    assert engines(1) == {"parallel"}
+    assert engines(1, workers=1) == engines(1, 2) == engines(1, engine="windows") == {"windows"}
+    alone, beside = (next((tmp_path / name).rglob("seed-0001")) for name in ("(1,)", "(1, 2)"))
+    assert contents(alone) == contents(beside)
 
 
 def test_a_run_reports_its_engine_speed_and_memory(shell, circle):

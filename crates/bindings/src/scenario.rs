@@ -83,7 +83,7 @@ impl Scenario {
     }
 
     /// Simulate it with one seed. Return the run's summary and tables.
-    #[pyo3(signature = (seed, progress = None, shortcuts = true, engine = "auto"))]
+    #[pyo3(signature = (seed, progress = None, shortcuts = true, engine = "auto", spare_core = false))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -91,6 +91,7 @@ impl Scenario {
         progress: Option<Bound<'py, PyAny>>,
         shortcuts: bool,
         engine: &str,
+        spare_core: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let plan = &self.scenario.plan;
         let Some(choice) = EngineChoice::find(engine) else {
@@ -100,7 +101,8 @@ impl Scenario {
             )));
         };
         plugins::clear_raised();
-        let mut simulation = py.detach(|| Simulation::new(plan, seed, Options { shortcuts, engine: choice }));
+        let options = Options { shortcuts, engine: choice, spare_core };
+        let mut simulation = py.detach(|| Simulation::new(plan, seed, options));
         if let (EngineChoice::Windows, Some(why)) = (choice, simulation.why_events()) {
             return Err(self.error(&format!("cannot be evaluated in windows, since {why}")));
         }

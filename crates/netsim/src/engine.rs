@@ -13,7 +13,7 @@ use crate::windows::{Division, Lookahead, Parallel, Windows};
 /// Which engine evaluates a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// Windows where the plan allows them, else events.
+    /// Windows where the plan allows them, else events; on two threads if a core is to spare and that pays.
     #[default]
     Auto,
     /// The event queue.
@@ -51,11 +51,13 @@ pub struct Options {
     pub shortcuts: bool,
     /// The engine; without shortcuts it is the event queue.
     pub engine: EngineChoice,
+    /// Whether a second core has nothing to do, so that [`EngineChoice::Auto`] may take two threads.
+    pub spare_core: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { shortcuts: true, engine: EngineChoice::Auto }
+        Self { shortcuts: true, engine: EngineChoice::Auto, spare_core: false }
     }
 }
 
@@ -91,13 +93,16 @@ impl Simulation {
         let engine = match lookahead {
             Err(reason) => Engine::Events(Events::new(&network), reason),
             Ok(lookahead) => {
-                let division = (options.engine == EngineChoice::Parallel)
+                let asked = options.engine == EngineChoice::Parallel;
+                let spare = options.engine == EngineChoice::Auto && options.spare_core;
+                let division = (asked || spare)
                     .then(|| Division::new(&network, &lookahead))
                     .transpose()
                     .unwrap_or_else(|reason| {
                         why_not_parallel = Some(reason);
                         None
-                    });
+                    })
+                    .filter(|division| asked || division.pays(plan.duration));
                 match division {
                     Some(division) => {
                         let again = || Network::new(plan, seed, options.shortcuts);

@@ -391,6 +391,17 @@ pub enum Transport {
     Scream(Arc<scream::Config>),
 }
 
+impl Transport {
+    /// The length of a full data packet on the wire, or the mean of UDP's, in bytes.
+    pub fn packet_bytes(&self) -> f64 {
+        match self {
+            Self::Tcp { config, .. } => f64::from(config.full_length()),
+            Self::Udp { packet, .. } => packet.mean(),
+            Self::Scream(config) => f64::from(config.mss),
+        }
+    }
+}
+
 /// How much a TCP flow has to send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Size {

@@ -45,7 +45,8 @@ fn all_engines_agree() {
         let mut flows = plan.flows.to_vec();
         (flows[1].dscp, flows[2].dscp, flows[3].dscp) = (8, 46, 46);
         plan.flows = flows.into();
-        let of = |shortcuts, engine| text(&run(&plan, 7, Options { shortcuts, engine }));
+        let of =
+            |shortcuts, engine| text(&run(&plan, 7, Options { shortcuts, engine, ..Options::default() }));
         let expected = of(false, EngineChoice::Events);
         for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
             assert_eq!(of(true, engine), expected, "{set:?} {engine:?}");
@@ -84,7 +85,9 @@ fn controlled(way: usize) -> Plan {
 fn a_controller_follows_the_link_on_all_engines() {
     for way in [0, 1] {
         let mut plan = controlled(way);
-        let of = |plan: &Plan, shortcuts, engine| run(plan, 7, Options { shortcuts, engine });
+        let of = |plan: &Plan, shortcuts, engine| {
+            run(plan, 7, Options { shortcuts, engine, ..Options::default() })
+        };
         let expected = of(&plan, false, EngineChoice::Events);
         for engine in [EngineChoice::Events, EngineChoice::Windows, EngineChoice::Parallel] {
             assert_eq!(text(&of(&plan, true, engine)), text(&expected), "{way} {engine:?}");
@@ -172,7 +175,7 @@ fn totals_of_tins_are_those_of_the_link() {
     (flows[0].dscp, flows[2].dscp) = (8, 46);
     plan.flows = flows.into();
     for (shortcuts, engine) in [(false, EngineChoice::Events), (true, EngineChoice::Windows)] {
-        let tables = run(&plan, 1, Options { shortcuts, engine });
+        let tables = run(&plan, 1, Options { shortcuts, engine, ..Options::default() });
         // The link back has tins too.
         assert_eq!(common::words(&tables, "tins", "tin")[..3], tins);
         let of = |column| integers(&tables, "tins", column)[..3].to_vec();
@@ -200,7 +203,7 @@ fn an_ack_filter_relieves_a_narrow_way_back() {
     };
     let filtered = |filter: &str| {
         let plan = plan(filter);
-        let of = |shortcuts, engine| run(&plan, 3, Options { shortcuts, engine });
+        let of = |shortcuts, engine| run(&plan, 3, Options { shortcuts, engine, ..Options::default() });
         let tables = of(true, EngineChoice::Windows);
         assert_eq!(text(&tables), text(&of(false, EngineChoice::Events)), "{filter}");
         let reasons = common::words(&tables, "drop_reasons", "reason");

@@ -16,8 +16,8 @@ use common::ring::{Kind, fail, impair, ring, routings};
 use common::{Tcp, dumbbell, integers as column, link, reals, run, text};
 use proptest::prelude::*;
 
-const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events };
-const PARALLEL: Options = Options { shortcuts: true, engine: EngineChoice::Parallel };
+const BY_EVENTS: Options = Options { shortcuts: true, engine: EngineChoice::Events, spare_core: false };
+const PARALLEL: Options = Options { shortcuts: true, engine: EngineChoice::Parallel, spare_core: false };
 
 fn variants() -> impl Strategy<Value = Vec<Option<Tcp>>> {
     let one = prop_oneof![1 => Just(None), 6 => prop::sample::select(Tcp::all()).prop_map(Some)];

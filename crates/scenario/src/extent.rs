@@ -92,20 +92,18 @@ fn load(flow: &Flow, plan: &Plan, rates: &[f64], routes: &mut Routes<'_>) -> Opt
     let end = if flow.again.is_empty() { flow.stop.unwrap_or(end).min(end) } else { end };
     let seconds = end.since(start).secs();
     let slowest = path.iter().map(|&link| rates[link as usize]).fold(f64::INFINITY, f64::min);
+    let bytes = flow.transport.packet_bytes();
     match &*flow.transport {
-        Transport::Udp { rate, packet, .. } => {
-            let bytes = packet.mean();
+        Transport::Udp { rate, .. } => {
             // Packets in excess of the first link's rate are simulated up to that link.
             let packets = rate.bps() * seconds / (8.0 * bytes);
             Some(Load { packets, bytes, path, back: 0 })
         }
         Transport::Scream(config) => {
-            let bytes = f64::from(config.mss);
             let packets = (config.max_rate.bps() / (8.0 * bytes) + config.frame_rate) * seconds;
             Some(Load { packets, bytes, path, back: routes.path(to, from)?.len() })
         }
         Transport::Tcp { config, size, .. } => {
-            let bytes = f64::from(config.full_length());
             let back = routes.path(to, from)?;
             let delays = path.iter().chain(&back).map(|&link| plan.links[link as usize].delay().secs());
             let round_trip = delays.sum::<f64>() + 8.0 * bytes / slowest;

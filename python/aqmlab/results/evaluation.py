@@ -23,8 +23,8 @@ except ImportError:  # Windows
 
 ENGINES = _core.ENGINES
 """``windows`` evaluates station after station within a window of time, ``parallel`` does so on two cores, ``events``
-takes event after event out of a queue, ``auto`` takes windows where the scenario allows them. All give the same
-results."""
+takes event after event out of a queue, ``auto`` takes windows where the scenario allows them, and two cores for a
+single run where that pays. All give the same results."""
 
 NOTHING_RUN = "Nothing was run: all results were there."
 

@@ -62,6 +62,8 @@ class Simulation:
         Makes the answer that is kept in place of summary and tables; None keeps these.
     engine
         One of `aqmlab.results.evaluation.ENGINES`. It changes no result, so it is no part of the key.
+    spare_core
+        Whether a second core is free.
     """
 
     scenario: Scenario
@@ -69,6 +71,7 @@ class Simulation:
     tables: tuple[str, ...] | None = None
     reducer: Reducer | None = None
     engine: str = "auto"
+    spare_core: bool = False
 
     @property
     def in_python(self) -> bool:
@@ -78,7 +81,7 @@ class Simulation:
     def output(self, seed: int, progress: Callable[[float], None] | None) -> Output:
         """Simulate, and reduce. `progress` is called with the share that is done, 0 to 1, unless it is None."""
         began, cpu = time.perf_counter(), time.thread_time()
-        raw = self.scenario.core.run(seed, progress, engine=self.engine)
+        raw = self.scenario.core.run(seed, progress, engine=self.engine, spare_core=self.spare_core)
         took, took_cpu = time.perf_counter() - began, time.thread_time() - cpu
         why, hops = raw["why_events"] or "", int(raw["summary"]["packet_hops"])
         found = self.kept(raw, seed)
@@ -177,6 +180,12 @@ class Job(Work[Output]):
             return result
         self.store.put(self.key, result)
         return replace(result, tables={})
+
+    def alone(self) -> Job:
+        """Return the same job; its engine may take the second core."""
+        if not isinstance(self.source, Simulation):
+            return self
+        return replace(self, source=replace(self.source, spare_core=True))
 
     def with_engine(self, engine: str) -> Job:
         """Return the same job, evaluated by another engine."""

@@ -50,6 +50,10 @@ class Work(ABC, Generic[T]):
     def compute(self, progress: Callable[[float], None]) -> T:
         """Do the work. `progress` is called with the share that is done, 0 to 1."""
 
+    def alone(self) -> Work[T]:
+        """Return the same work where no other is done meanwhile and a second core is free."""
+        return self
+
     def keep(self, result: T) -> T:
         """Store the result, and return the part of it that the caller needs. Another thread may call this."""
         return result

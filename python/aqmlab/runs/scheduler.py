@@ -132,6 +132,8 @@ class Workers:
         """
         if not jobs:
             return
+        if len(jobs) == 1 and known == 0 and self._has_spare_core():
+            jobs = [jobs[0].alone()]
         total = known + sum(job.runs for job in jobs)
         costs = [job.cost for job in jobs]
         with interrupts_noted() as interrupts, bar_over(title, costs, shown=self._progress, runs=total) as bar:
@@ -156,6 +158,10 @@ class Workers:
 
     def _at_a_time(self, jobs: Sequence[Work[T]]) -> int:
         return self._most or max(1, available_cores() // max((job.cores for job in jobs), default=1))
+
+    def _has_spare_core(self) -> bool:
+        here = self._executor is None and self._dask is None
+        return here and self._most != 1 and available_cores() > 1
 
     def _started(self, count: int) -> Processes:
         """Return the processes; there are `count` of them if they are not there yet."""

@@ -67,7 +67,7 @@ fn receiver(name: &str, ends: &Ends) -> Flow {
 /// Return the tables of a simulated [standalone link](mod@standalone_link) with these arrivals. With `shortcuts`, departures are
 /// computed at arrival where that is exact.
 pub fn through_simulator(plan: &Plan, seed: u64, arrivals: &[Recorded], shortcuts: bool) -> Tables {
-    let options = Options { shortcuts, engine: EngineChoice::Events };
+    let options = Options { shortcuts, engine: EngineChoice::Events, ..Options::default() };
     let mut simulation = Simulation::new(plan, seed, options);
     simulation.replay(0, arrivals.iter().copied());
     simulation.finish();

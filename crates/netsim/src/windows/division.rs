@@ -5,6 +5,7 @@
 //! parts work at the same time only if what one sends comes back two windows later or more; windows become shorter until it does.
 
 use aqmlab_aqm::{Kind, Preset};
+use aqmlab_units::Span;
 
 use super::SLOTS;
 use super::lookahead::{Lookahead, SHORTEST, detours, source_of, steps};
@@ -22,6 +23,9 @@ const SOURCE: f64 = 250.0;
 const SINK: f64 = 100.0;
 /// Cost of an acknowledgement at a link, as a share of that of a data packet: it seldom waits.
 const ACK: f64 = 0.6;
+/// Two threads pay from so many instructions a window on, and in the whole run (benches/JOURNAL.md).
+const LEAST_A_WINDOW: f64 = 150e3;
+const LEAST_A_RUN: f64 = 500e6;
 
 /// The two parts of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +34,8 @@ pub(crate) struct Division {
     pub parts: [Vec<u32>; 2],
     /// A window is 2^shift ps.
     pub shift: u32,
+    /// Both parts have about so many instructions to do in a simulated second.
+    pub load: f64,
     /// From each part to the other: the least number of windows from an input to an input that it causes.
     pub distances: [u64; 2],
     /// The links that the second part evaluates, and the flows whose sources and sinks it evaluates.
@@ -68,6 +74,7 @@ impl Division {
         let mut divided = Self {
             parts: [first.to_vec(), second.to_vec()],
             shift,
+            load: loads.iter().sum(),
             distances: distances(&shift),
             links: Vec::new(),
             sources: Vec::new(),
@@ -75,6 +82,12 @@ impl Division {
         };
         divided.list(network, lookahead.ends_together, &is_second);
         Ok(divided)
+    }
+
+    /// Whether a run of this length takes less time on two threads than on one.
+    pub fn pays(&self, duration: Span) -> bool {
+        let window = Span(1 << self.shift);
+        self.load * window.secs() >= LEAST_A_WINDOW && self.load * duration.secs() >= LEAST_A_RUN
     }
 
     /// List the links, sources and sinks that the second part evaluates.
@@ -108,7 +121,7 @@ fn may_call_plugins(network: &Network) -> bool {
 }
 
 /// Return what each station has to do, in instructions a second by a rough estimate: each flow has an equal share of the link that gives it
-/// the least, in packets of a thousand bytes.
+/// the least, in full packets.
 fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
     let flows = 0..network.numbering.flows;
     let mut sharing = vec![0_u32; network.numbering.links as usize];
@@ -121,7 +134,8 @@ fn loads(network: &Network, ends_together: bool) -> Vec<f64> {
             network.fabric.paths.links(flow as usize, Kind::Data).map(|link| {
                 network.plan.links[link as usize].rate().bps() / f64::from(sharing[link as usize])
             });
-        let packets = shares.fold(f64::INFINITY, f64::min) / 8e3;
+        let bytes = network.plan.flows[flow as usize].transport.packet_bytes();
+        let packets = shares.fold(f64::INFINITY, f64::min) / (8.0 * bytes);
         loads[source_of(network, ends_together, flow) as usize] += SOURCE * packets;
         for (kind, step, station) in steps(network, ends_together, flow) {
             let input = if step.is_ahead() { 0.0 } else { INPUT };
@@ -184,6 +198,17 @@ mod tests {
         let Division { shift, distances, .. } = divided([1, 1, 40, 1, 1], &flows).expect("two parts");
         assert!(shift < longest, "{shift} {longest}");
         assert_eq!(distances.iter().sum::<u64>().min(2), 2);
+    }
+
+    #[test]
+    fn two_threads_pay_with_much_work_in_each_window_and_in_all() {
+        let flows = [(0, 4), (5, 4), (4, 0)];
+        let found = divided([20, 20, 20, 20, 20], &flows).expect("two parts");
+        let pays =
+            |load, seconds| Division { load, shift: 33, ..found.clone() }.pays(Span::from_secs(seconds));
+        // 2^33 ps are 8.59 ms: 18e6 instructions a second are 155e3 a window, 17e6 are 146e3.
+        assert!(pays(18e6, 30.0) && !pays(17e6, 100.0));
+        assert!(!pays(18e6, 20.0));
     }
 
     #[test]

@@ -296,7 +296,7 @@ mod tests {
 
     /// Return the tables of a run.
     fn run(plan: &Plan, engine: EngineChoice, shortcuts: bool) -> String {
-        let mut simulation = Simulation::new(plan, 1, Options { shortcuts, engine });
+        let mut simulation = Simulation::new(plan, 1, Options { shortcuts, engine, ..Options::default() });
         simulation.finish();
         match engine {
             EngineChoice::Windows => assert!(matches!(simulation.engine, Engine::Windows(_))),
