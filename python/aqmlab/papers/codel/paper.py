@@ -114,13 +114,12 @@ def waits_ms(times_s: np.ndarray, waiting_bytes: np.ndarray) -> np.ndarray:
 
 def page(study: Study) -> Iterator[Section]:
     """Make the paper's own sections."""
-    of, titles = study.runs.of, {q: one.title for q, one in CLAIMS.words.quantities.items()}
+    of, titles = study.runs.of, {q: one.label for q, one in CLAIMS.words.quantities.items()}
     lines = {d: of("queue_packets", d, buffer=830) for d in DISCIPLINES}
     rows, where, shown = ["rate", "rtt", "load"], {"part": "static"}, ("delay_median_ms", "utilization", "fairness")
     columns = {title: q for q, title in titles.items() if q.startswith("wait") or q in ("mbytes", "recovery_s")}
-    yield Section("Constant rates", [
-        study.table(q, {d: of(q, d) for d in DISCIPLINES}, rows=rows, of=where, caption=titles[q]) for q in shown
-    ])  # fmt: skip
+    tables = [study.table(q, {d: of(q, d) for d in DISCIPLINES}, rows=rows, of=where, caption=titles[q]) for q in shown]
+    yield Section("Constant rates", tables)
     yield Section("Dynamic link", [
         study.over_time("figure-7", "Figure 7: queue of the dynamic link", lines, samples="queue_samples", y_log=True,
                         link="bottleneck", of={"part": "dynamic"}, x_label="time, s", y_label="packets"),

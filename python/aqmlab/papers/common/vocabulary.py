@@ -87,6 +87,15 @@ class Quantity:
     printed: Mapping[str, Value] | str = field(default_factory=dict)
 
     @property
+    def label(self) -> str:
+        """Title and unit, for tables.
+
+        >>> Quantity("wait", "ms").label, Quantity("loss").label
+        ('wait, ms', 'loss')
+        """
+        return ", ".join(filter(None, (self.title, self.unit)))
+
+    @property
     def on_paper(self) -> Mapping[str, Value]:
         """The columns of ``published.csv`` that select its printed numbers; empty if none are printed."""
         if isinstance(self.printed, str):

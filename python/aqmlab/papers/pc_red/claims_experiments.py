@@ -471,6 +471,7 @@ def _(runs: Runs) -> str:
 @start_at_half.note()
 def _(runs: Runs) -> str:
     return (
-        "A list for the observed flow was kept again, with w = 3e-3 from 100 s on, over the drops of runs in which no "
+        "The literal form can hardly fail: over the same drops an EWMA from L/2 is never below that from 0. A list for "
+        "the observed flow was kept again, with w = 3e-3 from 100 s on, over the drops of runs in which no "
         "flow is protected: up to L they are those of PC-RED."
     )

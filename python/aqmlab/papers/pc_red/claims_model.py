@@ -92,7 +92,10 @@ def _(runs: Runs) -> str:
         runs.of("closed_form", "model", w=w, point=["50 intervals", "100 intervals"]).each("point")
         for w in (0.003, 0.03)
     )
-    return f"a_d after {small.cells}: {small} bytes with w = 0.003, {large} with w = 0.03."
+    return (
+        "The literal form can hardly fail: the closed form grows with w. "
+        f"a_d after {small.cells}: {small} bytes with w = 0.003, {large} with w = 0.03."
+    )
 
 
 @CLAIMS.claim(
@@ -330,4 +333,8 @@ def _(runs: Runs) -> str:
         "{}, {} and {}".format(*(runs.of(f"{group}_class", case) for group in ("high", "late", "non")))
         for case in ("one path", "redirect")
     )
-    return f"High, late and Non: {none} KB/s on one path, {held} with redirection."
+    return (
+        "The literal form asks whether the limit is kept, which the router enforces; the strict form asks for the "
+        "effect. "
+        f"High, late and Non: {none} KB/s on one path, {held} with redirection."
+    )
