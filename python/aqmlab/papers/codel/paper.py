@@ -73,8 +73,7 @@ def points(effort: Effort, *, tail_bdp: float = 1.0) -> Iterator[Point]:
 def static(key: dict[str, str | float], queue: dict[str, Value], rate: float, rtt: int, load: str) -> Point:
     """Return a point with a constant rate; the buffer is 8 BDP, or 100 packets if that is more."""
     return "static", OTHER | key | {"rate": rate, "rtt": rtt, "load": load}, {
-        "dumbbell.bottleneck.rate": f"{rate}Mbps",
-        "dumbbell.bottleneck.delay": f"{rtt / 2 - 2}ms",
+        "dumbbell.bottleneck.rate": f"{rate}Mbps", "dumbbell.bottleneck.delay": f"{rtt / 2 - 2}ms",
         "queue.bottleneck": queue | {"limit": f"{max(1e3 * rate * rtt, 150_000):.0f}B"},
         "flow.ftp.count": 1 if load == "one" else 10,
         "flow.web.start": {"load": 0.2, "link": "bottleneck"} if load == "web" else "60s",
