@@ -308,8 +308,8 @@ class Numbers(Selection):
 
     @property
     def cells(self) -> str:
-        """The cells in words, without the titles of columns, which the sentence names."""
-        return joined([", ".join(self._place(pair)) for pair in self._pairs()])
+        """The cells in words: "5 and 10", where the sentence names the column, or "TCP alone at n = 5 and ..."."""
+        return joined([" at ".join(self._place(pair)) for pair in self._pairs()])
 
     @property
     def printed(self) -> list[float]:
@@ -345,7 +345,8 @@ class Numbers(Selection):
 
     def _place(self, pair: Pair) -> list[str]:
         columns = {name: self.runs.words.column(name) for name in self.per if name in pair.at}
-        return [str(pair.at[name]) if one.title else one.words(pair.at[name]) for name, one in columns.items()]
+        bare = len(columns) == 1
+        return [str(pair.at[name]) if bare and one.title else one.words(pair.at[name]) for name, one in columns.items()]
 
 
 @dataclass(frozen=True)
