@@ -26,7 +26,6 @@ from aqmlab.tuning.verification import Against, Confirmed, in_pairs
 
 AGAINST = "against_tuned_baseline"
 """Column of verdicts, of defaults too."""
-SETTINGS_COLUMNS = ("aqm", "settings", "search_seed", "goal", "bounds", AGAINST, f"held_out_{AGAINST}", "queue")
 BETTER, WORSE, UNDECIDED, TIE = "better", "worse", "undecided", "tie"
 KEPT = {Verdict.HOLDS: "yes", Verdict.FAILS: "no", Verdict.UNDECIDED: "?"}
 
@@ -324,7 +323,19 @@ class TunedComparison(OneLine):
 
     def settings_table(self) -> pd.DataFrame:
         """Return a row for each discipline and search with its settings, goal and bounds, and for its default."""
-        return pd.DataFrame([{key: row[key] for key in SETTINGS_COLUMNS} for row in self.rows()])
+        metric, rows = self.task.goal.metric, []
+        for row in self.rows():
+            shown = {
+                "discipline": row["aqm"],
+                "settings": f"tuned, search seed {row['search_seed']}" if row["search_seed"] else "default",
+                metric.label: in_unit(metric, row["goal"], row["low"], row["high"]),
+            }
+            if self.task.bounds:
+                shown["bounds kept"] = row["bounds"]
+            shown[f"against tuned {self.baseline}"] = row[AGAINST]
+            shown["at held-out conditions"] = row[f"held_out_{AGAINST}"]
+            rows.append({**shown, "queue": row["queue"]})
+        return pd.DataFrame(rows)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each settings of each discipline: goal, bounds and difference, everywhere and held out.
