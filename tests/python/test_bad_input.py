@@ -200,7 +200,10 @@ def test_override(shell, override, message):
             ["compare", "small.toml", "--aqm", "red,rde"],
             f'unknown discipline "rde" (allowed: {DISCIPLINES}; did you mean red?)',
         ),
-        (["reproduce", "merd"], 'unknown paper "merd" (allowed: …, all, codel, pie, dualpi2; did you mean mred?)'),
+        (
+            ["reproduce", "merd"],
+            'unknown paper "merd" (allowed: …, all, codel, pie, dualpi2, fq-codel; did you mean mred?)',
+        ),
         (["report", "nowhere"], "nowhere: no such results folder"),
         (["report", "."], ".: holds no finished run"),
         (["list", "rde"], f'unknown discipline "rde" (allowed: {DISCIPLINES}; did you mean red?)'),

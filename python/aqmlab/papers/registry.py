@@ -13,6 +13,7 @@ OTHER_PAPERS = {
     "codel": "aqmlab.papers.codel",
     "pie": "aqmlab.papers.pie",
     "dualpi2": "aqmlab.papers.dualpi2",
+    "fq-codel": "aqmlab.papers.fq_codel",
 }
 """Key to package of papers on other disciplines, which are reproduced one by one."""
 
