@@ -19,7 +19,7 @@ FILES = PaperFiles("fq-codel")
 PACKETS = {"call": 200, "video": 1200}  # bytes
 TABLES = {  # name: quantities and parts
     "waits": ("call video page delay", "loads changes slow"),
-    "use": ("used bulk", "ways floods slow"),
+    "utilization": ("used bulk", "ways floods slow"),
     "shares": ("small ledbat", "sizes LEDBAT"),
     "collisions": ("most_1 most_2 most_3 of_1 of_2 of_3", "hash"),
 }
