@@ -273,8 +273,9 @@ def page(study: Study) -> Iterator[common.Section]:
     """Make the paper's own sections."""
     rows = ["traffic", "discipline"]
     loads = {"delay, ms": "delay", "s.d., ms": "sd", "root of the loss": "root"}
-    mixed = {"rates": "rates", "Prague waits, ms": "wait_scalable", "CUBIC waits, ms": "wait_classic", "lost": "lost"}
-    unsettled = study.table("changes", {"ms": "unsettled"}, rows=rows, of={"traffic": tuple(CHANGES)})
+    waits = {"Prague waits, ms": "wait_scalable", "CUBIC waits, ms": "wait_classic"}
+    mixed = {"goodput over CUBIC's": "rates", **waits, "Prague loses, packets": "lost"}
+    unsettled = study.table("changes", {"distance, ms": "unsettled"}, rows=rows, of={"traffic": tuple(CHANGES)})
     yield common.Section("Loads and changes", [study.table("loads", loads, rows=rows, of={"traffic": ALL}), unsettled])
     yield common.Section("Coexistence", [study.table("coexistence", mixed, rows=rows, of={"traffic": tuple(NETWORKS)})])
     yield common.Section(common.READINGS, [study.reading_verdicts()])

@@ -292,7 +292,7 @@ def _(runs: Runs) -> str:
 
 def page(study: Study) -> Iterator[common.Section]:
     """Make the paper's own sections."""
-    numbers = {"delay, ms": "delay", "utilization": "utilization", "recovery, s": "recovery", "drops": "drops"}
+    numbers = {"delay, ms": "delay", "utilization": "utilization", "recovery, s": "recovery", "drops, packets": "drops"}
     table = study.table("traffic", numbers, rows=["traffic", "discipline"])
     lines = {
         name: Line(study.runs.of("queue_bytes", name, traffic="changing rate"), scale=1e-6)
