@@ -26,11 +26,10 @@ START: Changes = {"flow.bulk.count": 2, "flow.other.count": 8, "flow.other.start
 CHANGES: dict[str, Changes] = {"8 transfers start": {**AFTER, **START}, "50 to 10 Mb/s": {**AFTER, **FALL}}
 MEGABIT: Changes = {**{f"dumbbell.{way}.rate": "1Mbps" for way in ("down", "up")}, "flow.video.rate": "100kbps"}
 SLOW = {f"{name} at 1 Mb/s": {**own, **MEGABIT, "flow.web.start": "1000s"} for name, own in LOADS.items()}
-HASH = "100 floods"
 SPREAD: Changes = {"flow.hashed.start": {"uniform": ["0s", "40ms"]}, "queue.down.interval": "100s"}
 HASHED: Changes = {**QUIET, **SPREAD, "flow.bulk.start": "1000s"}  # no drops by CoDel: all queues are busy
 FQ, CODEL, TAIL, RAISED = "FQ-CoDel", "CoDel", "drop-tail", "target of 15 ms"
-FREE, FREE_RAISED = "5 ms to the last packet", "15 ms to the last packet"
+FREE, FREE_RAISED, HASH = "5 ms to the last packet", "15 ms to the last packet", "100 floods"
 QUEUES: dict[str, Changes] = {
     FQ: {"aqm": "fq-codel"},
     CODEL: {"aqm": "codel"},
