@@ -40,7 +40,7 @@ EFFORTS = {False: "quick", True: "full"}
 LARGEST = 20
 """So many gaps to printed numbers are shown."""
 BEGUN = re.compile(r"reproduce (\S+) (\w+\(.*\)): (\d+) runs to do$")
-ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s$")
+ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s, ([\d.]+) s of processor time$")
 Row = dict[Hashable, Any]
 
 
@@ -127,32 +127,38 @@ def effort_text(papers: Sequence[Reproduction], *, full: bool, paper: str = "all
         else "the quick form, with few seeds and a part of the readings: the full form decides some of what is "
         "undecided here"
     )
-    seconds, interrupted = time_taken([one.folder / "log.txt" for one in papers])
-    hours, minutes = seconds / 3600, seconds / 60
-    took = f"{hours:.1f} h" if hours > 1 else f"{minutes:.0f} min" if minutes > 2 else f"{seconds:.0f} s"
+    seconds, worked, interrupted = time_taken([one.folder / "log.txt" for one in papers])
     calls = f"{interrupted} interrupted call{'s' if interrupted > 1 else ''}"
     more = f", without {calls} that left no time" if interrupted else ""
-    return f"Made by {form} (`{command}`). Its runs took {took} by the log of the store{more}."
+    took = f"{_duration(seconds)} by the log of the store, {_duration(worked)} of processor time{more}"
+    return f"Made by {form} (`{command}`). Its runs took {took}."
 
 
-def time_taken(logs: Iterable[Path]) -> tuple[float, int]:
-    """Return the seconds of all calls that made runs of the last effort, and how many calls did not end.
+def _duration(seconds: float) -> str:
+    hours, minutes = seconds / 3600, seconds / 60
+    return f"{hours:.1f} h" if hours > 1 else f"{minutes:.0f} min" if minutes > 2 else f"{seconds:.0f} s"
+
+
+def time_taken(logs: Iterable[Path]) -> tuple[float, float, int]:
+    """Return the seconds of all calls that made runs of the last effort, by the clock and of the processors.
+
+    The third number is that of calls that did not end.
 
     Papers that were run in one call have the same line at its end, which counts once.
     """
-    ended: set[tuple[str, float]] = set()
+    ended: set[tuple[str, float, float]] = set()
     interrupted = 0
     for log in logs:
-        calls: list[tuple[str, int, tuple[str, float] | None]] = []
+        calls: list[tuple[str, int, tuple[str, float, float] | None]] = []
         for line in log.read_text(encoding="utf-8").splitlines():
             if begun := BEGUN.search(line):
                 calls.append((begun[2], int(begun[3]), None))
             elif calls and (end := ENDED.search(line)):
-                calls[-1] = (*calls[-1][:2], (end[1], float(end[2])))
+                calls[-1] = (*calls[-1][:2], (end[1], float(end[2]), float(end[3])))
         own = [(runs, end) for effort, runs, end in calls if effort == calls[-1][0]]
         ended |= {end for runs, end in own if runs and end is not None}
         interrupted = max(interrupted, sum(end is None for _, end in own))
-    return sum(seconds for _, seconds in ended), interrupted
+    return sum(clock for _, clock, _ in ended), sum(worked for _, _, worked in ended), interrupted
 
 
 def gaps_section(papers: Sequence[Reproduction]) -> str:

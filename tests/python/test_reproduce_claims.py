@@ -13,12 +13,12 @@ from aqmlab.reporting.fragments import PaperCard
 
 LOG = """\
 T1 vm reproduce {paper} Effort(seeds=2, quick=True): 9 runs to do
-T2 vm done after 100.00 s
+T2 vm done after 100.00 s, 190.00 s of processor time
 T3 vm reproduce {paper} Effort(seeds=50): 9 runs to do
 T4 vm reproduce {paper} Effort(seeds=50): 5 runs to do
-T5 vm done after 40.50 s
+T5 vm done after 40.50 s, 80.25 s of processor time
 T6 vm reproduce {paper} Effort(seeds=50): 0 runs to do
-T7 vm done after 3.00 s
+T7 vm done after 3.00 s, 0.00 s of processor time
 """
 
 
@@ -60,9 +60,9 @@ def overview(folder: Path) -> Overview:
 def test_the_time_is_that_of_all_calls_of_the_last_effort(tmp_path):
     found = overview(tmp_path)
     logs = [one.folder / "log.txt" for one in found.papers]
-    assert reproduce_claims.time_taken(logs) == (40.5, 1)
+    assert reproduce_claims.time_taken(logs) == (40.5, 80.25, 1)
     logs[1].write_text(logs[1].read_text().replace("T5", "T8"), encoding="utf-8")  # another call
-    assert reproduce_claims.time_taken(logs) == (81.0, 1)
+    assert reproduce_claims.time_taken(logs) == (81.0, 160.5, 1)
 
 
 @pytest.mark.parametrize(("full", "words"), [(True, "the full form, with all seeds"), (False, "the quick form")])
@@ -70,7 +70,7 @@ def test_the_page_says_which_effort_made_it(tmp_path, full, words):
     found = overview(tmp_path)
     text = reproduce_claims.page(found, full=full)
     assert f"Made by {words}" in " ".join(text.split())
-    assert "40 s by the log of the store, without 1 interrupted call" in " ".join(text.split())
+    assert "40 s by the log of the store, 80 s of processor time, without 1 interrupted call" in " ".join(text.split())
     assert ("--quick" in text) is not full
     assert set(reproduce_claims.table(found, full=full)["effort"]) == {reproduce_claims.EFFORTS[full]}
 

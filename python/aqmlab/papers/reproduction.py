@@ -239,7 +239,8 @@ def _run(
     evaluation = evaluation_of(outputs, time.monotonic() - began)
     note(runs, store)
     for task in tasks:
-        folders.log(task.root, f"done after {time.monotonic() - began:.2f} s")
+        worked = sum(run.core_cpu_s for run in evaluation.runs)
+        folders.log(task.root, f"done after {time.monotonic() - began:.2f} s, {worked:.2f} s of processor time")
     return evaluation
 
 
