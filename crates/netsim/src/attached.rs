@@ -65,7 +65,7 @@ impl<'a> Attached<'a> {
         self.observed[link as usize]
     }
 
-    /// Whether its packets leave no trace besides counts: none is marked or logged, and the link is never down.
+    /// Whether its packets leave no trace besides counts: none is logged or gets a code point, and the link is never down.
     pub fn only_counts(&self, link: LinkId) -> bool {
         let logs = self.is_observed(link) && (self.probe.events || self.probe.packets);
         !logs

@@ -101,7 +101,7 @@ class DropCurve:
 
         low, high = float(own["min_th"]), float(own["max_th"])
         limit = _packets(own.get("limit", np.inf), own.get("mean_packet", 1000))
-        # The middle is MRED's bend; twice max_th is the end of gentle RED's slope.
+        # The middle is the bend of two slopes; twice max_th is the end of gentle RED's slope.
         places = {low, (low + high) / 2, high, 2 * high, *(float(point[0]) for point in own.get("points", ()))}
         if np.isfinite(limit):
             places.add(limit)

@@ -71,7 +71,7 @@ const COMMON: &[Parameter] = &[
         "max_th",
         "max_th",
         ValueKind::PacketsOrBytes,
-        "average at which p_b reaches max_p; k_h in ExRED",
+        "average below which p_b rises to max_p; k_h in ExRED",
     )
     .above(0.0)
     .or(&["auto"])
@@ -80,7 +80,7 @@ const COMMON: &[Parameter] = &[
         "max_p",
         "max_p",
         ValueKind::Number,
-        "p_b at max_th; at the middle of the thresholds in double-slope",
+        "p_b just below max_th; at the middle of the thresholds in double-slope; 2/3 of it in nlred",
     )
     .from(0.0)
     .to(1.0)

@@ -35,7 +35,7 @@ pub(crate) struct Station<P, Q = Discipline<P>> {
     entrance: Option<Box<Entrance>>,
     /// When the last packet arrived that takes a detour.
     pub turned_at: Time,
-    /// Packets leave no trace besides counts: none is marked or logged.
+    /// Packets leave no trace besides counts: none is logged or gets a code point.
     pub only_counts: bool,
     pub stats: LinkStats,
     /// Time of the next own event: the end of the warm-up, a sample or a timer.

@@ -4,9 +4,9 @@
 
     CLAIMS = Claims(columns={...}, quantities={...})
 
-    @CLAIMS.claim("B-a", "MRED's throughput is better", quote="...", against=("RED", "gentle RED"))
+    @CLAIMS.claim("B-a", "MRED's throughput is better, except at 30 flows", quote="...", against=("RED", "gentle RED"))
     def throughput(runs: Runs, baseline: str) -> Tests:
-        gain = runs.gain("throughput", "MRED", over=baseline)
+        gain = runs.gain("throughput", "MRED", over=baseline).drop(n=30)
         yield literal(gain.mean_over("n").each("case") > 0)
         yield strict(gain.each("case", "n") > 0)
 

@@ -53,7 +53,7 @@ pub(crate) trait CurvePart: Part {
         self.thresholds().1
     }
 
-    /// p_b at max_th.
+    /// p_b just below max_th, or the parameter of that name where the curve has another p_b there.
     fn max_p(&self) -> f64;
 
     /// Set max_p, in [0, 1].
@@ -175,7 +175,7 @@ impl Curve {
         each_curve!(self, curve => curve.end())
     }
 
-    /// p_b at max_th; of two slopes, where they meet.
+    /// p_b just below max_th; of two slopes, where they meet; in NLRED 2/3 of it.
     pub fn max_p(&self) -> f64 {
         each_curve!(self, curve => curve.max_p())
     }

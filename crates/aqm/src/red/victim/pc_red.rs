@@ -33,19 +33,19 @@ use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, 
 /// | g | `loss_interval` | s | > 0 |
 /// | w | `loss_weight` | 1 | 0 < w < 1 |
 ///
-/// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/papers/pc_red`):
+/// Readings, with their keys in `readings.toml` of the paper (`python/aqmlab/papers/pc_red`), or with those named in parentheses:
 ///
 /// * `refresh`: the status of a flow changes only at a drop (`status_refresh = "on-drop"`), or is computed from the decayed a_d at
-///   each arrival too (`on-arrival`). With `at-pick` it changes at a drop, and the search for a victim asks the list for it instead of the
+///   each arrival too (`on-arrival`). With `at-pick` (key `stamp`) it changes at a drop, and the search for a victim asks the list for it instead of the
 ///   bits of the waiting packets, which then are those of an earlier queue alone.
-/// * `start`: a_d of a flow that gets its priority is L/2, or another share of L (`loss_start`).
-/// * `search`: the queue is searched at every drop, or at early ones only; at others the victim is the arriving packet.
+/// * `start-of-a-d`: a_d of a flow that gets its priority is L/2, or another share of L (`loss_start`).
+/// * `forced`: the queue is searched at every drop, or at early ones only; at others the victim is the arriving packet (`search`).
 /// * `decay`: m is real, or rounded down (`loss_decay`).
 /// * `scan`: the scan ends at the tail, or continues from the head, so that a protected packet is the victim only when all are.
 /// * `upstream`: QOSA from an upstream router is overwritten, or honoured: a packet that arrives with it is protected here too
 ///   (`qosa`).
 /// * `candidates`: the arriving packet is a candidate.
-/// * `r_p_max`: the paper expects difficulties above this share of high-priority flows, and other paths for them, without a mechanism. Flows
+/// * `redirect`: the paper expects difficulties above a share of high-priority flows (`r_p_max`), and other paths for them, without a mechanism. Flows
 ///   beyond it are counted, have no priority, or their data packets take the backup of the link (`over_r_p_max`). The last leave no trace in
 ///   RED; a flow comes back when its priority fits.
 /// * `levels`: flows with priority are those whose packets have a class above 0, which is their level. The list has a limit for
