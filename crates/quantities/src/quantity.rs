@@ -18,7 +18,7 @@ pub enum Better {
 }
 
 /// A place that shows quantities. A new quantity is in all of them, unless its entry names those that leave it out; it is in those
-/// that [`View::is_chosen`] only if its entry gives it a place.
+/// for which [`View::is_chosen`] holds only if its entry gives it a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// `compare`, its exports and its report.

@@ -7,8 +7,8 @@ use crate::red::victim::Among;
 use crate::{DropReason, Host, Packet};
 
 impl<P: Copy> Red<P> {
-    /// Decide about an arrival where the victim is searched in the queue, and carry the decision out. Return whether the packet is
-    /// accepted; the caller then accepts it.
+    /// Decide about an arrival where the victim is searched in the queue, and carry the decision out. Return whether the caller is to
+    /// accept the packet; one that takes part in the search is accepted here.
     #[inline(always)]
     pub(super) fn offer_to_search(
         &mut self,
