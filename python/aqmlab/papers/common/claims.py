@@ -110,7 +110,8 @@ class Finding:
     form
         ``literal`` (the authors' sentence) or ``strict`` (our stronger form).
     printed
-        Whether the printed numbers ``agree`` with this form, ``contradict`` it or ``do not decide``; "" if none are printed.
+        Whether the printed numbers ``agree`` with this form, ``contradict`` it or ``do not decide``; "" if none are
+        printed.
     reading
         The reading; "" if only one is judged.
     reasons
