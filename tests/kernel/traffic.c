@@ -146,7 +146,7 @@ static void decide(u64 now, struct sk_buff *skb)
 			  AQMLAB_MARKED : AQMLAB_DROPPED;
 	record = (struct aqmlab_record){
 		.time_ns = now, .average = aqmlab_average_of(&queue, packet->class),
-		.packet = packet->number, .bytes = skb->bytes, .flow = packet->flow,
+		.packet = packet->number, .bytes = skb->bytes, .flow = aqmlab_logged_flow(packet),
 		.p_b = decision.p_b, .draw = decision.draw, .victim_draw = victim.draw,
 		.victim = victim.skb ? aqmlab_skb(victim.skb)->number : AQMLAB_NOBODY,
 		.waiting = found, .count = (u32)queue.class[packet->class].count,
@@ -182,6 +182,11 @@ static struct sk_buff *new_packet(u32 number, u64 random)
 	packet->class = aqmlab_class_of[packet->tos >> 2];
 	packet->ttl_initial = 64;
 	packet->ttl = 64 - ((random >> 11) & 7);
+	/* Once in 8 times not known; the packet may seem to have passed the end of its route. */
+	if (AQMLAB_BY_SHARE && random >> 61) {
+		packet->ttl = 64 - ((random >> 11) & 31);
+		packet->ttl_final = 64 - ((random >> 36) & 31);
+	}
 	return skb;
 }
 

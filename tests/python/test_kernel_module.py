@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import struct
 import subprocess
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -17,6 +20,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.kernel.export import export_module, kernel_queue, module_files
 from aqmlab.interop.kernel.replay import replay_decisions
 from aqmlab.live.plan import live_plan
+from aqmlab.live.traffic import route_option
 from aqmlab.scenario.file import Scenario
 from conftest import DUMBBELL
 from programs import HEADERS, compiler_of, needs_headers, require
@@ -27,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "kernel"
 RED = 'aqm = "red"\nlimit = "60p"\nmin_th = "10p"\nmax_th = "30p"\nmax_p = 0.1\nw_q = 0.01\n'
 DDRED = 'aqm = "ddred"\nlimit = "40p"\nw_q = 0.02\n'
+DDRED_SHARE = DDRED + 'distance = "fraction"\n'
 ADAPTIVE = 'aqm = "adaptive-red"\nlimit = "60p"\nmin_th = "5p"\nmax_th = "15p"\nw_q = 0.02\n'
 DDRED_LONG = 'aqm = "ddred"\nlimit = "600p"\nmin_th = "30p"\nmax_th = "300p"\nmax_p = 0.9\nw_q = 0.02\n'
 RIO = 'aqm = "adaptive-rio"\nw_q = 0.02\nadapt_interval = "50ms"\n'
@@ -71,6 +76,11 @@ QUEUES = {
     "ddred-full": DDRED.replace("40p", "12p"),
     "ddred-long": DDRED_LONG + 'ties = "random"\n',
     "pc-red-long": PC_RED_LONG + 'scan = "circular"\n',
+    "ddred-share": DDRED_SHARE,
+    "ddred-share-oldest": DDRED_SHARE + 'ties = "oldest"\nunknown_fraction = 0.0\n',
+    "ddred-share-random": DDRED_SHARE + 'ties = "random"\necn = true\narrival_is_candidate = true\n',
+    "ddred-share-long": DDRED_LONG + 'distance = "fraction"\nunknown_fraction = 0.3333333333\n',
+    "ddred-share-tail": 'aqm = "ddred-tail"\nlimit = "12p"\nlast_n = 5\ndistance = "fraction"\n',
     "ddred-tail": 'aqm = "ddred-tail"\nlimit = "12p"\nlast_n = 5\n',
     "ddred-tail-bytes": 'aqm = "ddred-tail"\nlimit = "12kB"\nlast_n = 100\n',
     "adaptive-red": ADAPTIVE,
@@ -161,11 +171,15 @@ FAULTS = {
     ),
     "loss": (PC_RED, "flows.h", "bytes * AQMLAB_LOSS_WEIGHT", "bytes / 2 * AQMLAB_LOSS_WEIGHT"),
     "ties": (DDRED + 'ties = "random"\n', "victim.h", "victim->draw * ties) >> 32", "victim->draw * ties) >> 33"),
+    "share": (DDRED_SHARE, "victim.h", "(u64)hops << 31", "(u64)hops << 3"),
+    "TTL_f": (DDRED_SHARE, "victim.h", "packet->flow & ~255U) | packet->ttl_final", "packet->flow & ~255U)"),
+    "tied": (DDRED_SHARE, "index.h", "return aqmlab_packets_before(index, share + 1);", "return 1;"),
     "protection": (PC_RED, "flows.h", "return flow->level && a_d >", "return flow->level > 1 && a_d >"),
     "thresholds": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "max_th += AQMLAB_DELTA_T", "max_th += 1"),
     "rate": (RIO + 'tsw_window = "1s"\n', "adaptation.h", "return u - (((u", "return u / 2 - (((u"),
 }
 SEEN_AS = {"waiting": "verdict", "ties": "victim", "loss": "victim", "protection": "victim"}
+SEEN_AS |= {"share": "victim", "TTL_f": "victim", "tied": "victim"}
 SEEN_AS |= {"thresholds": "p_b", "rate": "p_b"}
 """The replay's first finding, if not the fault itself: a packet too many is seen as a drop that is missing."""
 
@@ -184,7 +198,10 @@ def test_a_fault_in_the_c_is_found(what, tmp_path):
     assert difference.what == SEEN_AS.get(what, what)
 
 
-COMPILED = ("red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-tail", "adaptive-red", "adaptive-rio", "pc-red-ecn")
+COMPILED = (
+    "red-ecn", "linux-bytes", "rio", "ddred-random", "ddred-share", "ddred-tail", "adaptive-red", "adaptive-rio",
+    "pc-red-ecn",
+)  # fmt: skip
 
 
 def test_the_compiler_of_headers_is_the_one_that_the_kernel_was_built_with(tmp_path):
@@ -224,6 +241,61 @@ def test_the_makefile_of_a_module_compiles_it(tmp_path):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / f"{queue.module}.ko").stat().st_size > 0
+
+
+IPV4, IPV6 = "4{:x}" + 19 * "00", "6" + 11 * "0" + "{:02x}" + 66 * "0"
+OPTION, HOP_BY_HOP = "9e044026", "06001e024026"
+PACKETS = {
+    IPV4.format(6) + OPTION: "64 38",
+    IPV4.format(7) + "0101" + OPTION + "9e04" + "0101": "64 38",
+    IPV4.format(8) + OPTION + "9e04ffff" + "00000000": "64 38",
+    IPV4.format(7) + "94040000" + OPTION: "64 38",
+    IPV4.format(7) + "00000000" + OPTION: "-",
+    IPV4.format(7) + "9e064026" + "00000000": "-",
+    IPV4.format(7) + "94000000" + OPTION: "-",
+    IPV4.format(7) + "94010000" + OPTION: "-",
+    IPV4.format(6) + "94050000": "-",
+    IPV4.format(6) + "01019e04": "-",
+    IPV4.format(6) + "0101019e": "-",
+    IPV4.format(6) + OPTION[:6]: "-",
+    IPV4.format(5) + OPTION: "-",
+    IPV4.format(4) + OPTION: "-",
+    IPV6.format(0) + HOP_BY_HOP + "0100": "64 38",
+    IPV6.format(0) + "06010502000001001e02402600000100": "64 38",
+    IPV6.format(0) + "060000001e024026": "64 38",
+    IPV6.format(0) + "060005021e02402601": "-",
+    IPV6.format(0) + "06001e0340260000": "-",
+    IPV6.format(0) + "06000505" + "1e024026": "-",
+    IPV6.format(0) + "06000000000000" + "1e" + "024026": "-",
+    IPV6.format(0) + HOP_BY_HOP: "-",
+    IPV6.format(0) + "06011e0240260100": "-",
+    IPV6.format(6) + HOP_BY_HOP + "0100": "-",
+    "": "-",
+    "5" + 47 * "0": "-",
+}
+"""Packets from their IP header, and TTL_i and TTL_f of their option; - without one."""
+
+
+def test_a_module_reads_the_option_of_the_live_link(tmp_path):
+    """Also options that are cut, and packets that end early."""
+    require("gcc")
+    program = tmp_path / "route"
+    options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
+    module = resources.files("aqmlab.interop.kernel") / "module"
+    built = ["gcc", *options, f"-I{SOURCES}", f"-I{module}", str(SOURCES / "route.c"), "-o", str(program)]
+    subprocess.run(built, check=True)
+    found = subprocess.run([program], input="".join(f"{one}\n" for one in PACKETS), capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert dict(zip(PACKETS, found.stdout.splitlines(), strict=True)) == PACKETS
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_a_module_reads_what_a_sender_writes(family):
+    """The option of `carry` is the one in the tests of the module."""
+    connection = mock.Mock(family=family)
+    route_option.carry(connection, 64, 38)
+    written = connection.setsockopt.call_args[0][2].hex()
+    assert written == (OPTION if family == socket.AF_INET else "00" + HOP_BY_HOP[2:] + "0100")
 
 
 def test_an_altered_or_cut_log_is_found(tmp_path):
@@ -305,7 +377,7 @@ def test_the_command(tmp_path, capsys):
     words = ["export", str(file), "--to", "kernel", "--link", "bottleneck", "--name", "red", "--out", str(out)]
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 17)
+    assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 18)
     (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out

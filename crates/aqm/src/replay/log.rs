@@ -257,7 +257,8 @@ impl<'a> Queue<'a> {
             .with_class(self.levels[usize::from(record.tos >> 2)])
             .with_ecn(Ecn::from_bits(record.tos))
             .with_ttl(record.ttl)
-            .with_ttl_initial(record.ttl_initial);
+            .with_ttl_initial(record.ttl_initial)
+            .with_ttl_final(record.ttl_final());
         let meta = Meta { arrival: now, bytes: record.bytes, flow: record.flow, header };
         self.discipline.enqueue(now, Packet { meta, payload: record.packet }, host);
         let judged = self.red().and_then(|red| red.in_integers(red.class_of(&meta)));

@@ -55,6 +55,11 @@ impl Record {
     /// The values of `verdict`.
     pub const VERDICTS: [&'static str; 4] = ["accept", "early", "forced", "overflow"];
 
+    /// Return TTL_f, the lowest 8 bits of `flow` in the log of DDRED by fraction, the only queue that uses it.
+    pub fn ttl_final(&self) -> u8 {
+        self.flow as u8
+    }
+
     /// Read a record; `None` if its kind is unknown.
     pub fn read(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let long = |at: usize| u64::from(word(bytes, at)) | u64::from(word(bytes, at + 4)) << 32;
@@ -113,6 +118,7 @@ mod tests {
         let record = Record::read(&bytes).expect("a known kind");
         assert_eq!((record.time_ns, record.sequence), (0x0706_0504_0302_0100, 0x1312_1110));
         assert_eq!((record.count, record.kind, record.instance), (-1, RecordKind::Empty, 63));
+        assert_eq!((record.flow, record.ttl_final()), (0x1f1e_1d1c, 0x1c));
         bytes[56] = 5;
         assert_eq!(Record::read(&bytes).map(|record| record.kind), Some(RecordKind::Discard));
         bytes[56] = 4;

@@ -6,7 +6,7 @@ use aqmlab_aqm::red::response::Response;
 use aqmlab_aqm::red::spacing::SpacingRule;
 use aqmlab_aqm::red::victim::{Ddred, Distance, OverShare, PcRedParams, Refresh, Ties, Victim};
 use aqmlab_aqm::red::{ClassState, Crossing, ForcedAt};
-use aqmlab_aqm::{DualPi2Settings, Limit, LinkContext, RedParts, name_of};
+use aqmlab_aqm::{DualPi2Settings, Limit, LinkContext, Meta, RedParts, name_of};
 use serde_json::{Value as Json, json};
 
 use crate::problem::Problem;
@@ -194,14 +194,18 @@ fn adaptive_rio_json(red: &RedParts) -> Option<Json> {
 fn victim_json(victim: &Victim) -> Json {
     match victim {
         Victim::Arriving(_) => json!({ "rule": "arriving" }),
-        Victim::Ddred(Ddred { distance: Distance::Ttl, ties, arrival_is_candidate, early_only }) => json!({
+        Victim::Ddred(Ddred { distance, ties, arrival_is_candidate, early_only }) => json!({
             "rule": "ddred",
+            "unknown_share": match distance {
+                Distance::Ttl => None,
+                Distance::Fraction(_) => Some(distance.key(&Meta::default())),
+            },
             "ties": name_of(&Ties::ALL, ties),
             "arrival_is_candidate": arrival_is_candidate,
             "early_only": early_only,
         }),
         Victim::PcRed(rule) => pc_red_json(rule.params()),
-        Victim::Ddred(_) | Victim::Choke(_) | Victim::Custom(_) => Json::Null,
+        Victim::Choke(_) | Victim::Custom(_) => Json::Null,
     }
 }
 

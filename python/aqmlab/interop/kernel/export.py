@@ -39,13 +39,13 @@ DROP_TAIL = "ddred-tail"
 """DDRED's tail-drop variant: with DualPI2 the only non-RED disciplines that a module has."""
 VICTIMS = ("arriving", "ddred", "pc-red")
 """Victim rules that a module has."""
-REFUSED = {"distance": "fraction", "adapt_clock": "timer", "qosa": "honoured"}
+REFUSED = {"adapt_clock": "timer", "qosa": "honoured"}
 """Settings that a module lacks."""
 DECISIONS = ("decision.h", "curve.h", "adaptation.h", "record.h")
 """Sources that a module and a BPF qdisc share."""
 SHARED = ("shared.h", "record.h", "options.h", "log.h")
 """Sources of the modules of all disciplines."""
-CALLED_AS_THEY_ARE = (*dict.fromkeys((*DECISIONS, "victim.h", "index.h", "flows.h", *SHARED)),)
+CALLED_AS_THEY_ARE = (*dict.fromkeys((*DECISIONS, "victim.h", "index.h", "route.h", "flows.h", *SHARED)),)
 MOVED = {
     "adaptive-red": "max_p cannot be set: Adaptive RED moves it. ",
     "adaptive-rio": "`min` and `max` of the last class cannot be set: Adaptive-RIO moves them. ",
@@ -356,7 +356,7 @@ def max_p_of(queue: KernelQueue) -> list[float]:
 def distance_lines(queue: KernelQueue) -> list[str]:
     """Say in lines of Markdown how far the integers are from the exact discipline."""
     if queue.link.aqm == DROP_TAIL:
-        return ["* It has neither average nor curve; distances are whole hops."]
+        return in_points(["It has neither average nor curve.", share_line(queue) or "Distances are whole hops."])
     if queue.is_dualpi2:
         return in_points(dualpi2.DISTANCE)
     weight = 2.0 ** -queue.integers["wlog"]
@@ -365,6 +365,7 @@ def distance_lines(queue: KernelQueue) -> list[str]:
         "behind the binary point.",
         f"p_b differs from the exact curve by at most {queue.largest_error:.2g} at the same average.",
         "The spacing compares a random integer of 32 bits, without a division.",
+        *filter(None, [share_line(queue)]),
         *(
             f"Packets with the code point {dscp} ask for priority of level {n}."
             for dscp, n in enumerate(queue.levels)
@@ -372,6 +373,16 @@ def distance_lines(queue: KernelQueue) -> list[str]:
         ),
     ]
     return in_points(points)
+
+
+def share_line(queue: KernelQueue) -> str:
+    """Say how DDRED by fraction knows the length of a route; of other queues return nothing."""
+    if queue.link.parameters.get("distance") != "fraction":
+        return ""
+    return (
+        "Shares of routes are rounded down to 2^-31. TTL_i and TTL_f are those of option 158 of IPv4 or of hop-by-hop "
+        "option 0x1e of IPv6, which senders write; a packet without it has the share of unknown_fraction."
+    )
 
 
 def in_points(texts: Iterable[str]) -> list[str]:

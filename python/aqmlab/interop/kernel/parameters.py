@@ -33,6 +33,8 @@ LARGEST_MAX_P = {"nlred": Fraction(2, 3)}
 """Largest max_p of a curve; default: 1."""
 ONE_63 = 1 << 63
 """max_p = 1 in integers."""
+ONE_31 = 1 << 31
+"""A share of 1 in integers."""
 NUMBERS_A_LINE = 6
 LICENCE = "/* SPDX-License-Identifier: GPL-2.0 OR MIT */"
 """First line of a header."""
@@ -150,6 +152,8 @@ def _victim(victim: Mapping[str, Any], integers: Mapping[str, Any]) -> Iterator[
     """Yield the constants of the victim rule."""
     yield "SEARCHES", victim["rule"] != "arriving", "the victim is searched in the queue"
     yield "SLOTS", f"{_slots(integers)}U", "packets of at least a header that the limit lets in, and one that arrives"
+    yield "BY_SHARE", victim.get("unknown_share") is not None, "DDRED: shares of the route, not hops"
+    yield "UNKNOWN_SHARE", f"{victim.get('unknown_share') or 0}U", "of a route whose length is not known, times 2^31"
     yield "TIES", f"AQMLAB_{victim.get('ties', 'newest').upper()}", "of packets that have travelled equally far"
     yield "ARRIVAL_IS_CANDIDATE", victim.get("arrival_is_candidate", False), "at early drops"
     yield "LAST_N", f"{victim.get('last_n', 0)}U", "packets at the tail that are compared; 0: RED"
@@ -224,9 +228,12 @@ def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     parameters
-        Effective values of the queue: ``limit`` in packets, or text in bytes, and ``last_n`` packets.
+        Effective values of the queue: ``limit`` in packets, or text in bytes, ``last_n`` packets, and ``distance``
+        with ``unknown_fraction``.
     """
     limit = str(parameters["limit"])
+    by_share = parameters["distance"] == "fraction"
+    unknown = int(parameters["unknown_fraction"] * ONE_31) if by_share else None
     never = {
         "begin": (1 << 64) - 1,
         "end": (1 << 64) - 1,
@@ -262,7 +269,7 @@ def drop_tail(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "idle_none_waiting": False,
         "in_service_counts": False,
         "adaptation": None,
-        "victim": {"rule": "ddred", "last_n": int(parameters["last_n"])},
+        "victim": {"rule": "ddred", "last_n": int(parameters["last_n"]), "unknown_share": unknown},
     }
 
 

@@ -194,6 +194,17 @@ mod tests {
         assert_eq!(Distance::Ttl.key(&meta(32, 40, 0)), 0);
     }
 
+    /// The module of a kernel computes it so.
+    #[test]
+    fn a_share_is_a_quotient_of_integers_rounded_down() {
+        for route in 1..=254_u8 {
+            for hops in 0..=route {
+                let key = Distance::Fraction(1.0).key(&meta(255, 255 - hops, 255 - route));
+                assert_eq!(u64::from(key), (u64::from(hops) << 31) / u64::from(route), "{hops} of {route}");
+            }
+        }
+    }
+
     #[test]
     fn shares_by_hand() {
         let key = |a, b, c| Distance::Fraction(1.0).key(&meta(a, b, c));

@@ -3,7 +3,9 @@
  * An index of the packets that wait, so that the search for a victim takes a time that
  * grows with the logarithm of their number: skip lists with widths (Pugh 1990, "A skip
  * list cookbook", 3.4), each in order of arrival. DDRED has a list for each distance and
- * a bit for each list with packets, PC-RED one list, which counts open packets too.
+ * a bit for each list with packets, PC-RED one list, which counts open packets too. DDRED
+ * by fraction has one list in order of shares, in which packets of one share are in order
+ * of arrival: routes of up to 254 hops have about 20,000 different shares.
  *
  * A node's heights follow from the number of the packet, not from draws, which decide.
  */
@@ -11,7 +13,7 @@
 #define AQMLAB_INDEX_H
 
 #define AQMLAB_INDEXED		(AQMLAB_SEARCHES && !AQMLAB_LAST_N)
-#define AQMLAB_LISTS		(AQMLAB_PROTECTS ? 1 : 256)
+#define AQMLAB_LISTS		(AQMLAB_PROTECTS || AQMLAB_BY_SHARE ? 1 : 256)
 #define AQMLAB_HEIGHT		8	/* a node is so high once in 4^7 */
 
 /* To the next node of this height at least, and what is behind this node up to that one. */
@@ -24,6 +26,9 @@ struct aqmlab_step {
 struct aqmlab_node {
 	struct sk_buff *skb;
 	struct aqmlab_step step[AQMLAB_HEIGHT];
+#if AQMLAB_BY_SHARE
+	u32 share;
+#endif
 };
 
 struct aqmlab_index {
@@ -35,6 +40,7 @@ struct aqmlab_index {
 /* Where a search ended: the last node of each height before the packet, and its rank from 1. */
 struct aqmlab_path {
 	struct aqmlab_step *step[AQMLAB_HEIGHT];
+	u32 passed[AQMLAB_HEIGHT];	/* packets up to that node */
 	u32 rank;
 	u32 open;		/* packets before it that are open */
 };
@@ -53,12 +59,38 @@ static inline void aqmlab_reset_index(struct aqmlab_index *index)
 	index->free = AQMLAB_LISTS;
 }
 
-/* The list of a packet. */
+/* The list of a packet; with shares, the share. */
 static inline u32 aqmlab_list_of(const struct aqmlab_skb *packet)
 {
-	return AQMLAB_PROTECTS ? 0 : aqmlab_distance(packet);
+	return AQMLAB_PROTECTS ? 0 : aqmlab_travelled(packet);
 }
 
+#if AQMLAB_BY_SHARE
+/* How many packets have a smaller share. */
+static inline u32 aqmlab_packets_before(const struct aqmlab_index *index, u32 share)
+{
+	const struct aqmlab_node *node = index->node;
+	u32 packets = 0;
+	int h;
+
+	for (h = AQMLAB_HEIGHT - 1; h >= 0; h--) {
+		const struct aqmlab_step *step = &node->step[h];
+
+		while (step->next != AQMLAB_NOBODY && index->node[step->next].share < share) {
+			packets += step->packets;
+			node = &index->node[step->next];
+			step = &node->step[h];
+		}
+	}
+	return packets;
+}
+
+/* Of the least share. */
+static inline u32 aqmlab_packets_in(const struct aqmlab_index *index, u32 share)
+{
+	return aqmlab_packets_before(index, share + 1);
+}
+#else
 static inline u32 aqmlab_packets_in(const struct aqmlab_index *index, u32 list)
 {
 	const struct aqmlab_step *step = &index->node[list].step[AQMLAB_HEIGHT - 1];
@@ -70,6 +102,7 @@ static inline u32 aqmlab_packets_in(const struct aqmlab_index *index, u32 list)
 	}
 	return packets;
 }
+#endif
 
 /*
  * Go to the packet of a rank in a list, or to the open packet of a rank among the open
@@ -93,6 +126,7 @@ static inline void aqmlab_seek(const struct aqmlab_index *index, u32 list, u32 r
 			step = &node->step[h];
 		}
 		path->step[h] = step;
+		path->passed[h] = packets;
 	}
 	path->rank = packets + 1;
 	path->open = opened;
@@ -107,11 +141,14 @@ static inline struct sk_buff *aqmlab_at(const struct aqmlab_index *index,
 	return next == AQMLAB_NOBODY ? NULL : index->node[next].skb;
 }
 
-/* A packet joins the end of its list. There are slots for as many as the limit lets in. */
+/*
+ * A packet joins the end of its list, or of those with its share. There are slots for as
+ * many as the limit lets in.
+ */
 static inline void aqmlab_index_packet(struct aqmlab_index *index, struct sk_buff *skb)
 {
 	const struct aqmlab_skb *packet = aqmlab_skb(skb);
-	u32 list = aqmlab_list_of(packet);
+	u32 list = aqmlab_list_of(packet), rank = ~0U;
 	/* Fibonacci hashing: zeros at the upper end are as likely as in random numbers. */
 	u32 height = min_t(u32, (32 - fls(packet->number * 0x9e3779b9U)) / 2, AQMLAB_HEIGHT - 1);
 	u32 slot = index->free;
@@ -120,24 +157,41 @@ static inline void aqmlab_index_packet(struct aqmlab_index *index, struct sk_buf
 
 	index->free = index->node[slot].step[0].next;
 	index->node[slot].skb = skb;
-	aqmlab_seek(index, list, ~0U, false, &path);
+#if AQMLAB_BY_SHARE
+	index->node[slot].share = list;
+	rank = aqmlab_packets_before(index, list + 1) + 1;
+	list = 0;
+#endif
+	aqmlab_seek(index, list, rank, false, &path);
 	for (h = 0; h < AQMLAB_HEIGHT; h++) {
-		path.step[h]->packets++;
-		path.step[h]->open += packet->open;
+		struct aqmlab_step *step = path.step[h];
+		u32 ahead = path.rank - path.passed[h];
+
+		step->packets++;
+		step->open += packet->open;
 		if (h > height)
 			continue;
-		path.step[h]->next = slot;
 		index->node[slot].step[h] = (struct aqmlab_step){ .next = AQMLAB_NOBODY };
+		if (AQMLAB_BY_SHARE) {
+			index->node[slot].step[h].next = step->next;
+			index->node[slot].step[h].packets = step->packets - ahead;
+			step->packets = ahead;
+		}
+		step->next = slot;
 	}
 	index->filled[list / 64] |= 1ULL << list % 64;
 }
 
-/* The packet of a rank in a list leaves it. */
+/* The packet of a rank in a list, or of those with a share, leaves it. */
 static inline void aqmlab_unindex(struct aqmlab_index *index, u32 list, u32 rank)
 {
 	struct aqmlab_path path;
 	u32 slot, open, h;
 
+#if AQMLAB_BY_SHARE
+	rank += aqmlab_packets_before(index, list);
+	list = 0;
+#endif
 	aqmlab_seek(index, list, rank, false, &path);
 	slot = path.step[0]->next;
 	open = aqmlab_skb(index->node[slot].skb)->open;
@@ -158,15 +212,21 @@ static inline void aqmlab_unindex(struct aqmlab_index *index, u32 list, u32 rank
 		index->filled[list / 64] &= ~(1ULL << list % 64);
 }
 
-/* The list of those that have travelled least; none: AQMLAB_NOBODY. */
+/* The list or the share of those that have travelled least; none: AQMLAB_NOBODY. */
 static inline u32 aqmlab_nearest_list(const struct aqmlab_index *index)
 {
+#if AQMLAB_BY_SHARE
+	u32 first = index->node[0].step[0].next;
+
+	return first == AQMLAB_NOBODY ? first : index->node[first].share;
+#else
 	u32 i;
 
 	for (i = 0; i < 4; i++)
 		if (index->filled[i])
 			return 64 * i + __ffs64(index->filled[i]);
 	return AQMLAB_NOBODY;
+#endif
 }
 
 #endif

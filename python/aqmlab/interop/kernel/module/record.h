@@ -46,7 +46,7 @@ struct aqmlab_record {
 	__le32 sequence;	/* 16 number of the record, from 0 */
 	__le32 packet;		/* 20 number of the packet since the reset, from 0 */
 	__le32 bytes;		/* 24 its length */
-	__le32 flow;		/* 28 hash of its flow */
+	__le32 flow;		/* 28 hash of its flow; DDRED by fraction: lowest 8 bits TTL_f */
 	__le32 p_b;		/* 32 times 2^31; ~0 below min_th */
 	__le32 draw;		/* 36 of the spacing */
 	__le32 victim_draw;	/* 40 of the victim rule */

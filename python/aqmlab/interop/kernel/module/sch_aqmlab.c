@@ -27,6 +27,7 @@ static inline u32 aqmlab_length(const struct sk_buff *skb)
 }
 
 #include "victim.h"
+#include "route.h"
 #include "flows.h"
 
 struct aqmlab_private {
@@ -52,6 +53,17 @@ static u8 aqmlab_initial_ttl(u8 ttl)
 	return ttl <= 128 ? 128 : 255;
 }
 
+/* Read TTL_i and TTL_f where the packet has the option. */
+static void aqmlab_read_route(struct sk_buff *skb)
+{
+	const u8 *route = aqmlab_route_of(skb_network_header(skb), skb_tail_pointer(skb));
+
+	if (!route)
+		return;
+	aqmlab_skb(skb)->ttl_initial = route[0];
+	aqmlab_skb(skb)->ttl_final = route[1];
+}
+
 /* Whether anything depends on a packet's header; the log has it too. */
 #define AQMLAB_READS_HEADER						\
 	(AQMLAB_CLASSES > 1 || AQMLAB_SEARCHES || AQMLAB_LAST_N || AQMLAB_ECN)
@@ -69,6 +81,8 @@ static void aqmlab_classify(struct sk_buff *skb)
 	packet->tos = header.tos;
 	packet->ttl = header.ttl;
 	packet->ttl_initial = header.is_ip ? aqmlab_initial_ttl(header.ttl) : 0;
+	if (AQMLAB_BY_SHARE && header.is_ip)
+		aqmlab_read_route(skb);
 	packet->class = aqmlab_class_of[packet->tos >> 2];
 	/* That of the socket would change after each time-out of TCP. */
 	if (AQMLAB_PROTECTS || aqmlab_log)
@@ -94,7 +108,7 @@ static void aqmlab_log_decision(struct Qdisc *sch, u64 now, struct sk_buff *skb,
 		.average = cpu_to_le64(aqmlab_average_of(q, packet->class)),
 		.packet = cpu_to_le32(packet->number),
 		.bytes = cpu_to_le32(qdisc_pkt_len(skb)),
-		.flow = cpu_to_le32(packet->flow),
+		.flow = cpu_to_le32(aqmlab_logged_flow(packet)),
 		.p_b = cpu_to_le32(decision->p_b),
 		.draw = cpu_to_le32(decision->draw),
 		.victim_draw = cpu_to_le32(victim->draw),

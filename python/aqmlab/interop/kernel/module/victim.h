@@ -16,6 +16,7 @@ struct aqmlab_skb {
 	u32 flow;
 	u8 level;		/* PC-RED: priority that it asks for; 0: none */
 	bool open;		/* PC-RED: it may be picked */
+	u8 ttl_final;		/* DDRED by fraction: at the destination; 0: not known */
 };
 
 /* Which packets the victim is chosen from. */
@@ -27,7 +28,7 @@ enum aqmlab_among {
 
 struct aqmlab_victim {
 	struct sk_buff *skb;
-	u32 rank;		/* from 1, in its list of the index */
+	u32 rank;		/* from 1, in its list of the index, or of those with its share */
 	bool drawn;
 	u32 draw;
 };
@@ -51,6 +52,31 @@ static inline u32 aqmlab_distance(const struct aqmlab_skb *packet)
 	return packet->ttl_initial > packet->ttl ? packet->ttl_initial - packet->ttl : 0;
 }
 
+/* The share of its route that a packet has travelled, times 2^31. */
+static inline u32 aqmlab_route_share(const struct aqmlab_skb *packet)
+{
+	u32 hops = aqmlab_distance(packet);
+	u32 route = packet->ttl_initial > packet->ttl_final ?
+		    packet->ttl_initial - packet->ttl_final : 0;
+
+	if (!packet->ttl_final)
+		return AQMLAB_UNKNOWN_SHARE;
+	/* Beyond the end of its route it has travelled all of it. */
+	return hops < route ? (u32)div_u64((u64)hops << 31, route) : AQMLAB_ONE;
+}
+
+/* How far a packet has travelled: hops, or its share of the route. */
+static inline u32 aqmlab_travelled(const struct aqmlab_skb *packet)
+{
+	return AQMLAB_BY_SHARE ? aqmlab_route_share(packet) : aqmlab_distance(packet);
+}
+
+/* The field `flow` of the log: with shares its lowest 8 bits are TTL_f. */
+static inline u32 aqmlab_logged_flow(const struct aqmlab_skb *packet)
+{
+	return AQMLAB_BY_SHARE ? (packet->flow & ~255U) | packet->ttl_final : packet->flow;
+}
+
 #include "index.h"
 
 /* The packet that has travelled least; of several the newest, the oldest or one at random. */
@@ -71,7 +97,8 @@ static inline void aqmlab_find_nearest(const struct aqmlab_index *index,
 		victim->drawn = true;
 		rank = 1 + (((u64)victim->draw * ties) >> 32);
 	}
-	aqmlab_seek(index, list, rank, false, &path);
+	/* Those that have travelled least are the first in order of shares. */
+	aqmlab_seek(index, AQMLAB_BY_SHARE ? 0 : list, rank, false, &path);
 	victim->skb = aqmlab_at(index, &path);
 	victim->rank = path.rank;
 }
@@ -126,14 +153,14 @@ static inline enum aqmlab_among aqmlab_find_in_tail(const struct aqmlab_queue *q
 	u32 least = ~0U, left = AQMLAB_LAST_N;
 
 	for (skb = tail; skb && left; skb = skb->prev, left--) {
-		u32 distance = aqmlab_distance(aqmlab_skb(skb));
+		u32 travelled = aqmlab_travelled(aqmlab_skb(skb));
 
-		if (distance >= least)
+		if (travelled >= least)
 			continue;
-		least = distance;
+		least = travelled;
 		found = skb;
 	}
-	if (found && least < aqmlab_distance(aqmlab_skb(arriving)) &&
+	if (found && least < aqmlab_travelled(aqmlab_skb(arriving)) &&
 	    (!AQMLAB_LIMIT_IN_BYTES ||
 	     q->bytes + aqmlab_length(arriving) <= q->settings.limit + aqmlab_length(found))) {
 		victim->skb = found;
