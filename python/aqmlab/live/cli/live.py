@@ -257,6 +257,8 @@ def _certificates(certificates: Mapping[int, Mapping[str, Any]], *, details: boo
     ['All 2 runs have valid certificates: lateness p99 63 us.']
     >>> _certificates({3: {"valid": False, "breaches": ["late"], "measured": late}}, details=False)
     ['Run 3: INVALID, lateness p99 63 us; late']
+    >>> _certificates({1: valid | {"measured": {"replayed": {"decisions": 7368}}}}, details=False)
+    ["The run has a valid certificate; 7,368 decisions of the kernel equal bit by bit to the core's."]
     """
     valid = [one for one in certificates.values() if one["valid"]]
     lines = [
@@ -271,7 +273,8 @@ def _certificates(certificates: Mapping[int, Mapping[str, Any]], *, details: boo
     if len(certificates) == 1:
         share = "The run has"
     noun = "a valid certificate" if len(valid) == 1 else "valid certificates"
-    return [*lines, f"{share} {noun}{''.join(_measured(valid)).replace(',', ':', 1)}."]
+    words = "".join(_measured(valid))
+    return [*lines, f"{share} {noun}{':' if words.startswith(',') else ''}{words.removeprefix(',')}."]
 
 
 def _measured(certificates: Sequence[Mapping[str, Any]]) -> list[str]:
