@@ -82,7 +82,7 @@ FAULTS = {
         "- (scaled >> (AQMLAB_W_LOG + 1))",
     ),
     "p_b": ("mred", "decision.h", "((u64)(point[1] - point[0]) * z)", "((u64)(point[1] - point[0]) * (z >> 1))"),
-    "the victim": ("ddred", "victim.h", "skip = ties - 1;", "skip = 0;"),
+    "the victim": ("ddred", "victim.h", "rank = ties;", "rank = 1;"),
     "beta": ("dualpi2", "dualpi2.h", "(delay - q->delay) * AQMLAB_BETA", "(delay - q->delay) * (AQMLAB_BETA + 1)"),
 }
 """Faults put in on purpose: the queue, the file, the right words and the wrong ones."""
