@@ -1,10 +1,14 @@
 """The best free monotone curve of RED for a goal, beside RED's own curve with the same search, on fresh seeds.
 
-The page of `make validate`. About ten minutes on two cores.
+The page of `make validate`. About ten minutes on two cores. `--live` runs some of the answers with real TCP, in half an
+hour (root or user namespaces), `--kernel` also with the queue in an emulated kernel (QEMU); both rewrite only their
+section of the page.
 """
 
 from __future__ import annotations
 
+import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -27,6 +31,7 @@ from aqmlab.tuning.outcome import Tuned
 from aqmlab.tuning.tuned_outcome import in_unit
 from aqmlab.tuning.verification import FRESH_SEEDS, Against, confirmed
 from compare_frontiers import CASES, REPORT, SEARCHES, Case
+from live_pairs import HEADING, KERNEL, LIVE, make_pairs, section, settings_of
 
 TITLE = "The best free monotone curve"
 TRIALS, FRESH = 80, 20
@@ -103,7 +108,8 @@ def report() -> tuple[str, bool]:
         REPORT / "free-curve.svg",
         size="wide",
     )
-    return "\n".join([*_head(rows), *_settings(rows)]), agree
+    settings = _settings(rows)
+    return "\n".join([*_head(rows), *settings, *section(settings_of("\n".join(settings)))]), agree
 
 
 def _others() -> list[Case]:
@@ -200,3 +206,33 @@ def _points(tuned: Tuned) -> list[tuple[float, float]]:
         return [(x, p) for x, p in body[POINTS]]
     low, high = (float(body[key].removesuffix("p")) for key in ("min_th", "max_th"))
     return [(low, 0.0), (high, body["max_p"]), (high, 1.0)]
+
+
+def main() -> int:
+    """Run pairs of the answers on the page with real TCP, and rewrite their section."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--live", dest="worlds", action="append_const", const=LIVE, help="pairs in network namespaces")
+    words.add_argument("--kernel", dest="worlds", action="append_const", const=KERNEL, help="pairs in a kernel")
+    words.add_argument(
+        "--pairs", type=int, help=f"pairs of each case (default: live {LIVE.pairs}, kernel {KERNEL.pairs})"
+    )
+    asked = words.parse_args()
+    if not asked.worlds:
+        words.error("one of the arguments --live --kernel is required")
+    page = REPORT / "free-curve.md"
+    begin = page.read_text(encoding="utf-8").partition(HEADING)[0].rstrip("\n")
+    settings = settings_of(begin)
+    # Started in the background of a shell, a program ignores Ctrl-C; either signal ends the runs under way.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        incomplete = [world.name for world in asked.worlds if not make_pairs(settings, world, pairs=asked.pairs)]
+    except KeyboardInterrupt:
+        print("interrupted; finished runs are kept", file=sys.stderr)
+        return 130
+    page.write_text("\n".join([begin, "", *section(settings)]), encoding="utf-8")
+    return 1 if incomplete else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

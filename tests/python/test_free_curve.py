@@ -7,10 +7,14 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab.scenario.registry import discipline
+from aqmlab.scenario.toml_text import read_toml
+from aqmlab.statistics import interval
 from aqmlab.tuning.free_curve import END, HEIGHTS, is_free_curve, numbers_of_points, points_of
 from aqmlab.tuning.measurements import Place
 from aqmlab.tuning.problem import numbers_at, problem_of
 from aqmlab.tuning.space import LINEAR, space_of
+from compare_frontiers import REPORT
+from live_pairs import CELLS, LIVE, Runs, outcome, settings_of
 
 SHARES = st.floats(0, 1)
 CURVES = st.tuples(SHARES, SHARES, SHARES, st.floats(1, 3))
@@ -117,3 +121,29 @@ def test_another_curve_replaces_points_of_the_file():
     space = space_of(discipline("red"), own, limit=100, slowest=0.01, vary=["curve=gentle"])
     assert space.base == RED
     assert {"max_th", "max_p", "w_q"} <= {one.key for one in space.dimensions}
+
+
+@pytest.mark.parametrize(
+    ("real", "simulated", "beyond", "words"),
+    [
+        (9, 8, 1, "same sign, same size"),
+        (-9, -5, -4, "same sign, other size"),
+        (9, -8, 17, "opposite sign"),
+        (1, 8, -7, "undecided real, other size"),
+        (9, 1, 8, "undecided simulated, other size"),
+    ],
+)
+def test_differences_of_both_worlds_in_words(real, simulated, beyond, words):
+    """Each interval reaches 2.48 to both sides."""
+    assert outcome(*(interval([mean - 1, mean, mean + 1]) for mean in (real, simulated, beyond))) == words
+
+
+def test_live_pairs_have_the_settings_of_the_page(tmp_path):
+    settings = settings_of((REPORT / "free-curve.md").read_text())
+    for cell in CELLS:
+        red, free = settings[cell.title, cell.goal]
+        assert (read_toml(f"x = {red}")["x"]["curve"], read_toml(f"x = {free}")["x"]["curve"]) == ("linear", "points")
+        file = tmp_path / f"{cell.key}.toml"
+        file.write_text(cell.scenario())
+        plan = Runs(LIVE, cell, free, file).scenario()
+        assert plan.link("bottleneck").parameters["curve"] == "points"
