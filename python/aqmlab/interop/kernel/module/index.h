@@ -40,7 +40,7 @@ struct aqmlab_index {
 /* Where a search ended: the last node of each height before the packet, and its rank from 1. */
 struct aqmlab_path {
 	struct aqmlab_step *step[AQMLAB_HEIGHT];
-	u32 passed[AQMLAB_HEIGHT];	/* packets up to that node */
+	u32 passed[AQMLAB_HEIGHT];	/* with shares: packets up to that node */
 	u32 rank;
 	u32 open;		/* packets before it that are open */
 };
@@ -126,7 +126,8 @@ static inline void aqmlab_seek(const struct aqmlab_index *index, u32 list, u32 r
 			step = &node->step[h];
 		}
 		path->step[h] = step;
-		path->passed[h] = packets;
+		if (AQMLAB_BY_SHARE)
+			path->passed[h] = packets;
 	}
 	path->rank = packets + 1;
 	path->open = opened;
@@ -165,7 +166,6 @@ static inline void aqmlab_index_packet(struct aqmlab_index *index, struct sk_buf
 	aqmlab_seek(index, list, rank, false, &path);
 	for (h = 0; h < AQMLAB_HEIGHT; h++) {
 		struct aqmlab_step *step = path.step[h];
-		u32 ahead = path.rank - path.passed[h];
 
 		step->packets++;
 		step->open += packet->open;
@@ -173,6 +173,8 @@ static inline void aqmlab_index_packet(struct aqmlab_index *index, struct sk_buf
 			continue;
 		index->node[slot].step[h] = (struct aqmlab_step){ .next = AQMLAB_NOBODY };
 		if (AQMLAB_BY_SHARE) {
+			u32 ahead = path.rank - path.passed[h];
+
 			index->node[slot].step[h].next = step->next;
 			index->node[slot].step[h].packets = step->packets - ahead;
 			step->packets = ahead;
