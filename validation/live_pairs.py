@@ -268,12 +268,17 @@ def section(settings: Mapping[tuple[str, str], Bodies]) -> list[str]:
     rows = read_rows(TABLE)
     late = [float(row["lateness_p99_us"]) for row in rows if row["lateness_p99_us"]]
     table = [line for cell in CELLS for line in _lines(cell, settings[cell.title, cell.goal], rows)]
-    live = [words for _, _, world, *_, words in table if world == LIVE.name]
+    outcomes = {one.name: [words for _, _, name, *_, words in table if name == one.name] for one in WORLDS}
     return [
         HEADING,
         "",
-        f"Live differences have the sign of the simulated ones in {sum('same sign' in words for words in live)} of "
-        f"{len(live)} cases, and their size in {sum('same size' in words for words in live)}.",
+        "Differences with real TCP that agree with the simulated ones:",
+        "",
+        *(
+            f"* {name}: the sign in {sum('same sign' in words for words in found)} of {len(found)} cases, the size in "
+            f"{sum('same size' in words for words in found)}"
+            for name, found in outcomes.items()
+        ),
         "",
         "`sudo .venv/bin/python validation/free_curves.py --live` runs settings of search 1 with this machine's TCP in",
         "network namespaces ([live runs](../live.md)), at the condition where the goal of tuned RED is worst in",
