@@ -33,6 +33,8 @@ use crate::rfc::Config;
 pub struct RttEstimator {
     /// In seconds; meaningless before the first sample.
     srtt: f64,
+    /// The same, rounded to a picosecond.
+    rounded_srtt: Span,
     /// Four times the mean deviation, in seconds.
     deviation: f64,
     /// Linux: the greatest deviation of this round trip, and the variance term.
@@ -40,6 +42,8 @@ pub struct RttEstimator {
     term: f64,
     /// The round trip is over when this segment is acknowledged.
     round_end: u64,
+    /// The floor of RTO, in seconds.
+    floor: f64,
     least: Span,
     rto: Span,
     sampled: bool,
@@ -49,10 +53,12 @@ impl RttEstimator {
     pub fn new(config: &Config) -> Self {
         Self {
             srtt: 0.0,
+            rounded_srtt: Span::ZERO,
             deviation: 0.0,
             greatest: 0.0,
             term: 0.0,
             round_end: 0,
+            floor: config.min_rto.secs(),
             least: Span(u64::MAX),
             rto: config.initial_rto,
             sampled: false,
@@ -60,38 +66,43 @@ impl RttEstimator {
     }
 
     /// Takes a sample, with which the back-off ends. Segments up to `una` are acknowledged, those up to `next` sent.
+    #[inline(always)]
     pub fn sample(&mut self, config: &Config, sample: Span, (una, next): (u64, u64)) {
-        let floor = config.min_rto.secs();
         let r = sample.secs();
         if !self.sampled {
             self.sampled = true;
             self.srtt = r;
             self.deviation = 2.0 * r;
-            self.term = self.deviation.max(floor);
+            self.term = self.deviation.max(self.floor);
             self.greatest = self.term;
             self.round_end = next;
         } else if config.rto_floor_on_variance {
-            self.sample_as_linux(floor, r, (una, next));
+            self.sample_as_linux(r, (una, next));
         } else {
             let error = r - self.srtt;
             self.srtt += error / 8.0;
             self.deviation += (4.0 * error.abs() - self.deviation) / 4.0;
         }
+        self.rounded_srtt = Span::from_secs(self.srtt);
         self.set_rto(config);
     }
 
-    fn sample_as_linux(&mut self, floor: f64, r: f64, (una, next): (u64, u64)) {
+    fn sample_as_linux(&mut self, r: f64, (una, next): (u64, u64)) {
         let error = r - self.srtt;
         self.srtt += error / 8.0;
         let growth = error.abs() - self.deviation / 4.0;
-        let weight = if error < 0.0 && growth > 0.0 { 1.0 / 8.0 } else { 1.0 };
-        self.deviation += growth * weight;
-        self.greatest = self.greatest.max(self.deviation);
-        self.term = self.term.max(self.greatest);
+        self.deviation += if error < 0.0 && growth > 0.0 { growth / 8.0 } else { growth };
+        // Comparisons take fewer instructions than maxima, which consider NaN.
+        if self.deviation > self.greatest {
+            self.greatest = self.deviation;
+        }
+        if self.greatest > self.term {
+            self.term = self.greatest;
+        }
         if una > self.round_end {
             self.term -= (self.term - self.greatest).max(0.0) / 4.0;
             self.round_end = next;
-            self.greatest = floor;
+            self.greatest = self.floor;
         }
     }
 
@@ -111,7 +122,7 @@ impl RttEstimator {
         if !self.sampled {
             return config.initial_rto;
         }
-        let variance = self.deviation.max(config.min_rto.secs());
+        let variance = self.deviation.max(self.floor);
         Span::from_secs(self.srtt + variance) + config.delayed_ack.unwrap_or_default()
     }
 
@@ -137,7 +148,7 @@ impl RttEstimator {
 
     /// The smoothed round-trip time.
     pub fn srtt(&self) -> Option<Span> {
-        self.sampled.then(|| Span::from_secs(self.srtt))
+        self.sampled.then_some(self.rounded_srtt)
     }
 
     /// Return the minimum round-trip time; the longest time without a sample.

@@ -55,12 +55,24 @@ impl Sender {
 
     /// Set the timer for a probe if one is due; `advancing`: the retransmission timer would restart.
     pub(super) fn schedule_probe(&mut self, now: Time, advancing: bool) -> bool {
-        let probes = self.config.rack && self.config.sack;
         let calm = matches!(self.recovery.state, State::Open | State::Reducing);
-        let outstanding = self.board.outstanding();
-        if !probes || !calm || outstanding == 0 || self.board.una() == 0 {
+        if !self.probes() || !calm || self.board.outstanding() == 0 || self.board.una() == 0 {
             return false;
         }
+        self.set_probe(now, advancing);
+        true
+    }
+
+    /// Whether the sender sends probes.
+    #[inline]
+    pub(super) fn probes(&self) -> bool {
+        self.config.rack && self.config.sack
+    }
+
+    /// Set the timer for a probe, while something is outstanding.
+    #[inline]
+    pub(super) fn set_probe(&mut self, now: Time, advancing: bool) {
+        let outstanding = self.board.outstanding();
         let timeout = match self.rtt.srtt() {
             Some(srtt) => Probe::timeout(srtt, outstanding, self.config.min_rto),
             None => self.config.initial_rto,
@@ -68,7 +80,6 @@ impl Sender {
         let rto = if advancing { self.rtt.rto() } else { self.until_time_out(now) };
         let timeout = if rto > Span::ZERO { timeout.min(rto) } else { timeout };
         self.set_alarm(now, Alarm::Probe, timeout);
-        true
     }
 
     /// The timer is due.

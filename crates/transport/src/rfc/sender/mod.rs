@@ -310,16 +310,21 @@ impl Sender {
             self.apply_controller(now, ack, signals);
         } else if self.shrinks() {
             if self.config.prr {
-                let pipe = self.pipe();
-                if let Some(cwnd) = self.recovery.prr.window(pipe, self.window.ssthresh, *ack) {
-                    self.window.cwnd = cwnd;
-                }
+                self.shrink_by_prr(ack);
             }
         } else if (ack.advanced || ack.delivered > 0 && self.opens_window_out_of_order())
             && (self.window.is_limiting() || self.congestion.moves_unused_windows())
         {
             let flight = self.pipe() as f64;
             self.congestion.open_window(&mut self.window, now, ack.delivered as f64, flight);
+        }
+    }
+
+    #[inline]
+    fn shrink_by_prr(&mut self, ack: &Delivery) {
+        let pipe = self.pipe();
+        if let Some(cwnd) = self.recovery.prr.window(pipe, self.window.ssthresh, *ack) {
+            self.window.cwnd = cwnd;
         }
     }
 
@@ -472,6 +477,13 @@ impl Sender {
         }
         let missing = self.short.filter(|short| short.segment < k).map_or(0, |short| short.missing);
         byte + (k - segment) * mss - missing
+    }
+
+    /// [`Sender::seq`] of a segment of what was handed over last, all before which are full, on the wire.
+    #[inline]
+    fn seq_of_full(&self, k: u64) -> u32 {
+        let (Origin { segment, byte }, mss) = (self.origin, self.config.mss);
+        (byte as u32).wrapping_add(((k - segment) as u32).wrapping_mul(mss))
     }
 
     /// Segments that end at or before byte `edge`.

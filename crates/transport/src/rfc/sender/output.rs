@@ -39,20 +39,26 @@ impl Sender {
     }
 
     /// How many new segments the windows allow.
-    #[inline]
-    pub(super) fn room(&self) -> u64 {
+    fn room(&self) -> u64 {
         let mut pipe = self.pipe();
         if !self.config.limited_transmit && matches!(self.recovery.state, State::Open | State::Disorder) {
             pipe += self.board.sacked() + self.recovery.dupacks;
         }
-        let next = self.board.next();
-        let room = (self.window.cwnd as u64).saturating_sub(pipe).min(self.end.saturating_sub(next));
-        let (una, window) = (self.seq(self.board.una()), u64::from(self.config.window));
-        if room == 0 || self.seq(next + room) - una <= window {
+        let (una, next) = (self.seq(self.board.una()), self.board.next());
+        self.room_beside(pipe, |more| self.seq(next + more) - una)
+    }
+
+    /// How many new segments the windows allow beside those in the network; `bytes`: of those outstanding and so many more.
+    #[inline]
+    pub(super) fn room_beside(&self, pipe: u64, bytes: impl Fn(u64) -> u64) -> u64 {
+        let left = self.end.saturating_sub(self.board.next());
+        let room = self.window.segments().saturating_sub(pipe).min(left);
+        let window = u64::from(self.config.window);
+        if room == 0 || bytes(room) <= window {
             return room;
         }
         // Fewer, so that the last segment of the application's data, which alone may be short, is not among them.
-        window.saturating_sub(self.seq(next) - una) / u64::from(self.config.mss)
+        window.saturating_sub(bytes(0)) / u64::from(self.config.mss)
     }
 
     /// Whether pacing makes the next packet wait.
@@ -100,7 +106,7 @@ impl Sender {
         self.counters.sent_bytes += u64::from(bytes);
         self.last_sent = now;
         if self.recovery.state.reduces() {
-            self.recovery.prr.note_sent();
+            self.recovery.prr.note_sent(1);
         }
         if self.paces {
             self.pace(now, k);

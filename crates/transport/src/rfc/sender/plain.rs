@@ -15,7 +15,8 @@
 use aqmlab_units::Time;
 
 use super::recovery::State;
-use super::{Delivery, Sender, expand};
+use super::window::real;
+use super::{Delivery, Sender};
 use crate::NewData;
 use crate::rfc::EcnFeedback;
 
@@ -27,34 +28,32 @@ impl Sender {
             return None;
         }
         let una = self.board.una();
-        let reached = self.segments(expand(ack as u32, self.seq(una)));
-        if reached <= una || reached >= self.board.next().min(self.end) {
+        let acked = u64::from((ack as u32).wrapping_sub(self.seq_of_full(una)) / self.config.mss);
+        let reached = una + acked;
+        if acked == 0 || reached >= self.board.next().min(self.end) {
             return None;
         }
-        let all_once = (una..reached).all(|k| self.board.segment(k).was_sent_once());
-        if !all_once || !self.keeps_state(reached, ece) || self.may_come_to_the_short_segment(reached - una) {
+        if !self.keeps_state(reached, ece) || self.may_come_to_the_short_segment(acked) {
             return None;
         }
         self.counters.acks_received += 1;
         self.recovery.timeouts = 0;
-        let first_sent = self.board.segment(una).sent;
-        let least = self.rtt.least();
-        let mut last_sent = first_sent;
-        for k in una..reached {
-            let segment = self.board.pop();
-            last_sent = segment.sent;
-            self.rack.advance(now, k, &segment, least);
-        }
-        let (first, last) = (now.since(first_sent), now.since(last_sent));
+        let (first_sent, last_sent) = self.board.pop_in_order(reached);
+        self.rack.advance_once(now, reached - 1, last_sent);
+        let last = now.since(last_sent);
         self.rtt.note_least(last);
-        self.sample(first);
+        self.sample(now.since(first_sent));
         let srtt = self.rtt.srtt().unwrap_or(last);
-        self.congestion.on_sample(&mut self.window, now, (last, srtt), (reached, self.board.next()));
-        if self.recovery.state == State::Reducing {
+        let reducing = self.recovery.state == State::Reducing;
+        if reducing {
             self.note_nothing_lost(ece);
         }
-        let news = Delivery { delivered: reached - una, lost: 0, advanced: true };
-        self.control(now, &news, (Some(last), 0));
+        let edges = (reached, self.board.next());
+        let opened =
+            self.congestion.on_plain_ack(&mut self.window, now, ((last, srtt), edges), acked, reducing);
+        if !opened && self.config.prr {
+            self.shrink_by_prr(&Delivery { delivered: acked, lost: 0, advanced: true });
+        }
         Some(self.send_plain(now))
     }
 
@@ -65,8 +64,7 @@ impl Sender {
             && self.recovery.dupacks == 0
             && !self.probe.is_out()
             && self.board.una() > 0
-            && self.board.una() >= self.board.highest_sacked()
-            && self.board.sacked() + self.board.lost() == 0
+            && self.board.is_in_order()
             && self.takes_plain
             && !(self.ecn.granted && (self.ecn.reduction_unsaid || self.config.ecn == EcnFeedback::Accurate))
     }
@@ -101,29 +99,29 @@ impl Sender {
 
     /// Send new segments as the windows allow, all of them full ones, while something is outstanding; set the timer.
     fn send_plain(&mut self, now: Time) -> NewData {
-        let (una, next) = (self.board.una(), self.board.next());
-        let count = self.room();
+        let (outstanding, next) = (self.board.outstanding(), self.board.next());
         let bytes = self.config.header + self.config.mss;
-        for _ in 0..count {
-            self.board.push(now);
-            if self.recovery.state == State::Reducing {
-                self.recovery.prr.note_sent();
-            }
+        let count = self.room_beside(outstanding, |more| (outstanding + more) * u64::from(self.config.mss));
+        self.board.push_in_order(now, count);
+        if self.recovery.state == State::Reducing {
+            self.recovery.prr.note_sent(count);
         }
-        let limited = self.board.pipe() as f64 + 1.0 > self.window.cwnd;
+        let limited = real(outstanding + count) + 1.0 > self.window.cwnd;
         if count > 0 || limited && next < self.end {
-            self.window.note_use(limited, una, self.board.next());
+            self.window.note_use(limited, self.board.una(), self.board.next());
         }
         if count > 0 {
             self.counters.sent_packets += count;
             self.counters.sent_bytes += count * u64::from(bytes);
             self.last_sent = now;
         }
-        if count == 0 || !self.schedule_probe(now, false) {
-            self.set_timer(now);
+        if self.probes() {
+            self.set_probe(now, count == 0);
+        } else {
+            self.restart_retransmission(now);
         }
         NewData {
-            first: self.seq(next) as u32,
+            first: self.seq_of_full(next),
             count: count as u32,
             step: self.config.mss,
             bytes,

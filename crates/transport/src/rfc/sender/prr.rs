@@ -12,6 +12,8 @@
 //!
 //! The second case is the conservative bound while there are losses, and the slow-start bound otherwise.
 
+use super::window::{ceil, real};
+
 /// One reduction.
 #[derive(Clone, Debug, Default)]
 pub struct Prr {
@@ -43,9 +45,9 @@ impl Prr {
         self.prior
     }
 
-    /// A segment was sent, new or again.
-    pub fn note_sent(&mut self) {
-        self.out += 1;
+    /// Segments were sent, new or again.
+    pub fn note_sent(&mut self, segments: u64) {
+        self.out += segments;
     }
 
     /// The window after an acknowledgement; `None` if it delivers nothing.
@@ -54,14 +56,14 @@ impl Prr {
             return None;
         }
         self.delivered += ack.delivered;
-        let pipe = pipe as f64;
+        let pipe = real(pipe);
         let room = ssthresh - pipe;
         let mut count = if room < 0.0 {
-            (self.delivered as f64 * ssthresh / self.prior).ceil() - self.out as f64
+            ceil(real(self.delivered) * ssthresh / self.prior) - real(self.out)
         } else {
-            let repaying = self.delivered as f64 - self.out as f64;
+            let repaying = real(self.delivered) - real(self.out);
             let more = f64::from(ack.advanced && ack.lost == 0);
-            (repaying.max(ack.delivered as f64) + more).min(room)
+            (repaying.max(real(ack.delivered)) + more).min(room)
         };
         if self.out == 0 {
             count = count.max(1.0);
@@ -88,7 +90,7 @@ mod tests {
             let window = prr.window(pipe, ssthresh, ack).unwrap() as u64;
             while pipe < window {
                 pipe += 1;
-                prr.note_sent();
+                prr.note_sent(1);
             }
             pipes.push(pipe);
             pipe -= 1;
@@ -119,7 +121,7 @@ mod tests {
     fn the_first_answer_sends_one_in_any_case() {
         let mut prr = Prr::begin(20.0);
         assert_eq!(prr.window(10, 10.0, Delivery { delivered: 1, lost: 9, advanced: false }), Some(11.0));
-        prr.note_sent();
+        prr.note_sent(1);
         assert_eq!(prr.window(10, 10.0, Delivery { delivered: 1, lost: 9, advanced: false }), Some(10.0));
     }
 }

@@ -80,14 +80,19 @@ impl Default for Rack {
 impl Rack {
     /// Segment `k` has arrived; `least`: the least round-trip time.
     pub fn advance(&mut self, now: Time, k: u64, segment: &Segment, least: Span) {
-        let rtt = now.since(segment.sent);
-        if segment.was_resent() && rtt < least {
+        if segment.was_resent() && now.since(segment.sent) < least {
             return;
         }
+        self.advance_once(now, k, segment.sent);
+    }
+
+    /// Segment `k` has arrived, which was sent once.
+    #[inline]
+    pub fn advance_once(&mut self, now: Time, k: u64, sent: Time) {
         self.advanced = true;
-        self.rtt = rtt;
-        if (segment.sent, k) > (self.sent, self.segment) {
-            (self.sent, self.segment) = (segment.sent, k);
+        self.rtt = now.since(sent);
+        if (sent, k) > (self.sent, self.segment) {
+            (self.sent, self.segment) = (sent, k);
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Segments are numbered, the SYN being 0. They lie in a ring that doubles when the window outgrows it. A list through
 //! them has those neither acknowledged nor lost in the order in which they were last sent, as RACK needs them (RFC 8985,
-//! section 6.2). The counts give the pipe of RFC 6675, section 4:
+//! section 6.2). While all outstanding segments are sent once and none is known to have arrived, this is the order of their
+//! numbers, and no links are kept. The counts give the pipe of RFC 6675, section 4:
 //!
 //! ```text
 //! pipe = outstanding - (sacked + lost) + resent
@@ -47,12 +48,6 @@ impl Segment {
         self.state & RESENT != 0
     }
 
-    /// Whether it was sent once, and nothing is known of it since.
-    #[inline]
-    pub fn was_sent_once(&self) -> bool {
-        self.state == 0
-    }
-
     /// Whether it has been sent more than once.
     pub fn was_resent(&self) -> bool {
         self.state & EVER_RESENT != 0
@@ -83,11 +78,13 @@ pub struct Scoreboard {
     resent: u64,
     /// One past the highest segment ever selectively acknowledged.
     highest_sacked: u64,
+    /// One past the highest segment ever selectively acknowledged, taken for lost or sent again.
+    touched: u64,
     /// Below it, no segment is lost without a retransmission.
     search: u64,
     /// Segments found lost since the last [`Scoreboard::show_log`], in order; `None`: not kept.
     log: Option<Vec<u64>>,
-    /// Ends of the list.
+    /// Ends of the list, while links are kept.
     oldest: u32,
     newest: u32,
 }
@@ -102,6 +99,7 @@ impl Default for Scoreboard {
             lost: 0,
             resent: 0,
             highest_sacked: 0,
+            touched: 0,
             search: 0,
             log: None,
             oldest: NONE,
@@ -146,6 +144,12 @@ impl Scoreboard {
         self.highest_sacked
     }
 
+    /// Whether each outstanding segment was sent once, and nothing is known of any since.
+    #[inline]
+    pub fn is_in_order(&self) -> bool {
+        self.una >= self.touched
+    }
+
     /// Segments in the network, as far as known.
     pub fn pipe(&self) -> u64 {
         self.outstanding() - (self.sacked + self.lost) + self.resent
@@ -164,7 +168,23 @@ impl Scoreboard {
         let (k, slot) = (self.next, self.slot(self.next));
         self.ring[slot] = Segment { sent: now, ..EMPTY };
         self.next += 1;
-        self.link(k);
+        if !self.is_in_order() {
+            self.link(k);
+        }
+    }
+
+    /// Send the next `count` segments, while all are in order.
+    #[inline]
+    pub fn push_in_order(&mut self, now: Time, count: u64) {
+        debug_assert!(self.is_in_order(), "no links are kept");
+        while self.outstanding() + count > self.ring.len() as u64 {
+            self.grow();
+        }
+        for k in self.next..self.next + count {
+            let slot = self.slot(k);
+            self.ring[slot] = Segment { sent: now, ..EMPTY };
+        }
+        self.next += count;
     }
 
     /// Segment `k`, which is lost, is sent again.
@@ -177,6 +197,7 @@ impl Scoreboard {
 
     /// Segment `k` is sent again, although it is not taken for lost.
     pub fn probe(&mut self, k: u64, now: Time) {
+        self.touch(k);
         self.unlink(k);
         let slot = self.slot(k);
         self.ring[slot].state |= EVER_RESENT;
@@ -194,7 +215,9 @@ impl Scoreboard {
     /// Takes the first segment off: it is acknowledged.
     pub fn pop(&mut self) -> Segment {
         let k = self.una;
-        self.unlink(k);
+        if !self.is_in_order() {
+            self.unlink(k);
+        }
         let segment = *self.segment(k);
         self.sacked -= u64::from(segment.is_sacked());
         self.lost -= u64::from(segment.is_lost());
@@ -204,6 +227,16 @@ impl Scoreboard {
         segment
     }
 
+    /// Takes the segments before `reached` off, of which there are some, while all are in order. Return when the first and the last were sent.
+    #[inline]
+    pub fn pop_in_order(&mut self, reached: u64) -> (Time, Time) {
+        debug_assert!(self.is_in_order() && self.una < reached, "segments in order are acknowledged");
+        let sent = (self.segment(self.una).sent, self.segment(reached - 1).sent);
+        self.una = reached;
+        self.search = self.search.max(reached);
+        sent
+    }
+
     /// Segment `k` is selectively acknowledged; what it was before, if that is news.
     pub fn sack(&mut self, k: u64) -> Option<Segment> {
         let slot = self.slot(k);
@@ -211,6 +244,7 @@ impl Scoreboard {
         if before.is_sacked() {
             return None;
         }
+        self.touch(k);
         self.unlink(k);
         self.sacked += 1;
         self.lost -= u64::from(before.is_lost());
@@ -229,6 +263,7 @@ impl Scoreboard {
             (_, true, true) => Loss::Again,
             (_, false, _) => Loss::First,
         };
+        self.touch(k);
         self.unlink(k);
         self.lost += u64::from(loss == Loss::First);
         self.resent -= u64::from(segment.is_resent());
@@ -284,11 +319,17 @@ impl Scoreboard {
 
     /// Return the segment that was sent first, of those neither acknowledged nor lost.
     pub fn oldest(&self) -> Option<u64> {
+        if self.is_in_order() {
+            return (self.una < self.next).then_some(self.una);
+        }
         self.expand(self.oldest)
     }
 
     /// The segment of the list that was sent after `k`.
     pub fn newer(&self, k: u64) -> Option<u64> {
+        if self.is_in_order() {
+            return (k + 1 < self.next).then_some(k + 1);
+        }
         self.expand(self.segment(k).newer)
     }
 
@@ -312,6 +353,16 @@ impl Scoreboard {
 
     fn is_linked(&self, k: u64) -> bool {
         self.segment(k).older != NONE || self.oldest == k as u32
+    }
+
+    /// Segment `k` will be another one than sent once and unknown: links are kept until it is acknowledged.
+    fn touch(&mut self, k: u64) {
+        let was_in_order = self.is_in_order();
+        self.touched = self.touched.max(k + 1);
+        if was_in_order {
+            (self.oldest, self.newest) = (NONE, NONE);
+            (self.una..self.next).for_each(|k| self.link(k));
+        }
     }
 
     fn link(&mut self, k: u64) {
@@ -407,6 +458,27 @@ mod tests {
             (0, 1, 7),
             "10 - 1 acknowledged - 3 sacked + 1 on its way"
         );
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_numbers_until_a_segment_is_touched() {
+        let mut b = board(4);
+        b.push_in_order(Time(4), 2);
+        assert_eq!(b.pop_in_order(2), (Time(0), Time(1)));
+        assert_eq!((b.una(), b.next(), b.is_in_order(), open(&b)), (2, 6, true, vec![2, 3, 4, 5]));
+        b.sack(3);
+        assert_eq!((b.is_in_order(), open(&b)), (false, vec![2, 4, 5]));
+        b.push(Time(6));
+        assert_eq!(open(&b), [2, 4, 5, 6]);
+        b.pop();
+        b.pop();
+        assert_eq!((b.una(), b.is_in_order(), open(&b)), (4, true, vec![4, 5, 6]));
+        b.probe(6, Time(7));
+        assert_eq!((b.is_in_order(), open(&b)), (false, vec![4, 5, 6]));
+        // The ring of 16 grows for all of them at once.
+        let mut many = board(0);
+        many.push_in_order(Time(0), 40);
+        assert_eq!((many.ring.len(), open(&many).len()), (64, 40));
     }
 
     #[test]

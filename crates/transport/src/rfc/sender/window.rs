@@ -31,6 +31,26 @@ pub struct Window {
     round_end: u64,
 }
 
+/// A number of segments, of which there are fewer than 2^63, as a real number: one instruction, where the full range takes several.
+#[inline]
+pub fn real(segments: u64) -> f64 {
+    segments as i64 as f64
+}
+
+/// `x.floor()` between -2^62 and 2^62, without a call of the C library.
+#[inline]
+fn floor(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole > x { whole - 1.0 } else { whole }
+}
+
+/// `x.ceil()` between -2^62 and 2^62, without a call of the C library.
+#[inline]
+pub fn ceil(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole < x { whole + 1.0 } else { whole }
+}
+
 /// Least slow-start threshold in segments (RFC 5681, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
 
@@ -50,6 +70,13 @@ impl Window {
     /// Whether windows are whole segments.
     pub fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// Return the whole segments of the window.
+    #[inline]
+    pub fn segments(&self) -> u64 {
+        debug_assert!(self.cwnd >= 0.0, "a window of {} segments", self.cwnd);
+        self.cwnd as i64 as u64
     }
 
     pub fn in_slow_start(&self) -> bool {
@@ -76,7 +103,7 @@ impl Window {
             self.cwnd += 1.0;
         }
         self.saved += acked;
-        let segments = (self.saved / period).floor();
+        let segments = floor(self.saved / period);
         self.saved -= segments * period;
         self.cwnd += segments;
     }
@@ -131,6 +158,18 @@ mod tests {
 
     fn window(cwnd: f64, ssthresh: f64, whole: bool) -> Window {
         Window { cwnd, ssthresh, ..Window::new(None, whole) }
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_standard_library() {
+        for x in
+            [0.0, f64::MIN_POSITIVE, 0.5, 1.0, 1.5, 2.0 - f64::EPSILON, 2.0, 1e9 + 0.25, 2f64.powi(53) + 2.0]
+        {
+            for x in [x, -x] {
+                assert_eq!((floor(x), ceil(x)), (x.floor(), x.ceil()), "{x}");
+            }
+        }
+        assert_eq!([0, 1, 1 << 40].map(real), [0.0, 1.0, 2f64.powi(40)]);
     }
 
     #[test]

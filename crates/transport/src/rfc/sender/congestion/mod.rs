@@ -19,7 +19,7 @@ use core::fmt::Debug;
 
 use aqmlab_units::{Span, Time};
 
-use super::window::Window;
+use super::window::{Window, real};
 use crate::Parameter;
 use crate::rfc::{Config, EcnFeedback};
 use crate::settings::{Setting, Settings, Value};
@@ -216,6 +216,28 @@ impl Congestion {
     /// next to send.
     pub fn on_sample(&mut self, window: &mut Window, now: Time, rtts: (Span, Span), edges: (u64, u64)) {
         each_controller!(self, c, T => c.on_sample(window, now, rtts, edges));
+    }
+
+    /// Report a plain acknowledgement to a controller that leaves the window to the sender: its sample by [`Congestion::on_sample`], and
+    /// the segments for which the window opens, if it was the limit, by [`Congestion::open_window`]. Return false if the window shrinks instead,
+    /// since it is being reduced.
+    #[inline]
+    pub fn on_plain_ack(
+        &mut self,
+        window: &mut Window,
+        now: Time,
+        (rtts, edges): ((Span, Span), (u64, u64)),
+        acked: u64,
+        reducing: bool,
+    ) -> bool {
+        each_controller!(self, c, T => {
+            c.on_sample(window, now, rtts, edges);
+            let opens = !reducing || T::ANSWERS_MARKS_AT_ONCE;
+            if opens && (window.is_limiting() || T::MOVES_UNUSED_WINDOWS) {
+                c.open_window(window, now, real(acked), real(edges.1 - edges.0));
+            }
+            opens
+        })
     }
 
     /// Return whether it adjusts the window even when the window is not the limit.
