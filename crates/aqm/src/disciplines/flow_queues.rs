@@ -61,21 +61,22 @@ impl<P: Copy + Default> FlowQueues<P> {
     }
 
     /// Append a packet at the tail.
-    pub fn push(&mut self, queue: usize, packet: Packet<P>) {
+    #[inline(always)]
+    pub fn push(&mut self, queue: usize, packet: &Packet<P>) {
         let queue = &mut self.queues[queue];
-        let new = Slot { packet, next: NONE, before: queue.tail };
-        let at = if self.free == NONE {
-            self.slots.push(new);
-            self.slots.len() as u32 - 1
+        let new = Slot { packet: *packet, next: NONE, before: queue.tail };
+        let mut at = self.free;
+        // There is no slot NONE.
+        if let Some(slot) = self.slots.get_mut(at as usize) {
+            self.free = slot.next;
+            *slot = new;
         } else {
-            let at = self.free;
-            self.free = self.slots[at as usize].next;
-            self.slots[at as usize] = new;
-            at
-        };
-        match queue.tail {
-            NONE => queue.head = at,
-            tail => self.slots[tail as usize].next = at,
+            at = self.slots.len() as u32;
+            self.slots.push(new);
+        }
+        match self.slots.get_mut(queue.tail as usize) {
+            Some(tail) => tail.next = at,
+            None => queue.head = at,
         }
         queue.tail = at;
         queue.backlog.add(packet.meta.bytes);
@@ -89,18 +90,19 @@ impl<P: Copy + Default> FlowQueues<P> {
     }
 
     /// [`FlowQueues::pop`] to `packet`. Return whether there is one.
-    #[inline]
+    #[inline(always)]
     pub fn pop_into(&mut self, queue: usize, packet: &mut Packet<P>) -> bool {
-        let at = self.queues[queue].head;
-        let Some(slot) = self.slots.get(at as usize) else { return false };
+        let queue = &mut self.queues[queue];
+        let Some(slot) = self.slots.get_mut(queue.head as usize) else { return false };
         *packet = slot.packet;
-        let next = slot.next;
-        self.queues[queue].head = next;
-        match next {
-            NONE => self.queues[queue].tail = NONE,
-            next => self.slots[next as usize].before = NONE,
+        let next = core::mem::replace(&mut slot.next, self.free);
+        self.free = core::mem::replace(&mut queue.head, next);
+        match self.slots.get_mut(next as usize) {
+            Some(head) => head.before = NONE,
+            None => queue.tail = NONE,
         }
-        self.release(queue, at, packet.meta.bytes);
+        queue.backlog.take(packet.meta.bytes);
+        self.total.take(packet.meta.bytes);
         true
     }
 
@@ -272,7 +274,7 @@ mod tests {
                 let number = i as u32;
                 match op {
                     0 | 1 => {
-                        queues.push(queue, Packet { meta: Meta { bytes, ..Meta::default() }, payload: number });
+                        queues.push(queue, &Packet { meta: Meta { bytes, ..Meta::default() }, payload: number });
                         naive[queue].push((number, bytes));
                     }
                     2 => {

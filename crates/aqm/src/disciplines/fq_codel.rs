@@ -200,6 +200,8 @@ impl<P: Copy + Default> FqCoDel<P> {
     }
 
     /// Make room by dropping from the longest queue. Return its number.
+    #[cold]
+    #[inline(never)]
     fn make_room(&mut self, host: &mut impl Host<P>) -> usize {
         let bytes_of = |queue: &usize| self.queues.backlog(*queue).bytes;
         // The first of several.
@@ -226,6 +228,25 @@ impl<P: Copy + Default> FqCoDel<P> {
     }
 }
 
+/// Take the packet at the head of a queue. Return the backlog by which it is judged; `None` if there is none.
+#[inline(always)]
+fn pop<P: Copy + Default>(
+    params: &Params,
+    queues: &mut FlowQueues<P>,
+    memory: &mut u64,
+    queue: usize,
+    packet: &mut Packet<P>,
+    host: &mut impl Host<P>,
+) -> Option<Backlog> {
+    if !queues.pop_into(queue, packet) {
+        return None;
+    }
+    if params.memory_limit.is_some() {
+        *memory -= memory_of(packet, host);
+    }
+    Some(if params.by_queue { queues.backlog(queue) } else { queues.total() })
+}
+
 /// Return the memory that a packet takes.
 fn memory_of<P>(packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
     let logged = host.logged(packet).map(|logged| u64::from(logged.memory));
@@ -233,11 +254,16 @@ fn memory_of<P>(packet: &Packet<P>, host: &mut impl Host<P>) -> u64 {
 }
 
 impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
-    fn enqueue(&mut self, _now: Time, packet: Packet<P>, host: &mut impl Host<P>) {
+    fn enqueue(&mut self, now: Time, mut packet: Packet<P>, host: &mut impl Host<P>) {
+        self.enqueue_from(now, &mut packet, host);
+    }
+
+    #[inline(always)]
+    fn enqueue_from(&mut self, _now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) {
         let mut is_full = self.params.room.is_full_for(self.queues.total(), packet.meta.bytes);
-        let queue = self.hash.queue_of(&packet, host);
+        let queue = self.hash.queue_of(packet, host);
         if let Some(memory_limit) = self.params.memory_limit {
-            self.memory += memory_of(&packet, host);
+            self.memory += memory_of(packet, host);
             is_full |= self.memory > memory_limit;
         }
         self.queues.push(queue, packet);
@@ -250,30 +276,28 @@ impl<P: Copy + Default> Qdisc<P> for FqCoDel<P> {
         if self.dequeue_into(now, &mut packet, host) { Dequeue::Packet(packet) } else { Dequeue::Empty }
     }
 
+    #[inline(always)]
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let Self { params, queues, rounds, controls, memory, last, .. } = self;
-        let Params { law, ecn, memory_limit, by_queue, .. } = params;
         let (mut now, mut has_read_clock) = (now, false);
         while let Some(queue) = rounds.next_queue() {
             if queues.backlog(queue).packets > 0 && core::mem::replace(&mut has_read_clock, true) {
                 now = host.clock(now);
             }
-            let pop = |packet: &mut Packet<P>, host: &mut _| {
-                if !queues.pop_into(queue, packet) {
-                    return None;
-                }
-                if memory_limit.is_some() {
-                    *memory -= memory_of(packet, host);
-                }
-                Some(if *by_queue { queues.backlog(queue) } else { queues.total() })
-            };
-            if controls[queue].dequeue(law, *ecn, now, packet, host, pop) {
+            let left = pop(params, queues, memory, queue, packet, host);
+            let next =
+                |packet: &mut Packet<P>, host: &mut _| pop(params, queues, memory, queue, packet, host);
+            if controls[queue].dequeue(&params.law, params.ecn, now, left, packet, host, next) {
                 rounds.sent(queue, packet.meta.bytes);
                 *last = queue;
                 return true;
             }
             rounds.ran_empty(queue);
         }
+        false
+    }
+
+    fn is_timed(&self) -> bool {
         false
     }
 

@@ -158,7 +158,7 @@ impl<P: Copy + Default> Qdisc<P> for Sfq<P> {
         {
             return host.dropped(packet, DropReason::OVERFLOW);
         }
-        self.queues.push(queue, packet);
+        self.queues.push(queue, &packet);
         if self.queues.backlog(queue).packets == 1 {
             self.ring.enter(queue);
         }
@@ -177,6 +177,10 @@ impl<P: Copy + Default> Qdisc<P> for Sfq<P> {
             self.ring.advance();
         }
         packet.map_or(Dequeue::Empty, Dequeue::Packet)
+    }
+
+    fn is_timed(&self) -> bool {
+        false
     }
 
     fn backlog(&self) -> Backlog {

@@ -161,7 +161,7 @@ mod tests {
         let mut queues = FlowQueues::new(1);
         let header = Header::default().with_kind(Kind::Ack);
         let packet = |payload| Packet { meta: Meta { bytes: 40, header, ..Meta::default() }, payload };
-        acks.iter().for_each(|ack| queues.push(0, packet(*ack)));
+        acks.iter().for_each(|ack| queues.push(0, &packet(*ack)));
         let last = packet(*acks.last().expect("an arrival"));
         let slot = filter.superfluous(&queues, 0, &last, &mut Fields)?;
         Some(queues.remove(0, slot).payload.0)

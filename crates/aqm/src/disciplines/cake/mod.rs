@@ -249,7 +249,7 @@ impl<P: Copy + Default> Cake<P> {
         tin.backlog.add(packet.meta.bytes);
         tin.counts.longest = tin.counts.longest.max(packet.meta.bytes);
         self.memory += self.memory_of(&packet, host);
-        self.queues.push(queue, packet);
+        self.queues.push(queue, &packet);
     }
 
     /// Drop an acknowledgement that the last packet of a queue makes superfluous. Return its length, or 0.

@@ -70,27 +70,49 @@ impl Control {
         law.is_over(*self.first_above.get_or_insert(law.interval_from(now)), now)
     }
 
-    /// Take the next packet to transmit; `pop` takes the head of the queue and returns the backlog left. Return whether there is one.
-    #[inline]
+    /// Decide about the packet that was taken from the head of the queue, where it leaves `left`; `None` if there was none. Then `pop` takes the
+    /// next and returns the backlog left. Return whether there is a packet to transmit.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "apart, so that the common packet takes neither a call nor a closure")]
     pub fn dequeue<P: Copy, H: Host<P>>(
         &mut self,
         law: &ControlLaw,
         ecn: bool,
         now: Time,
+        left: Option<Backlog>,
         packet: &mut Packet<P>,
         host: &mut H,
         pop: impl FnMut(&mut Packet<P>, &mut H) -> Option<Backlog>,
     ) -> bool {
-        let is_next = self.apply_law(law, ecn, now, packet, host, pop);
+        let Some(left) = left else {
+            self.note_empty(law.keeps_interval());
+            return false;
+        };
+        let ok_to_drop = self.ok_to_drop(law, now, packet, left);
+        let is_next = if ok_to_drop && !(self.is_dropping && law.tick(now) < self.drop_next) {
+            self.signal(law, ecn, now, packet, host, pop)
+        } else {
+            self.is_dropping = ok_to_drop;
+            true
+        };
         if is_next && law.is_above_ce_threshold(&packet.meta, now) {
             marks(true, packet, CE_THRESHOLD, host);
         }
         is_next
     }
 
-    /// Take the next packet that the control law does not drop.
-    #[inline]
-    fn apply_law<P: Copy, H: Host<P>>(
+    /// The queue is empty: the dropping state ends, and the interval above the target unless it is kept.
+    fn note_empty(&mut self, keeps_interval: bool) {
+        if !keeps_interval {
+            self.first_above = None;
+        }
+        self.is_dropping = false;
+    }
+
+    /// Mark the packet, or drop it and those after it, as the control law demands. Return whether there is one to transmit.
+    #[cold]
+    #[inline(never)]
+    fn signal<P: Copy, H: Host<P>>(
         &mut self,
         law: &ControlLaw,
         ecn: bool,
@@ -102,22 +124,11 @@ impl Control {
         let mut take = |control: &mut Self, packet: &mut Packet<P>, host: &mut H| match pop(packet, host) {
             Some(left) => Some(control.ok_to_drop(law, now, packet, left)),
             None => {
-                control.first_above = None;
-                control.is_dropping = false;
+                control.note_empty(false);
                 None
             }
         };
-        let first_above = self.first_above;
-        let Some(ok_to_drop) = take(self, packet, host) else {
-            if law.keeps_interval() {
-                self.first_above = first_above;
-            }
-            return false;
-        };
         if !self.is_dropping {
-            if !ok_to_drop {
-                return true;
-            }
             let mut is_next = marks(ecn, packet, SOJOURN, host);
             if !is_next {
                 host.dropped(*packet, SOJOURN);
@@ -126,7 +137,6 @@ impl Control {
             self.enter(law, law.tick(now));
             return is_next;
         }
-        self.is_dropping = ok_to_drop;
         let mut drops = 0;
         while self.is_dropping && law.tick(now) >= self.drop_next {
             if drops == law.max_drops() {

@@ -116,6 +116,7 @@ impl ControlLaw {
     }
 
     /// Return whether a departing packet waited longer than the threshold of marks, and has its code point.
+    #[inline(always)]
     pub(super) fn is_above_ce_threshold(&self, packet: &Meta, now: Time) -> bool {
         self.ce_threshold.is_some_and(|CeThreshold { ticks, only_ect1 }| {
             let has_code_point = match packet.header.ecn() {

@@ -206,8 +206,13 @@ impl<P: Copy + Default> Qdisc<P> for CoDel<P> {
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet<P>, host: &mut impl Host<P>) -> bool {
         let Self { params, queue, control } = self;
-        let pop = |packet: &mut Packet<P>, _: &mut _| queue.pop_into(packet).then(|| queue.backlog());
-        control.dequeue(&params.law, params.ecn, now, packet, host, pop)
+        let mut pop = |packet: &mut Packet<P>, _: &mut _| queue.pop_into(packet).then(|| queue.backlog());
+        let left = pop(packet, host);
+        control.dequeue(&params.law, params.ecn, now, left, packet, host, pop)
+    }
+
+    fn is_timed(&self) -> bool {
+        false
     }
 
     fn backlog(&self) -> Backlog {

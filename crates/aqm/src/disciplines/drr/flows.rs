@@ -34,7 +34,7 @@ impl<P: Copy + Default> Flows<P> {
 
     pub fn enqueue(&mut self, packet: Packet<P>, host: &mut impl Host<P>) {
         let queue = self.params.hash.bucket(packet.meta.flow, 0, self.params.buckets);
-        self.queues.push(queue, packet);
+        self.queues.push(queue, &packet);
         if self.queues.backlog(queue).packets == 1 {
             self.deficit[queue] = 0;
             self.ring.enter(queue);

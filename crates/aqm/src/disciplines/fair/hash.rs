@@ -5,14 +5,14 @@ use crate::{Host, Packet};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hash {
     queues: u32,
-    /// If `None`, drawn at the first packet.
-    key: Option<u64>,
+    /// The key, its bits mixed. If `None`, drawn at the first packet.
+    mixed_key: Option<u64>,
 }
 
 impl Hash {
     /// To so many queues.
     pub fn new(queues: u32, key: Option<u64>) -> Self {
-        Self { queues, key }
+        Self { queues, mixed_key: key.map(mix) }
     }
 
     /// The queue of a packet: of its flow, or of the hash that a kernel logged.
@@ -25,8 +25,8 @@ impl Hash {
 
     /// The queue of a flow.
     pub fn queue<P>(&mut self, flow: u32, host: &mut impl Host<P>) -> usize {
-        let key = *self.key.get_or_insert_with(|| host.below(1 << 53));
-        let hash = mix(u64::from(flow).wrapping_add(mix(key)));
+        let key = *self.mixed_key.get_or_insert_with(|| mix(host.below(1 << 53)));
+        let hash = mix(u64::from(flow).wrapping_add(key));
         ((u128::from(hash) * u128::from(self.queues)) >> 64) as usize
     }
 }

@@ -23,29 +23,42 @@ struct Member {
     is_listed: bool,
 }
 
+/// Queues in a ring: the next one of the last is the first.
 #[derive(Clone, Copy, Debug)]
 struct List {
-    head: u32,
-    tail: u32,
+    first: u32,
+    last: u32,
 }
 
 impl List {
-    const EMPTY: Self = Self { head: NONE, tail: NONE };
+    const EMPTY: Self = Self { first: NONE, last: NONE };
 
-    fn push(&mut self, queues: &mut [Member], queue: u32) {
-        queues[queue as usize].next = NONE;
-        if self.tail == NONE {
-            self.head = queue;
-        } else {
-            queues[self.tail as usize].next = queue;
-        }
-        self.tail = queue;
+    fn is_empty(self) -> bool {
+        self.first == NONE
     }
 
-    fn pop(&mut self, queues: &[Member]) {
-        self.head = queues[self.head as usize].next;
-        if self.head == NONE {
-            self.tail = NONE;
+    /// Make the first queue the last.
+    fn rotate(&mut self, queues: &[Member]) {
+        self.last = self.first;
+        self.first = queues[self.last as usize].next;
+    }
+
+    fn push(&mut self, queues: &mut [Member], queue: u32) {
+        if self.is_empty() {
+            self.first = queue;
+        } else {
+            queues[self.last as usize].next = queue;
+        }
+        queues[queue as usize].next = self.first;
+        self.last = queue;
+    }
+
+    fn pop(&mut self, queues: &mut [Member]) {
+        if self.first == self.last {
+            *self = Self::EMPTY;
+        } else {
+            self.first = queues[self.first as usize].next;
+            queues[self.last as usize].next = self.first;
         }
     }
 }
@@ -68,19 +81,25 @@ impl Rounds {
     }
 
     /// Return the queue to serve next.
+    #[inline(always)]
     pub fn next_queue(&mut self) -> Option<usize> {
         loop {
-            let list = if self.new.head == NONE { &mut self.old } else { &mut self.new };
-            let queue = list.head;
+            let is_new = !self.new.is_empty();
+            let queue = if is_new { self.new.first } else { self.old.first };
             if queue == NONE {
                 return None;
             }
-            if self.queues[queue as usize].deficit > 0 {
+            let member = &mut self.queues[queue as usize];
+            if member.deficit > 0 {
                 return Some(queue as usize);
             }
-            self.queues[queue as usize].deficit += self.quantum;
-            list.pop(&self.queues);
-            self.old.push(&mut self.queues, queue);
+            member.deficit += self.quantum;
+            if is_new {
+                self.new.pop(&mut self.queues);
+                self.old.push(&mut self.queues, queue);
+            } else {
+                self.old.rotate(&self.queues);
+            }
         }
     }
 
@@ -91,10 +110,10 @@ impl Rounds {
 
     /// Record that the queue being served is empty.
     pub fn ran_empty(&mut self, queue: usize) {
-        let is_new = self.new.head == queue as u32;
+        let is_new = self.new.first == queue as u32;
         let list = if is_new { &mut self.new } else { &mut self.old };
-        list.pop(&self.queues);
-        if is_new && !(self.is_linux && self.old.head == NONE) {
+        list.pop(&mut self.queues);
+        if is_new && !(self.is_linux && self.old.is_empty()) {
             self.old.push(&mut self.queues, queue as u32);
         } else {
             self.queues[queue].is_listed = false;

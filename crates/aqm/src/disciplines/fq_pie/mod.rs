@@ -113,7 +113,7 @@ impl<P: Copy + Default> Qdisc<P> for FqPie<P> {
             return host.dropped(packet, DropReason::OVERFLOW);
         }
         if controls.decide(queue, &packet.meta, before, host).carry_out(&mut packet, host) {
-            queues.push(queue, packet);
+            queues.push(queue, &packet);
             rounds.arrived(queue);
         }
     }
