@@ -166,8 +166,14 @@ impl<Q: Qdisc<u32>> Qdisc<u32> for Checked<Q> {
         self.inner.not_before(now)
     }
 
+    fn is_timed(&self) -> bool {
+        self.inner.is_timed()
+    }
+
     fn next_timer(&self) -> Option<Time> {
-        self.inner.next_timer()
+        let timer = self.inner.next_timer();
+        assert!(self.inner.is_timed() || timer.is_none(), "a discipline without a timer");
+        timer
     }
 
     fn on_timer(&mut self, now: Time, host: &mut impl Host<u32>) {

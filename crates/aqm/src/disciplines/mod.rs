@@ -258,6 +258,10 @@ impl<P: Copy + Default> Qdisc<P> for NonRed<P> {
         whichever!(self, q => Qdisc::<P>::not_before(q, now))
     }
 
+    fn is_timed(&self) -> bool {
+        whichever!(self, q => Qdisc::<P>::is_timed(q))
+    }
+
     #[inline(always)]
     fn next_timer(&self) -> Option<Time> {
         whichever!(self, q => Qdisc::<P>::next_timer(q))

@@ -33,20 +33,26 @@ impl Queue {
     pub fn arrive(&mut self, paths: &Paths, message: &mut Message) -> bool {
         let now = message.time;
         // While nothing waits, the end of the last service is no event; the link is idle from then on.
-        let idle_since = self.end().unwrap_or_else(|| Key::start_of(Time::ZERO));
-        if self.due == Time::NEVER && idle_since.precedes(message.key()) {
-            let mut meta = paths.meta(message);
-            if self.station.passes_below_min_th(now, idle_since.time, &mut meta) {
-                self.is_announced = false;
-                message.rewrite(meta.header);
-                let end = self.station.service.map_or(now, |(_, end)| end);
-                let arrival = self.station.channel.carry(now, end);
-                (message.time, message.cause, message.source) = (arrival, now, self.station.id);
-                return true;
+        if self.due == Time::NEVER {
+            let idle_since = self.end().unwrap_or_else(|| Key::start_of(Time::ZERO));
+            if idle_since.precedes(message.key()) {
+                let mut meta = paths.meta(message);
+                if self.station.passes_below_min_th(now, idle_since.time, &mut meta) {
+                    self.is_announced = false;
+                    message.rewrite(meta.header);
+                    let end = self.station.service.map_or(now, |(_, end)| end);
+                    let arrival = self.station.channel.carry(now, end);
+                    (message.time, message.cause, message.source) = (arrival, now, self.station.id);
+                    return true;
+                }
             }
+            self.settle(message.key());
         }
-        self.settle(message.key());
-        self.station.advance(now);
+        debug_assert!(
+            self.end().is_none_or(|end| !end.precedes(message.key())),
+            "an end of service is evaluated before"
+        );
+        self.advance(now);
         let mut packet = Packet { meta: paths.meta(message), payload: message.rest() };
         if self.station.service.is_none() {
             let passes = self.station.enqueue_dequeue(now, &mut packet);
@@ -80,6 +86,14 @@ impl Queue {
     #[inline]
     fn note_due(&mut self, waiting: u32) {
         self.due = self.station.service.filter(|_| waiting > 0).map_or(Time::NEVER, |(_, end)| end);
+    }
+
+    /// Handle the station's own events up to `now`, by which packets that wait may have left.
+    #[inline(always)]
+    fn advance(&mut self, now: Time) {
+        if self.station.advance(now) {
+            self.note_due(self.station.discipline.backlog().packets);
+        }
     }
 
     /// The key of the end of service that has come to matter, once.
@@ -131,9 +145,13 @@ impl Queue {
     #[inline(always)]
     pub fn serve(&mut self, now: Time, message: &mut Message) -> bool {
         self.is_announced = false;
-        self.station.advance(now);
+        self.advance(now);
         if let Some(until) = self.station.wait_for_shaper(now) {
             self.due = until;
+            return false;
+        }
+        if self.due == Time::NEVER && self.station.discipline.backlog().packets == 0 {
+            self.station.become_idle(now);
             return false;
         }
         let mut packet = Packet::default();

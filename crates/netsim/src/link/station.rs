@@ -248,13 +248,10 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         self.service = None;
     }
 
-    /// Take the next packet to transmit; the link is free. Return whether there is one.
+    /// Take the next packet to transmit; the link is free and packets wait. Return whether one leaves.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, packet: &mut Packet<P>) -> bool {
-        if self.discipline.backlog().packets == 0 {
-            self.become_idle(now);
-            return false;
-        }
+        debug_assert!(self.discipline.backlog().packets > 0, "packets wait");
         let mut host = LinkHost::new(&mut self.rng, &mut self.stats, now, self.dropped.as_mut());
         let is_packet = self.discipline.dequeue_into(now, packet, &mut host);
         self.reschedule_timer();
@@ -339,12 +336,14 @@ impl<P: Numbered, Q: Qdisc<P>> Station<P, Q> {
         self.warmup
     }
 
-    /// Handle all own events up to `now`, before any input at `now`.
+    /// Handle all own events up to `now`, before any input at `now`. Return whether there were any.
     #[inline]
-    pub fn advance(&mut self, now: Time) {
+    pub fn advance(&mut self, now: Time) -> bool {
+        let is_due = self.next_event <= now;
         while self.next_event <= now {
             self.handle_events(self.next_event);
         }
+        is_due
     }
 
     #[cold]

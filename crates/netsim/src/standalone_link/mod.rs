@@ -236,6 +236,10 @@ impl<P: PartialEq + Numbered> StandaloneLink<P> {
     /// The link is free: the next packet, if there is one.
     fn next_packet(&mut self, now: Time) -> Option<Packet<P>> {
         self.carried.pop_front().or_else(|| {
+            if self.station.discipline.backlog().packets == 0 {
+                self.station.become_idle(now);
+                return None;
+            }
             let mut packet = Packet::default();
             self.station.dequeue(now, &mut packet).then_some(packet)
         })

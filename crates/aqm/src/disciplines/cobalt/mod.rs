@@ -146,6 +146,10 @@ impl<P: Copy> Qdisc<P> for Cobalt<P> {
         Dequeue::Empty
     }
 
+    fn is_timed(&self) -> bool {
+        false
+    }
+
     fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
