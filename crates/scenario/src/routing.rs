@@ -130,9 +130,9 @@ fn check_path(link: LinkId, path: &[LinkId], builder: &Builder<'_>) -> Result<()
 
 /// Report backups that are never taken, and queues that redirect flows without a backup.
 pub(crate) fn check(file: &Section<'_>, plan: &Plan, queue_of: impl Fn(LinkId) -> String) {
+    let redirect = Value::Word("redirect".into());
     let redirects = |id: LinkId| {
         let parameters = &plan.links[id as usize].queue.effective;
-        let redirect = Value::Word("redirect".into());
         parameters.iter().any(|(key, value)| key == "over_r_p_max" && *value == redirect)
     };
     let has_backup = |id: LinkId| plan.routing.backups.iter().any(|backup| backup.link == id);

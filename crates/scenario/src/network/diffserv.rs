@@ -70,12 +70,12 @@ pub(super) fn read(section: &Section<'_>, queues: &Queues<'_>) -> Option<Diffser
 impl Diffserv {
     /// Adds the routers and the receiver, as nodes 0 to 3, and the links between them.
     pub fn expand(&self, builder: &mut Builder<'_>) {
-        let [e1, c1, e2, receiver] = ["e1", "c1", "e2", "receiver"].map(|name| builder.node(name.into()));
+        let [e1, c1, e2, receiver] = ["e1", "c1", "e2", "receiver"].map(|name| builder.node(name));
         builder.trunk(["edge".into(), "edge.reverse".into()], (e1, c1), &self.edge);
         builder.trunk([CORE.into(), format!("{CORE}.reverse")], (c1, e2), &self.core);
-        builder.link("sink".into(), (e2, receiver), self.sink.line(0), self.sink.queue);
+        builder.link("sink", (e2, receiver), self.sink.line(0), self.sink.queue);
         let (back, queue) = (self.sink.uplink_line(0), self.sink.uplink_queue());
-        builder.link("sink.reverse".into(), (receiver, e2), back, queue);
+        builder.link("sink.reverse", (receiver, e2), back, queue);
     }
 }
 

@@ -1,4 +1,4 @@
-use aqmlab_netsim::plan::NodeId;
+use aqmlab_netsim::plan::{Name, NodeId};
 
 use crate::problem::Complaint;
 use crate::queue::Queues;
@@ -131,7 +131,7 @@ fn middle(section: &Section<'_>, queues: &Queues<'_>) -> Option<Middle> {
 impl Dumbbell {
     /// Adds the routers, as nodes 0 and 1, and the bottleneck.
     pub fn expand(&self, builder: &mut Builder<'_>) {
-        let routers = (builder.node("r1".into()), builder.node("r2".into()));
+        let routers = (builder.node("r1"), builder.node("r2"));
         match &self.middle {
             Middle::Symmetric(trunk) => {
                 builder.trunk([BOTTLENECK.into(), format!("{BOTTLENECK}.reverse")], routers, trunk);
@@ -192,10 +192,12 @@ pub(crate) fn hosts(
     right: &HostLink,
 ) -> (NodeId, NodeId) {
     let (r1, r2) = (0, 1);
-    let (a, b) = (builder.node(format!("left.{flow}")), builder.node(format!("right.{flow}")));
-    builder.link(format!("left.{flow}"), (a, r1), left.uplink_line(index), left.uplink_queue());
-    builder.link(format!("left.{flow}.reverse"), (r1, a), left.line(index), left.queue);
-    builder.link(format!("right.{flow}"), (r2, b), right.line(index), right.queue);
-    builder.link(format!("right.{flow}.reverse"), (b, r2), right.uplink_line(index), right.uplink_queue());
+    // Joined in place: a text of its own for each name takes most of the time of many short transfers.
+    let name = |side: &str, way: &str| [side, ".", flow, way].into_iter().collect::<Name>();
+    let (a, b) = (builder.node(name("left", "")), builder.node(name("right", "")));
+    builder.link(name("left", ""), (a, r1), left.uplink_line(index), left.uplink_queue());
+    builder.link(name("left", ".reverse"), (r1, a), left.line(index), left.queue);
+    builder.link(name("right", ""), (r2, b), right.line(index), right.queue);
+    builder.link(name("right", ".reverse"), (b, r2), right.uplink_line(index), right.uplink_queue());
     (a, b)
 }

@@ -201,7 +201,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a node.
-    pub fn node(&mut self, name: String) -> NodeId {
+    pub fn node(&mut self, name: impl Into<plan::Name>) -> NodeId {
         self.nodes.push(name.into());
         self.nodes.len() as NodeId - 1
     }
@@ -209,13 +209,14 @@ impl<'a> Builder<'a> {
     /// Adds a one-way link; nothing, if its queue is not valid (which is reported).
     pub fn link(
         &mut self,
-        name: String,
+        name: impl Into<plan::Name>,
         (from, to): (NodeId, NodeId),
         line: &Arc<Line>,
         queue: QueueId,
     ) -> Option<LinkId> {
         let Some(resolved) = self.queues.before_link(queue, line) else {
-            self.invalid.push(name);
+            let name: plan::Name = name.into();
+            self.invalid.push(name.into());
             return None;
         };
         self.links.push(plan::Link { name: name.into(), from, to, line: line.clone(), queue: resolved });

@@ -74,6 +74,11 @@ pub struct RedParts {
     pub adaptation: Adaptation,
 }
 
+/// Return whether a key is that of a parameter of this name, or of one of a class.
+fn is_of(key: &str, name: &str) -> bool {
+    key.strip_suffix(name).is_some_and(|class| class.is_empty() || class.ends_with('.'))
+}
+
 impl Resolved {
     /// A fresh queue.
     pub fn build<P: Copy + Default>(&self) -> Discipline<P> {
@@ -111,14 +116,12 @@ impl Resolved {
 
     /// Whether the discipline, or that of a class, may ask for the hosts of packets ([`Host::hosts`](crate::Host::hosts)).
     pub fn reads_hosts(&self) -> bool {
-        self.effective.iter().any(|(key, _)| key.rsplit('.').next() == Some("isolation"))
+        self.effective.iter().any(|(key, _)| is_of(key, "isolation"))
     }
 
     /// Whether the discipline looks through address translation, so that it sees the hosts behind a translator.
     pub fn looks_through_nat(&self) -> bool {
-        let is_set = |(key, value): &(String, Value)| {
-            key.rsplit('.').next() == Some("nat") && matches!(value, Value::Flag(true))
-        };
+        let is_set = |(key, value): &(String, Value)| is_of(key, "nat") && matches!(value, Value::Flag(true));
         self.effective.iter().any(is_set)
     }
 
@@ -255,5 +258,16 @@ impl From<Limit> for Value {
             Limit::Packets(n) => Self::Packets(f64::from(n)),
             Limit::Bytes(b) => Self::Bytes(b),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn keys_of_classes_end_with_the_name() {
+        let found = ["nat", "class.in.nat", "dnat", "class.nat.in", ""].map(|key| is_of(key, "nat"));
+        assert_eq!(found, [true, true, false, false, false]);
     }
 }
