@@ -84,8 +84,10 @@ fn page(connections: u32, objects: u32, size: Spread, think: Spread) -> Plan {
 
 /// The tables, which are the same by either engine.
 fn run_both(plan: &Plan) -> Vec<(&'static str, Table)> {
-    let by_windows = run(plan, 1, Options { shortcuts: true, engine: EngineChoice::Windows });
-    let by_events = run(plan, 1, Options { shortcuts: true, engine: EngineChoice::Events });
+    let by_windows =
+        run(plan, 1, Options { shortcuts: true, engine: EngineChoice::Windows, ..Options::default() });
+    let by_events =
+        run(plan, 1, Options { shortcuts: true, engine: EngineChoice::Events, ..Options::default() });
     assert_eq!(text(&by_windows), text(&by_events));
     by_windows
 }
@@ -155,7 +157,8 @@ fn the_next_object_goes_over_whichever_connection_is_free() {
     let in_turn = run_both(&plan);
     plan.pages[0].dispatch = Dispatch::FirstFree;
     let shared = run(&plan, 1, Options::default());
-    let by_every_event = run(&plan, 1, Options { shortcuts: false, engine: EngineChoice::Events });
+    let by_every_event =
+        run(&plan, 1, Options { shortcuts: false, engine: EngineChoice::Events, ..Options::default() });
     assert_eq!(text(&shared), text(&by_every_event));
     let why = "the connections of page web share its objects";
     assert_eq!(Simulation::new(&plan, 1, Options::default()).why_events(), Some(why));

@@ -73,7 +73,10 @@ impl Control {
     /// Decide about the packet that was taken from the head of the queue, where it leaves `left`; `None` if there was none. Then `pop` takes the
     /// next and returns the backlog left. Return whether there is a packet to transmit.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "apart, so that the common packet takes neither a call nor a closure")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "apart, so that the common packet takes neither a call nor a closure"
+    )]
     pub fn dequeue<P: Copy, H: Host<P>>(
         &mut self,
         law: &ControlLaw,
