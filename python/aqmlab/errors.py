@@ -213,16 +213,23 @@ class ScenarioError(InputError):
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:
         return (type(self), (self.problems,))
 
-    def of_options(self, options: Mapping[str, str]) -> ScenarioError:
+    def of_options(self, options: Mapping[str, str], values: Mapping[str, str]) -> ScenarioError:
         """Return the error with the option that gave a value, by the value's key, in place of ``--set``.
 
-        >>> print(ScenarioError([Problem("--set", 1, 1, "foo", "unknown key")]).of_options({"foo.bar": "--over"}))
+        A problem in the file, which is valid without these values, names all of them.
+
+        >>> print(ScenarioError([Problem("--set", 1, 1, "foo", "unknown key")]).of_options({"foo.bar": "--over"}, {}))
         --over foo: unknown key
+        >>> print(ScenarioError([Problem("a.toml", 3, 1, "b", "too long")]).of_options({"c": "--grid"}, {"c": "5"}))
+        a.toml:3:1: b: too long, with --grid c=5
         """
-        return ScenarioError([_of_option(problem, options) for problem in self.problems])
+        given = " ".join(f"{options[key]} {key}={value}" for key, value in values.items())
+        return ScenarioError([_of_option(problem, options, given) for problem in self.problems])
 
 
-def _of_option(problem: Problem, options: Mapping[str, str]) -> Problem:
+def _of_option(problem: Problem, options: Mapping[str, str], given: str) -> Problem:
+    if not problem.file.startswith("--"):
+        return replace(problem, message=f"{problem.message}, with {given}")
     if problem.file != OVERRIDE:
         return problem
     own = [key for key in options if f"{key}.".startswith(f"{problem.key}.") or f"{problem.key}.".startswith(f"{key}.")]

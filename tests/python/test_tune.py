@@ -209,6 +209,10 @@ def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.Ca
         ("--over", "flows=2:9", "--against", "x={ aqm = "),
         ("--over", "flows=2:9", "--trials", "0"),
         ("--over", "flows=2:9", "--aqm", "red,codel", "--vary", "codel:target=9s:10s"),
+        ("--over", "flows=2:9", "--aqm", "red,,codel"),
+        ("--over", "flows=2:9", "--against", "A={ aqm = 'rod' }"),
+        ("--over", "queue.bottleneck.max_th=1p:2p"),
+        ("--tcp", "reno"),
     ],
 )
 def test_bad_input_of_the_command_is_an_error_of_one_line(
@@ -225,7 +229,13 @@ def test_ranges_of_one_discipline_and_conditions_of_the_scenario(
     assert command(str(small), *asked, "--out", str(small.parent / "out")) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Note: conditions derived from the scenario: flows=" in text
-    assert not list((small.parent / "out").glob("red/*target*"))
+    # The queue's own discipline, a range of whole packets, and a queue that the file does not describe.
+    few = ("--minimize", "delay_p95_ms", "--trials", "2", "--seeds", "1", "--fresh", "2")
+    own = ("--over", "queue.bottleneck.limit=25p:40p", "--vary", "max_p=0.1:0.2")
+    assert command(str(small), *few, *own, "--out", str(small.parent / "own")) == 0
+    both = ("--aqm", "red,codel", "--queue", "default", "--over", "flows=2:4")
+    short = ("--set", "run.duration=3s", "--set", "run.warmup=1s", "--out", str(small.parent / "both"))
+    assert command("example:dumbbell-red", *few, *both, *short) == 0
 
 
 def test_without_optuna_a_message_names_the_package(plan: aqmlab.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, Out, Set, Workers, command
 from aqmlab.cli.output import WIDTH, print_json, print_screen, print_table, print_wrapped, say, table_lines
 from aqmlab.cli.tuning import Over, Queue
-from aqmlab.cli.values import parse_overrides
+from aqmlab.cli.values import parse_names, parse_overrides
 
 Aqm = Annotated[str, typer.Option("--aqm", help="Disciplines to place: codel,pie,my-red.", metavar="NAME,NAME")]
 Minimize = Annotated[
@@ -57,7 +57,7 @@ def frontier(
     both = minimize is None and maximize is None
     found = work(
         plan,
-        aqm=[name.strip() for name in aqm.split(",") if name.strip()],
+        aqm=parse_names("--aqm", aqm) if aqm else [],
         minimize=minimize or (("mean_delay_ms",) if both else ()),
         maximize=maximize or (("goodput_mbps",) if both else ()),
         over=over or (),

@@ -39,7 +39,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.tuned import Over, Report, SearchSeed, Trials, TrialSeeds, Tuned, Vary, check_without, compare_tuned
-from aqmlab.cli.values import parse_overrides, parse_seeds, parse_settings, parse_until
+from aqmlab.cli.values import parse_names, parse_overrides, parse_seeds, parse_settings, parse_until
 from aqmlab.errors import InputError, joined, unknown
 from aqmlab.results.outputs import save_output
 
@@ -278,7 +278,7 @@ def compare(
     from aqmlab.results.warmup_check import settling
     from aqmlab.runs.comparison import compare as work
 
-    names = [name.strip() for name in aqm.split(",") if name.strip()]
+    names = parse_names("--aqm", aqm) if aqm else []
     if tuned is not None:
         compare_tuned(
             file,

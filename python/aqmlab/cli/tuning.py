@@ -24,7 +24,7 @@ from aqmlab.cli.output import (
     table_lines,
     warn,
 )
-from aqmlab.cli.values import parse_overrides, parse_settings
+from aqmlab.cli.values import parse_names, parse_overrides, parse_settings
 from aqmlab.errors import BoundsError, InputError, counted, shell_word, unknown
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ Over = Annotated[
     list[str] | None,
     typer.Option(
         "--over",
-        help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH.",
+        help="What varies: flows=10:200, rtt=20ms:200ms, rate=2Mbps:20Mbps or dotted.key=LOW:HIGH; default: flows "
+        "and rtt from half to twice the scenario's.",
         metavar="KEY=LOW:HIGH",
     ),
 ]
@@ -73,12 +74,15 @@ UplinkRate = Annotated[
     str | None,
     typer.Option("--uplink", help="No file: a rate such as 20mbit, 100/20Mbps (down/up).", metavar="RATE"),
 ]
-Rtt = Annotated[str, typer.Option("--rtt", help="Round trip of the uplink, or its range.", metavar="LOW[:HIGH]")]
-For = Annotated[
-    str,
-    typer.Option("--for", help="Uses of the uplink: downloads, calls, web.", metavar="USES"),
+Rtt = Annotated[
+    str | None,
+    typer.Option("--rtt", help="Round trip of the uplink, or its range; 20ms:100ms.", metavar="LOW[:HIGH]"),
 ]
-Control = Annotated[str, typer.Option("--tcp", help="Congestion control on the uplink.", metavar="NAME")]
+For = Annotated[
+    str | None,
+    typer.Option("--for", help="Uses of the uplink: downloads, calls, web; downloads.", metavar="USES"),
+]
+Control = Annotated[str | None, typer.Option("--tcp", help="Congestion control on the uplink; cubic.", metavar="NAME")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
@@ -133,9 +137,9 @@ Out = Annotated[
 def tune(
     file: OptionalFile = None,
     uplink: UplinkRate = None,
-    rtt: Rtt = "20ms:100ms",
-    uses: For = "downloads",
-    tcp: Control = "cubic",
+    rtt: Rtt = None,
+    uses: For = None,
+    tcp: Control = None,
     over: Over = None,
     minimize: Minimize = None,
     maximize: Maximize = None,
@@ -168,13 +172,16 @@ def tune(
     if uplink is not None and file is None:
         from aqmlab.tuning.uplink import uplink as described
 
-        own = described(uplink, rtt, uses, tcp)
+        own = described(uplink, rtt or "20ms:100ms", uses or "downloads", tcp or "cubic")
         plan, over = own.scenario.with_overrides(parse_overrides(set_)), over or list(own.over)
         if minimize is None and maximize is None:
             minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
     elif file is not None and uplink is None:
         from aqmlab.runs.runner import as_scenario
 
+        for option, value in {"--rtt": rtt, "--for": uses, "--tcp": tcp}.items():
+            if value is not None:
+                raise InputError(f"{option}: needs --uplink; a scenario file has traffic of its own")
         plan = as_scenario(file, overrides=parse_overrides(set_))
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
@@ -202,11 +209,7 @@ def tune(
     if own is not None:
         how |= {"unharmed": own.unharmed if own.felt(minimize, maximize) else (), "prefer_defaults": True}
         how |= {"best_anyway": True}
-    given = [name.strip() for name in aqm.split(",")] if aqm else []
-    for name in given:
-        if given.count(name) > 1:
-            raise InputError(f"--aqm: {name} is given twice")
-    names: list[str | None] = [*given] or [None]
+    names: list[str | None] = [*parse_names("--aqm", aqm)] if aqm is not None else [None]
     _check_shaper(dev, layer)
     if report is not None:
         from aqmlab.reporting.reports import page_file
@@ -251,7 +254,7 @@ def _answers(
     from aqmlab.tuning.tuner import tune as work
 
     began, found, count = time.monotonic(), [], len(names)
-    own_vary = varied(how["vary"], [name for name in names if name is not None])
+    own_vary = varied(how["vary"], [name for name in names if name is not None]) if names != [None] else {}
     shared = {key: how[key] for key in ("queue", "over", "against_settings")}
     for aqm, vary in own_vary.items():
         checked(plan, aqm=aqm, vary=vary, **shared)

@@ -74,6 +74,26 @@ def parse_seeds(text: str | None) -> int | list[int] | None:
     return seeds
 
 
+def parse_names(option: str, text: str) -> list[str]:
+    """Read names with commas between them, each once.
+
+    >>> parse_names("--aqm", "red, codel")
+    ['red', 'codel']
+
+    Raises
+    ------
+    InputError
+        If one is empty or given twice.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if "" in names:
+        raise InputError(f'{option} "{text}": a name is empty; write names with commas between them, as red,codel')
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{option}: {name} is given twice")
+    return names
+
+
 def _seed(text: str, digits: str) -> int:
     number = int(digits) if len(digits.strip()) < 20 else LARGEST_SEED + 1  # int() has a limit on digits
     if number > LARGEST_SEED:

@@ -133,7 +133,13 @@ def one_queue(plan: Scenario, asked: str | None = None) -> str:
     InputError
         If there are several, or as for `managed_queues`.
     """
-    queues = managed_queues(plan, asked)
+    try:
+        queues = managed_queues(plan, asked)
+    except InputError:
+        if asked is not None:
+            raise
+        known = list(dict.fromkeys(link.queue for link in plan.links))
+        raise InputError(f"--queue: name the queue to tune (allowed: {', '.join(known)})") from None
     if len(queues) > 1:
         raise InputError(f"--queue {','.join(queues)}: one queue is tuned at a time; name one of them")
     return queues[0]

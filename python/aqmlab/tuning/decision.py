@@ -174,7 +174,7 @@ def _with_goal(one: Tuned) -> str:
 
 
 def _is_drop_tail(entry: Against) -> bool:
-    return entry.reference.body["aqm"] == DROP_TAIL
+    return entry.reference.body.get("aqm", DROP_TAIL) == DROP_TAIL
 
 
 def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:

@@ -164,7 +164,7 @@ class Tuned(OneLine):
     def against_drop_tail(self) -> str:
         """Say how the answer compares with drop-tail; "" if it was not compared."""
         for entry in self.against:
-            if entry.reference.body["aqm"] == DROP_TAIL:
+            if entry.reference.body.get("aqm", DROP_TAIL) == DROP_TAIL:
                 own, other = self.confirmed.goal, entry.reference.goal
                 metric = self.task.goal.metric
                 values = f"{metric.key} {metric.text(own.mean)} against {metric.text(other.mean)}"
@@ -289,8 +289,14 @@ class Tuned(OneLine):
 
 
 def short(body: Body) -> str:
-    """Write what was searched on one line."""
-    return ", ".join(f"{key} {value}" for key, value in body.items() if key not in ("limit", "mean_packet", "ecn"))
+    """Write what was searched on one line.
+
+    >>> short({"aqm": "red", "limit": "100p", "max_p": 0.1}), short({"aqm": "drop-tail", "limit": "30p"})
+    ('aqm red, max_p 0.1', 'aqm drop-tail, limit 30p')
+    """
+    rest = {key: value for key, value in body.items() if key not in ("limit", "mean_packet", "ecn")}
+    only = {key: body[key] for key in ("limit",) if key in body and set(rest) <= {"aqm"}}
+    return ", ".join(f"{key} {value}" for key, value in {**rest, **only}.items())
 
 
 def _bounded(metric: Quantity, found: Interval, *, signed: bool = False) -> str:

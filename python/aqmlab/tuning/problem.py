@@ -62,7 +62,8 @@ def _points(over: Sequence[str], plan: Scenario) -> Points:
         try:
             plan.with_overrides(point.pairs)
         except ScenarioError as error:
-            raise error.of_options({key: "--over" for key, _ in point.pairs}) from None
+            given = dict(point.pairs)
+            raise error.of_options(dict.fromkeys(given, "--over"), given) from None
     return Points(searched, fresh_points(ranges, FRESH_POINTS * len(ranges), searched))
 
 
@@ -81,8 +82,11 @@ def problem_of(
     starts = _starts(place, chosen, space, points.search, notes)
     references: dict[str, Body] = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
     references |= {name: dict(body) for name, body in further.items()}
-    for body in references.values():
-        place.scenario(body, points.search[0])
+    for name, body in references.items():
+        try:
+            place.scenario(body, points.search[0])
+        except ScenarioError as error:
+            raise error.of_options({f"queue.{queue}": f"--against {name}:"}, {}) if name in further else error from None
     return Problem(place, chosen, space, points, starts, references, notes)
 
 

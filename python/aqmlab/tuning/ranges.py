@@ -21,6 +21,8 @@ RATES_AT = {"dumbbell": "bottleneck", "chain": "link", "bus": "link", "diffserv"
 """Networks with one bottleneck: its part, which has the rate."""
 MOST_RANGES = 6
 """With more, the corners alone are hundreds."""
+COUNTS = ("", "p", "B")
+"""Units of whole numbers: none, packets, bytes."""
 DRAWS = 16
 """Points to draw for each point that no trial has seen: whole numbers repeat."""
 _VALUE = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z]*)\s*")
@@ -210,7 +212,7 @@ def _range(text: str, plan: Scenario) -> Range:
     if not low < high:
         what = "is empty" if low == high else "is reversed"
         raise InputError(f'over "{text}": the range {what} (the low end comes first, and is below the high end)')
-    whole = not unit and low.is_integer() and high.is_integer()
+    whole = unit in COUNTS and low.is_integer() and high.is_integer()
     return Range(key, low, high, unit, whole, _meaning(key, low, unit, text, plan, whole=whole))
 
 

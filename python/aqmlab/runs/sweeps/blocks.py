@@ -59,7 +59,7 @@ def check_points(base: Scenario, design: Design, warnings: set[str], progress: C
         try:
             found = _at(base, tuple(zip(design.keys, values, strict=True)), notes)
         except ScenarioError as error:
-            raise error.of_options(design.options) from None
+            raise error.of_options(design.options, dict(zip(design.keys, values, strict=True))) from None
         warnings.update(map(str, found.warnings), notes)
         checked.append(Point(values, found.hash, found.normalized, expected_cost(found)))
     return checked
