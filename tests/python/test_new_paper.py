@@ -95,6 +95,20 @@ def _broken(folder: Path, name: str, old: str, new: str) -> Path:
     return folder
 
 
+def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
+    folder = tmp_path / "own"
+    reproduction.begin(folder)
+    text = (folder / "paper.py").read_text()
+    (folder / "paper.py").write_text(text.replace("PAPER = ", "CLAIMS.claim('A', 'Again', quote='')\n\nPAPER = "))
+    with pytest.raises(InputError, match="claim A: is declared twice"):
+        aqmlab.reproduce(str(folder))
+    other = tmp_path / "other"
+    reproduction.begin(other)
+    (other / "published.csv").write_text((other / "published.csv").read_text().replace("loss", "lost"), "utf-8-sig")
+    with pytest.warns(UserWarning, match=r"published\.csv:2: lost is no quantity of the claims, and not compared"):
+        reproduction.paper_of(str(other))
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
@@ -110,6 +124,19 @@ def _broken(folder: Path, name: str, old: str, new: str) -> Path:
         ("readings.toml", "key =", "kee =", r"readings\.toml: \[\[reading\]\] 1: has no text key .*"),
         ("readings.toml", "quick = true", "quick = 3", r"SACK: set is a table, quick is true or false"),
         ("readings.toml", "[[reading.other]]", "[reading.other]", r"other: is a list of tables"),
+        (
+            "readings.toml",
+            "quick = true",
+            "quick = true\n[[explained]]\nof = 3",
+            r"explained\]\] 1: has no text why",
+        ),
+        ("readings.toml", "[[reading]]", "[[raeding]]", r"unknown key \"raeding\" .*did you mean reading"),
+        ("published.csv", "0.05,0.05,", "0.05,1000,", r"published\.csv:2: printed is 0\.05 and value 1000; .*"),
+        ("published.csv", "0.05,0.05,", "inf,inf,", r"published\.csv:2: value: is infinite"),
+        ("published.csv", "0.05,0.05,", "1_0,1_0,", r"published\.csv:2: value: \"1_0\" is not a number"),
+        ("paper.py", 'tables=("links",)', 'tables=("lnks",)', r"unknown table \"lnks\" .*did you mean links"),
+        ("paper.py", "    yield literal(", "    return None\n    yield literal(", r"no test of the literal form"),
+        ("paper.py", '"seeds": 4', '"seeds": 0', r"Effort: seeds is 0; an interval needs at least 2"),
         ("paper.py", "effort=Effort,", "effort=3,", r"paper\.py: PAPER: effort: is a class derived from .*"),
         ("paper.py", "claims=CLAIMS,", "claims=[],", r"paper\.py: PAPER: claims: is Claims of .*"),
         ("paper.py", "measure=measure,", "measure=1,", r"paper\.py: PAPER: measure: is a function"),

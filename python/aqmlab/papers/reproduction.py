@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -304,6 +305,10 @@ def _in_folder(folder: Path) -> Paper:
         sys.path.remove(str(folder))
     found = _paper_in(module, str(path))
     _check_printed(found)
+    if not found.claims.all:
+        raise InputError(f"{path}: CLAIMS has no claim")
+    with in_code_of(f"paper {folder.name}"):
+        found.claims.texts()
     return found
 
 
@@ -324,8 +329,19 @@ def _paper_in(module: ModuleType, place: str) -> Paper:
 
 
 def _check_printed(paper: Paper) -> None:
-    """Raise if the claims declare no such case as that of a printed number: it would never be compared."""
+    """Raise if the claims declare no such case as that of a printed number: it would never be compared.
+
+    A warning names quantities that no claim declares.
+    """
+    paper.files.questions()
+    words, seen = paper.claims.words, set[tuple[object, ...]]()
     for cell in paper.files.cells():
+        if not any(one.on_paper and cell.matches(one.on_paper) for one in words.quantities.values()):
+            warnings.warn(f"{cell.place}: {cell.quantity} is no quantity of the claims, and not compared", stacklevel=2)
+        elif (own := tuple(cell.columns.items())) in seen:
+            raise InputError(f"{cell.place}: is printed twice in the same columns: {', '.join(map(str, cell.columns))}")
+        else:
+            seen.add(own)
         for column, value in cell.key.items():
             declared = paper.claims.words.columns.get(column)
             if declared is not None and declared.values is not None and value not in ("", *declared.values):
@@ -336,9 +352,12 @@ def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTas
     found = paper_of(paper)
     if seeds is not None and seeds < 2:
         raise InputError("seeds: at least 2, since an interval needs them")
+    effort = found.effort.of(quick=quick, seeds=seeds)
+    if effort.seeds < 2:
+        raise InputError(f"{found.files.name}: Effort: seeds is {effort.seeds}; an interval needs at least 2")
     root = out / found.files.key
     folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
-    return _PaperTask(found.files.name, found.effort.of(quick=quick, seeds=seeds), root)
+    return _PaperTask(found.files.name, effort, root)
 
 
 def _recorded(folder: Path) -> _PaperTask:

@@ -19,7 +19,7 @@ A claim without `against` takes the runs alone. All tests of a form must hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, overload
 
@@ -109,7 +109,10 @@ class Claim(Generic[P]):
     def tests(self, runs: Runs, baseline: str) -> list[Test]:
         """Return its tests against one baseline."""
         try:
-            found: list[Test] = list(called(self.function, runs, baseline))
+            yielded = called(self.function, runs, baseline)
+            if not isinstance(yielded, Iterable):
+                raise InputError("the function yields no test (yield literal(...) and strict(...))")
+            found: list[Test] = list(yielded)
             for test in found:
                 if SEED in test.numbers.per and test.by_chance:
                     raise InputError(f'{test.form} form: each("seed") needs exact()')
@@ -205,6 +208,8 @@ class Claims:
         against
             The baselines, if there are several verdicts; the function is called with each.
         """
+        if any(claim.id == id for claim in self.all):
+            raise InputError(f"claim {id}: is declared twice")
 
         def add(function: Callable[..., Tests]) -> Claim[...]:
             made = Claim(id, title, quote, function, against, own)

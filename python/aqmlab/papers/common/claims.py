@@ -340,8 +340,8 @@ def verdicts_by_reading(judged: Mapping[tuple[str, str], Iterable[Finding]]) -> 
             }
             if verdicts:
                 rows.append({"question": question, "reading": reading, "form": form, **verdicts})
-    table = pd.DataFrame(rows).fillna("")
-    return table.drop(columns="form") if set(table["form"]) == {STRICT} else table
+    table = pd.DataFrame(rows, columns=None if rows else ["question", "reading"]).fillna("")
+    return table.drop(columns="form") if rows and set(table["form"]) == {STRICT} else table
 
 
 def part_difference(a: Values, b: Values | float, bound: float, limits: Bounds = UNBOUNDED) -> Difference:

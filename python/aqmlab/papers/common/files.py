@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,13 +12,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, counted
+from aqmlab.errors import InputError, counted, unknown
 from aqmlab.papers.scenarios import PREFIX
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
 
 CELL = ("table", "quantity", "unit", "printed", "value", "note")
 """Columns of ``published.csv``, of which the last may be missing; the others select the measured number."""
+
+PARTS = ("reading", "used", "explained")
+"""Lists of tables in ``readings.toml``."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +221,7 @@ class PaperFiles:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None
 
@@ -230,17 +234,35 @@ def _toml(files: PaperFiles, name: str) -> dict[str, Any]:
 @cache
 def _questions(files: PaperFiles) -> list[dict[str, Any]]:
     name = "readings.toml"
-    found, place = files.toml(name).get("reading", []), files.place(name)
-    if not isinstance(found, list):
-        raise InputError(f"{place}: reading: is a list of tables [[reading]]")
+    data, place = files.toml(name), files.place(name)
+    for key, value in data.items():
+        if key not in PARTS:
+            raise InputError(f"{place}: {unknown('key', key, list(PARTS))}")
+        if not isinstance(value, list):
+            raise InputError(f"{place}: {key}: is a list of tables [[{key}]]")
+    for key in PARTS[1:]:
+        for number, entry in enumerate(data.get(key, ()), 1):
+            where = f"{place}: [[{key}]] {number}"
+            _check_texts(entry, ("why",), where)
+            if not isinstance(entry.get("of"), dict):
+                raise InputError(f"{where}: has no table of, which selects printed numbers by their columns")
+    found: list[dict[str, Any]] = data.get("reading", [])
+    keys = set[str]()
     for number, entry in enumerate(found, 1):
         where = f"{place}: [[reading]] {number}"
         _check_texts(entry, ("key", "question", "chosen", "why"), where)
+        if entry["key"] in keys:
+            raise InputError(f"{where}: key {entry['key']} is given twice")
+        keys.add(entry["key"])
         others = entry.get("other", [])
         if not isinstance(others, list):
             raise InputError(f"{where}: other: is a list of tables [[reading.other]]")
+        names = set()
         for other in others:
             _check_texts(other, ("name",), f"{where}: [[reading.other]]")
+            if other["name"] in names:
+                raise InputError(f"{where}: name {other['name']} is given twice")
+            names.add(other["name"])
             if not isinstance(other.get("set", {}), dict) or not isinstance(other.get("quick", False), bool):
                 raise InputError(f"{where}: {other['name']}: set is a table, quick is true or false")
     return found
@@ -254,6 +276,9 @@ def _check_texts(table: object, keys: Sequence[str], where: str) -> None:
 
 @cache
 def _cells(files: PaperFiles) -> tuple[Cell, ...]:
+    for line, row in enumerate(files.rows("published.csv", CELL[:-1]), start=2):
+        place = f"{files.place('published.csv')}:{line}"
+        _check_printed(row["printed"], _number(row["value"] or "nan", place=f"{place}: value"), place=place)
     return tuple(
         Cell(
             table=row["table"],
@@ -271,9 +296,22 @@ def _cells(files: PaperFiles) -> tuple[Cell, ...]:
 
 def _number(text: str, *, place: str) -> float:
     try:
-        return float(text)
+        number = float(text.replace("_", "x"))
     except ValueError:
         raise InputError(f'{place}: "{text}" is not a number') from None
+    if math.isinf(number):
+        raise InputError(f"{place}: is infinite (leave it empty if there is no number)")
+    return number
+
+
+def _check_printed(printed: str, value: float, *, place: str) -> None:
+    """Raise if what is printed is a number, and another than the value."""
+    try:
+        number = float(printed)
+    except ValueError:
+        return
+    if not (math.isnan(value) or math.isclose(number, value, rel_tol=1e-9)):
+        raise InputError(f"{place}: printed is {printed} and value {value:g}; write words if the units differ")
 
 
 def _number_or_text(text: str) -> str | int | float:

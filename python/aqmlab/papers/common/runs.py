@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import Error
+from aqmlab.errors import Error, InputError, unknown
 from aqmlab.results import folders
+from aqmlab.results.tables import TABLES
 from aqmlab.runs.jobs import Call, Job, called, jobs_for
 from aqmlab.runs.store.index import store_root
 from aqmlab.runs.store.store import ResultStore, SeedFolder
@@ -138,6 +139,12 @@ class Setup:
     reading: str = BASE
     tables: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Raise if a table to keep is unknown."""
+        for name in self.tables or ():
+            if name not in TABLES:
+                raise InputError(unknown("table", name, list(TABLES)))
+
     def folder(self, root: Path) -> Path:
         """Where its runs are."""
         return root / "runs" / self.plan.label
@@ -241,6 +248,9 @@ def measure(points: Iterable[Point], root: Path, read: Callable[[Any, Any], Mapp
 
 
 def _row(point: Point, seed: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
+    given: object = numbers  # a paper's own function may return anything
+    if not isinstance(given, Mapping):
+        raise InputError(f"measure: returned {type(given).__name__}, not numbers by name")
     return {**point.key, "reading": point.reading, "seed": seed, **numbers}
 
 
