@@ -83,7 +83,7 @@ def test_the_printed_probabilities_are_those_of_one_flow():
     # All 100 flows are alone with a probability below 1 %.
     assert math.prod(1 - k / 1024 for k in range(100)) == pytest.approx(0.00675, abs=0.00001)
     printed = {cell.quantity: cell.value for cell in paper.FILES.cells()}
-    assert printed == {f"most_{n}": value for n, value in claims.COUNTS.items()}
+    assert printed == {f"of_{n}": value for n, value in claims.COUNTS.items()}
 
 
 def test_traffic_is_as_named():

@@ -381,7 +381,8 @@ def share_line(queue: KernelQueue) -> str:
         return ""
     return (
         "Shares of routes are rounded down to 2^-31. TTL_i and TTL_f are those of option 158 of IPv4 or of hop-by-hop "
-        "option 0x1e of IPv6, which senders write; a packet without it has the share of unknown_fraction."
+        "option 0x1e of IPv6, which only senders of aqmlab's live links write; all packets without it have the share "
+        "of unknown_fraction, so that DDRED cannot tell them apart."
     )
 
 

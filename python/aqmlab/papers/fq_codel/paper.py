@@ -104,14 +104,11 @@ def in_queues(rates: np.ndarray) -> dict[str, float]:
 
 def page(study: Study) -> Iterator[Section]:
     """Make the paper's own sections."""
-    titles = {q: f"{one.title}, {one.unit}".removesuffix(", ") for q, one in CLAIMS.words.quantities.items()}
+    titles = {q: one.label for q, one in CLAIMS.words.quantities.items()}
     for name, (quantities, parts) in TABLES.items():
-        columns, of = (
-            {titles[q]: q for q in quantities.split()},
-            [one for part in parts.split() for one in PARTS[part][0]],
-        )
-        table = study.table(name, columns, rows=["traffic", "discipline"], of={"traffic": of})
-        yield Section(name.capitalize(), [table])
+        columns = {titles[q]: q for q in quantities.split()}
+        of = {"traffic": [one for part in parts.split() for one in PARTS[part][0]]}
+        yield Section(name.capitalize(), [study.table(name, columns, rows=["traffic", "discipline"], of=of)])
     yield Section(READINGS, [study.reading_verdicts()])
 
 
