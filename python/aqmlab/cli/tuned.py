@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.output import WIDTH, print_json, print_rows, print_screen, say, table_lines, text_of, warn
+from aqmlab.cli.output import (
+    WIDTH,
+    print_json,
+    print_rows,
+    print_screen,
+    print_wrapped,
+    say,
+    table_lines,
+    text_of,
+    warn,
+)
 from aqmlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -136,5 +146,8 @@ def _show(found: TunedComparison, *, details: bool) -> None:
     if details:
         print()
         every = found.settings_table()
-        print_rows(list(every.columns), [[text_of(cell) for cell in row] for row in every.itertuples(index=False)])
+        shown = every.drop(columns="queue")
+        print_rows(list(shown.columns), [[text_of(cell) for cell in row] for row in shown.itertuples(index=False)])
+        for row in every.to_dict("records"):
+            print_wrapped(f"{row['discipline']}, {row['settings']}: {row['queue']}")
     say(f"Results: {found.folder}")

@@ -21,7 +21,7 @@ from aqmlab.cli.output import (
     say,
     table_lines,
 )
-from aqmlab.errors import counted, joined
+from aqmlab.errors import counted, joined, shell_word
 from aqmlab.papers.registry import OTHER_PAPERS, PAPERS
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def reproduce(
     if new:
         for path in reproduction.begin(Path(paper)):
             say(str(path))
-        say(f"Next: aqmlab reproduce {paper} --quick")
+        say(f"Next: aqmlab reproduce {shell_word(paper)} --quick")
         return
     effort: dict[str, Any] = {
         "quick": quick,
