@@ -114,7 +114,7 @@ def test_the_same_on_one_process_and_on_two(tmp_path):
         (("--minimize", "loss"), "give two goals"),
         (("--minimize", "los", "--maximize", "goodput_mbps"), "los"),
         (("--aqm", "cdel"), 'cdel"'),
-        (("--aqm", ","), "name at least one discipline"),
+        (("--aqm", ","), "a name is empty"),
         (("--queue", "x"), 'unknown queue "x"'),
         (("--quantile", "2"), "quantile: 2 is out of range"),
     ],
