@@ -40,7 +40,7 @@ EFFORTS = {False: "quick", True: "full"}
 LARGEST = 20
 """So many gaps to printed numbers are shown."""
 BEGUN = re.compile(r"reproduce (\S+) (\w+\(.*\)): (\d+) runs to do$")
-ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s, ([\d.]+) s of processor time$")
+ENDED = re.compile(r"^(\S+) .*done after ([\d.]+) s(?:, ([\d.]+) s of processor time)?$")
 Row = dict[Hashable, Any]
 
 
@@ -130,7 +130,8 @@ def effort_text(papers: Sequence[Reproduction], *, full: bool, paper: str = "all
     seconds, worked, interrupted = time_taken([one.folder / "log.txt" for one in papers])
     calls = f"{interrupted} interrupted call{'s' if interrupted > 1 else ''}"
     more = f", without {calls} that left no time" if interrupted else ""
-    took = f"{_duration(seconds)} by the log of the store, {_duration(worked)} of processor time{more}"
+    processor = f", {_duration(worked)} of processor time" if worked else ""  # not in logs of earlier versions
+    took = f"{_duration(seconds)} by the log of the store{processor}{more}"
     return f"Made by {form} (`{command}`). Its runs took {took}."
 
 
@@ -154,7 +155,7 @@ def time_taken(logs: Iterable[Path]) -> tuple[float, float, int]:
             if begun := BEGUN.search(line):
                 calls.append((begun[2], int(begun[3]), None))
             elif calls and (end := ENDED.search(line)):
-                calls[-1] = (*calls[-1][:2], (end[1], float(end[2]), float(end[3])))
+                calls[-1] = (*calls[-1][:2], (end[1], float(end[2]), float(end[3] or 0)))
         own = [(runs, end) for effort, runs, end in calls if effort == calls[-1][0]]
         ended |= {end for runs, end in own if runs and end is not None}
         interrupted = max(interrupted, sum(end is None for _, end in own))

@@ -92,7 +92,6 @@ class _Bound:
     b: np.ndarray
     low: float = -math.inf
     high: float = math.inf
-    words: str = ""
     aspect: str = ""
     factor: float = 1.0
 
@@ -223,7 +222,7 @@ def _parts(
             difference, verdict = _judge(test, pair, bound, paper=paper, engaged=engaged)
             yield Part(
                 claim,
-                _what(words, test) + bound.words,
+                _what(words, test, bound.factor),
                 difference,
                 verdict,
                 case,
@@ -281,17 +280,16 @@ def _bounds(test: Test, pair: Pair) -> list[_Bound]:
         b = zero if pair.b is None else pair.b
         least, most = test.factor
         return [
-            _Bound(least * b, 0.0, math.inf, f", less {least:g} times", f"at least {least:g} times", least),
-            _Bound(most * b, -math.inf, 0.0, f", less {most:g} times", f"at most {most:g} times", most),
+            _Bound(least * b, 0.0, math.inf, f"at least {least:g} times", least),
+            _Bound(most * b, -math.inf, 0.0, f"at most {most:g} times", most),
         ]
     b = zero + (test.bound[0] if test.bound else 0.0) if pair.b is None else pair.b
     if test.compare == "equal":
         return [_Bound(b, -test.within, test.within)]
-    words = f", less {test.factor[0]:g} times" if test.factor else ""
     factor = test.factor[0] if test.factor else 1.0
     if test.compare in ("above", "grows"):
-        return [_Bound(factor * b, low=-test.margin, words=words, factor=factor)]
-    return [_Bound(factor * b, high=test.margin, words=words, factor=factor)]
+        return [_Bound(factor * b, low=-test.margin, factor=factor)]
+    return [_Bound(factor * b, high=test.margin, factor=factor)]
 
 
 def _limits(test: Test, pair: Pair, bound: _Bound) -> Bounds:
@@ -329,8 +327,9 @@ def _judge(test: Test, pair: Pair, bound: _Bound, *, paper: bool, engaged: bool)
     return found, verdict
 
 
-def _what(words: Vocabulary, test: Test) -> str:
-    """Return the name of the comparison, for the table of parts."""
+def _what(words: Vocabulary, test: Test, factor: float) -> str:
+    """Return the name of the comparison, for the table of parts; `factor` multiplies the other side."""
+    times = f"{factor:g} × " if factor != 1 else ""
     numbers = test.numbers
     title, unit = words.quantity(numbers.quantity).title, unit_of(words, numbers.quantity, ", ")
     label = ", ".join(
@@ -342,9 +341,9 @@ def _what(words: Vocabulary, test: Test) -> str:
     if test.along:
         along = words.column(test.along).title or test.along
         lower = f"the {'next lower' if test.steps == 'each' else 'lowest'} {along}"
-        return f"{named}{f' - {other}' if other else ''}, less that at {lower}{unit}"
+        return f"{named}{f' - {other}' if other else ''}, less {times}that at {lower}{unit}"
     if other:
-        return f"{title}, {label} - {other}{unit}"
+        return f"{title}, {label} - {times}{other}{unit}"
     than = f" less {test.bound[0]:g}" if len(test.bound) == 1 and test.bound[0] else ""
     return f"{named}{than}{unit}"
 
