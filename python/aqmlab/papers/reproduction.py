@@ -239,9 +239,9 @@ def _run(
     outputs = workers.execute(todo, title=title, finished=lambda number: finished(todo[number]))
     evaluation = evaluation_of(outputs, time.monotonic() - began)
     note(runs, store)
+    took, worked = time.monotonic() - began, sum(run.core_cpu_s for run in evaluation.runs)
     for task in tasks:
-        worked = sum(run.core_cpu_s for run in evaluation.runs)
-        folders.log(task.root, f"done after {time.monotonic() - began:.2f} s, {worked:.2f} s of processor time")
+        folders.log(task.root, f"done after {took:.2f} s, {worked:.2f} s of processor time")
     return evaluation
 
 
