@@ -20,6 +20,10 @@ pyo3::import_exception!(aqmlab.errors, ScenarioError);
 const STEPS: u64 = 200;
 /// The least time from one such look to the next: each needs Python's lock, which another thread may have.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// The same on two threads, which begin and end with an exchange of all stations.
+const LOOK_AT_TWO_EVERY: Duration = Duration::from_millis(200);
+/// Most steps at a time on two threads.
+const MOST_AT_TWO: u64 = 8;
 
 /// A checked scenario. Its methods describe it, or run it; nothing changes it.
 #[pyclass(frozen, module = "aqmlab._core")]
@@ -110,9 +114,9 @@ impl Scenario {
             let why = format!("cannot be evaluated in parallel, since {why} (choose another engine)");
             return Err(self.error(&why));
         }
-        let mut step = 0;
+        let (mut step, mut stride) = (0, 1);
         while step < STEPS {
-            step = py.detach(|| advance(&mut simulation, plan.duration, step));
+            step = py.detach(|| advance(&mut simulation, plan.duration, step, &mut stride));
             self.check_run(py, &simulation)?;
             py.check_signals()?;
             if let Some(progress) = &progress {
@@ -170,16 +174,20 @@ impl Scenario {
     }
 }
 
-/// Simulate after this step of a run those that take [`LOOK_EVERY`], at least one. Return the last.
+/// Simulate after this step of a run those that take [`LOOK_EVERY`], or on two threads [`LOOK_AT_TWO_EVERY`], at least one. Return the
+/// last. `stride` steps are taken at a time: on two threads up to [`MOST_AT_TWO`], while they take less than that.
 #[expect(clippy::disallowed_methods, reason = "no result depends on where a run is divided")]
-fn advance(simulation: &mut Simulation, duration: Span, mut step: u64) -> u64 {
+fn advance(simulation: &mut Simulation, duration: Span, mut step: u64, stride: &mut u64) -> u64 {
+    let is_parallel = simulation.engine() == EngineChoice::Parallel.name();
+    let (every, most) = if is_parallel { (LOOK_AT_TWO_EVERY, MOST_AT_TWO) } else { (LOOK_EVERY, 1) };
     let began = Instant::now();
     loop {
-        step += 1;
+        step = (step + *stride).min(STEPS);
         simulation.run_until(Time((u128::from(duration.0) * u128::from(step) / u128::from(STEPS)) as u64));
-        if step == STEPS || began.elapsed() >= LOOK_EVERY {
+        if step == STEPS || began.elapsed() >= every {
             return step;
         }
+        *stride = (*stride * 2).min(most);
     }
 }
 
