@@ -124,7 +124,7 @@ class Setting:
         return range(1, min(most, own) + 1)
 
     def lacks(self, seed: int) -> bool:
-        """Whether there is no valid run of this seed."""
+        """Whether this seed lacks a valid run."""
         return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
 
     def command(self, seed: int) -> list[str]:

@@ -173,7 +173,7 @@ class Runs:
         return live_folder(STORE, self.scenario(), self.world.bottleneck)
 
     def lacks(self, seed: int) -> bool:
-        """Whether there is no valid run of this seed."""
+        """Whether this seed lacks a valid run."""
         return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
 
     def job(self, seed: int) -> Job:

@@ -105,7 +105,9 @@ def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
     other = tmp_path / "other"
     reproduction.begin(other)
     (other / "published.csv").write_text((other / "published.csv").read_text().replace("loss", "lost"), "utf-8-sig")
-    with pytest.warns(UserWarning, match=r"published\.csv:2: lost is no quantity of the claims, and not compared"):
+    with pytest.warns(
+        UserWarning, match=r"published\.csv:2: lost is not a quantity of the claims, and is not compared"
+    ):
         reproduction.paper_of(str(other))
 
 

@@ -337,7 +337,9 @@ def _check_printed(paper: Paper) -> None:
     words, seen = paper.claims.words, set[tuple[object, ...]]()
     for cell in paper.files.cells():
         if not any(one.on_paper and cell.matches(one.on_paper) for one in words.quantities.values()):
-            warnings.warn(f"{cell.place}: {cell.quantity} is no quantity of the claims, and not compared", stacklevel=2)
+            warnings.warn(
+                f"{cell.place}: {cell.quantity} is not a quantity of the claims, and is not compared", stacklevel=2
+            )
         elif (own := tuple(cell.columns.items())) in seen:
             raise InputError(f"{cell.place}: is printed twice in the same columns: {', '.join(map(str, cell.columns))}")
         else:

@@ -289,7 +289,7 @@ class Tuned(OneLine):
 
 
 def short(body: Body) -> str:
-    """Write what was searched on one line.
+    """Write the searched parameters on one line.
 
     >>> short({"aqm": "red", "limit": "100p", "max_p": 0.1}), short({"aqm": "drop-tail", "limit": "30p"})
     ('aqm red, max_p 0.1', 'aqm drop-tail, limit 30p')

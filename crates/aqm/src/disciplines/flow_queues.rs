@@ -66,7 +66,7 @@ impl<P: Copy + Default> FlowQueues<P> {
         let queue = &mut self.queues[queue];
         let new = Slot { packet: *packet, next: NONE, before: queue.tail };
         let mut at = self.free;
-        // There is no slot NONE.
+        // NONE is not a slot.
         if let Some(slot) = self.slots.get_mut(at as usize) {
             self.free = slot.next;
             *slot = new;

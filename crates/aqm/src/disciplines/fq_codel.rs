@@ -228,7 +228,7 @@ impl<P: Copy + Default> FqCoDel<P> {
     }
 }
 
-/// Take the packet at the head of a queue. Return the backlog by which it is judged; `None` if there is none.
+/// Take the packet at the head of a queue. Return the backlog for its decision; `None` if the queue is empty.
 #[inline(always)]
 fn pop<P: Copy + Default>(
     params: &Params,

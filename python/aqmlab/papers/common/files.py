@@ -278,7 +278,7 @@ def _check_texts(table: object, keys: Sequence[str], where: str) -> None:
 def _cells(files: PaperFiles) -> tuple[Cell, ...]:
     for line, row in enumerate(files.rows("published.csv", CELL[:-1]), start=2):
         place = f"{files.place('published.csv')}:{line}"
-        _check_printed(row["printed"], _number(row["value"] or "nan", place=f"{place}: value"), place=place)
+        _check_value(row["printed"], _number(row["value"] or "nan", place=f"{place}: value"), place=place)
     return tuple(
         Cell(
             table=row["table"],
@@ -300,12 +300,12 @@ def _number(text: str, *, place: str) -> float:
     except ValueError:
         raise InputError(f'{place}: "{text}" is not a number') from None
     if math.isinf(number):
-        raise InputError(f"{place}: is infinite (leave it empty if there is no number)")
+        raise InputError(f"{place}: is infinite (allowed: a finite number, or an empty cell)")
     return number
 
 
-def _check_printed(printed: str, value: float, *, place: str) -> None:
-    """Raise if what is printed is a number, and another than the value."""
+def _check_value(printed: str, value: float, *, place: str) -> None:
+    """Raise if the printed number differs from the value."""
     try:
         number = float(printed)
     except ValueError:

@@ -479,7 +479,7 @@ impl Sender {
         byte + (k - segment) * mss - missing
     }
 
-    /// [`Sender::seq`] of a segment of what was handed over last, all before which are full, on the wire.
+    /// [`Sender::seq`] of a segment of the last data handed over. All segments before it are full.
     #[inline]
     fn seq_of_full(&self, k: u64) -> u32 {
         let (Origin { segment, byte }, mss) = (self.origin, self.config.mss);

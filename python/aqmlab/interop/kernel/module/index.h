@@ -214,7 +214,7 @@ static inline void aqmlab_unindex(struct aqmlab_index *index, u32 list, u32 rank
 		index->filled[list / 64] &= ~(1ULL << list % 64);
 }
 
-/* The list or the share of those that have travelled least; none: AQMLAB_NOBODY. */
+/* The list or the share of the packets with the shortest way so far; AQMLAB_NOBODY if the index is empty. */
 static inline u32 aqmlab_nearest_list(const struct aqmlab_index *index)
 {
 #if AQMLAB_BY_SHARE

@@ -4,7 +4,7 @@
  * The live link reads the same: crates/dataplane/src/wire/route_option.rs.
  *
  *   IPv4   9e 04 TTL_i TTL_f                       among the options of the header
- *   IPv6   NEXT 00 1e 02 TTL_i TTL_f 01 00         among those of a hop-by-hop header
+ *   IPv6   NEXT 00 1e 02 TTL_i TTL_f 01 00         in a hop-by-hop header
  *
  * The first one counts. Options after one that is cut are not read.
  */
@@ -14,7 +14,7 @@
 #define AQMLAB_ROUTE_IPV4	158
 #define AQMLAB_ROUTE_IPV6	0x1e
 
-/* Find the option's two numbers in the options of a header of IPv4; NULL: there is none. */
+/* Find the option's two numbers in the options of a header of IPv4; NULL if it is missing. */
 static inline const u8 *aqmlab_route_ipv4(const u8 *option, const u8 *end)
 {
 	/* 0 ends the list, and 1 is an option of one byte. */
