@@ -119,7 +119,7 @@ def test_thresholds_differ_without_colour():
     plots.draw(ax, chart)
     dashes = [str(line.get_linestyle()) + str(line._unscaled_dash_pattern) for line in ax.get_lines()[1:]]
     assert len(set(dashes)) == len(dashes) == 4
-    assert len({str(shape["line"]["dash"]) for shape in charts.figure(chart).to_plotly_json()["layout"]["shapes"]}) == 4
+    assert len({str(shape["line"]["dash"]) for shape in charts.figure(chart)["layout"]["shapes"]}) == 4
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from matplotlib.figure import Figure
 
@@ -161,8 +162,9 @@ def test_several_series_of_one_discipline_alone_have_other_colours():
 def test_a_long_line_has_few_markers():
     x = np.linspace(0, 1, 500)
     chart = Chart("c", "t", "alt", "x", "y", [Series("red", x, x), Series("codel", x, x)])
-    assert [trace.marker.symbol for trace in charts.figure(chart).data] == ["circle", "triangle-up"]
-    assert all(trace.marker.maxdisplayed < 20 and "markers" in trace.mode for trace in charts.figure(chart).data)
+    drawn = go.Figure(charts.figure(chart)).data
+    assert [trace.marker.symbol for trace in drawn] == ["circle", "triangle-up"]
+    assert all(trace.marker.maxdisplayed < 20 and "markers" in trace.mode for trace in drawn)
     ax = Figure().add_subplot()
     plots.draw(ax, chart)
     assert all(len(one.get_markevery()) <= plots.SPARSE for one in ax.get_lines())

@@ -1,4 +1,4 @@
-"""A figure as data: `plots` (matplotlib) draws it for paper, `charts` (plotly) for the screen."""
+"""A figure as data: `plots` (matplotlib) draws it for paper, `charts` (plotly.js) for the screen."""
 
 from __future__ import annotations
 

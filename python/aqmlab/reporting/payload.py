@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from aqmlab.reporting.charts import Figure
 
 DIGITS = 6
 """Significant digits of a number in a chart and in the table below it."""
@@ -49,10 +49,9 @@ def packed_library() -> str:
     return packed(library())
 
 
-def compact(plot: go.Figure) -> dict[str, Any]:
+def compact(plot: Figure) -> Figure:
     """Return the traces and the layout of a figure as plain data, rounded to `DIGITS`, long lines thinned."""
-    found = plot.to_plotly_json()
-    return {"data": [_plain(_thinned(trace)) for trace in found["data"]], "layout": _plain(found["layout"])}
+    return {"data": [_plain(_thinned(trace)) for trace in plot["data"]], "layout": _plain(plot["layout"])}
 
 
 def _thinned(trace: dict[str, Any]) -> dict[str, Any]:
@@ -88,19 +87,13 @@ def kept_points(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _numbers(values: object) -> np.ndarray | None:
-    """Return an array of numbers as plotly holds it; None for words."""
-    if isinstance(values, dict) and "bdata" in values:
-        found = np.frombuffer(base64.b64decode(values["bdata"]), dtype=np.dtype(values["dtype"]))
-        shape = values.get("shape")
-        return found.reshape([int(n) for n in str(shape).split(",")]) if shape else found
+    """Return an array of numbers as such; None for words."""
     array = np.asarray(values)
     return array.astype(float) if array.dtype.kind in "fiu" else None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a figure
     """Return a part of a figure as plain data."""
-    if isinstance(value, dict) and "bdata" in value:
-        value = _numbers(value)
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, np.ndarray):
