@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aqmlab import _core
 from aqmlab.errors import InputError
 from aqmlab.papers.registry import PAPERS
 from aqmlab.papers.reproduction import paper_of
+from aqmlab.results import parquet
 from aqmlab.runs.jobs import Job, Simulation
 
 SEEDS = 1
@@ -33,8 +32,8 @@ Table = Mapping[str, Any]
 
 def values(table: Table, name: str) -> list[Any]:
     """A column of a table of the core."""
-    column = table[name]
-    return column if isinstance(column, list) else np.frombuffer(column[1], column[0]).tolist()
+    found: list[Any] = parquet.values(table[name]).tolist()
+    return found
 
 
 def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from aqmlab.live.tc.outcome import unpacked
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.machine import boot
+from aqmlab.results.parquet import values
 from aqmlab.scenario.file import Scenario
 
 SOURCE = Path(__file__).resolve().parent / "netem" / "numbered.c"
@@ -163,17 +164,11 @@ def channel_scenario(words: str, *, count: int, overrides: Mapping[str, str] = {
     return Scenario.from_text(imported(words).text, filename="netem.toml", overrides={**own, **overrides})
 
 
-def column(table: Mapping[str, Any], name: str) -> np.ndarray[Any, Any]:
-    """Return a numeric column of a table of the core."""
-    dtype, values = table[name]
-    return np.frombuffer(values, dtype)
-
-
 def channel_arrivals(scenario: Scenario, seed: int) -> Arrivals:
     """Simulate a scenario of `channel_scenario`; delays are from one queue to the next, with the transmission."""
     table = scenario.core.run(seed)["tables"]["packets"]
-    at_first = np.array(table["link"]) == "bottleneck"
-    offered_s, numbers = (column(table, name) for name in ("offered_s", "seq"))
+    at_first = values(table["link"]) == "bottleneck"
+    offered_s, numbers = (values(table[name]) for name in ("offered_s", "seq"))
     sent_s = np.zeros(int(at_first.sum()))
     sent_s[numbers[at_first]] = offered_s[at_first]
     arrived = numbers[~at_first]

@@ -21,10 +21,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-import numpy as np
-
 from aqmlab import _core
 from aqmlab.papers.registry import OTHER_PAPERS
+from aqmlab.results.parquet import values
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ("tests", "tests/ns2", "tests/python", "validation/models", "validation/statistics")
@@ -87,12 +86,6 @@ WORKERS = 2
 Table = dict[str, Any]
 
 
-def column(table: Table, name: str) -> np.ndarray[Any, Any]:
-    """A numeric column of a table of the core."""
-    dtype, data = table[name]
-    return np.frombuffer(data, dtype)
-
-
 @dataclass(frozen=True)
 class Section:
     """A page of the report: its file name, its title, its text, and whether everything in it is shown."""
@@ -106,11 +99,8 @@ class Section:
 def event_rows(path: Path) -> list[golden_events.Row]:
     """The events of a scenario's bottleneck."""
     events = _core.Scenario(path.read_text(), str(path)).run(1)["tables"]["events"]
-    numbers = [column(events, name).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
-    return [
-        golden_events.Row(t, kind, flow, seq, size)
-        for t, flow, seq, size, kind in zip(*numbers, events["kind"], strict=True)
-    ]
+    columns = [values(events[name]).tolist() for name in ("t_ps", "kind", "flow", "seq", "bytes")]
+    return [golden_events.Row(*row) for row in zip(*columns, strict=True)]
 
 
 def remade(make: Callable[[list[str]], int]) -> tuple[str, bool]:
@@ -172,16 +162,16 @@ def red_run(job: tuple[str, bool, int, int]) -> dict[str, Any]:
     path = DATA / "ns2" / "distribution" / f"{curve}{'-udp' if udp else ''}.toml"
     result = _core.Scenario(path.read_text(), str(path), [("flow.tcp.count", str(flows))]).run(seed)
     links = result["tables"]["links"]
-    row = links["link"].index("bottleneck")
-    drops = column(links, "drops")[row]
+    row = values(links["link"]).tolist().index("bottleneck")
+    drops = values(links["drops"])[row]
     return {
         "curve": curve,
         "udp": int(udp),
         "flows": flows,
-        "throughput_bps": column(links, "departed_bytes")[row] * 8 / result["summary"]["duration_s"],
-        "loss": drops / column(links, "arrivals")[row],
+        "throughput_bps": values(links["departed_bytes"])[row] * 8 / result["summary"]["duration_s"],
+        "loss": drops / values(links["arrivals"])[row],
         "loss_all_enqueues": drops / result["summary"]["enqueue_events"],
-        "mean_queue": column(links, "mean_queue")[row],
+        "mean_queue": values(links["mean_queue"])[row],
     }
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aqmlab import _core
+from aqmlab.results.parquet import values
 
 SEED = 1
 ENDLESS = -1
@@ -35,7 +34,7 @@ def write(scenario: Path, folder: Path) -> list[str]:
 def links(file: dict[str, Any], tables: dict[str, Any]) -> Iterable[Sequence[object]]:
     """List the links of a network with hosts h1, h2, ... in the order of ours."""
     network = file.get("flower") or file["torus"]
-    for name in tables["links"]["link"]:
+    for name in values(tables["links"]["link"]):
         start, end = name.split("->")
         if start.startswith("h"):
             of, queue = network["host"], network["host"].get("uplink_queue", network["host"]["queue"])
@@ -59,16 +58,9 @@ def rate_bps(text: str) -> float:
 def transfers(tables: dict[str, Any]) -> Iterable[Sequence[object]]:
     """List the flows."""
     flows = tables["flows"]
-    sizes, starts = numbers(flows["size_packets"]), numbers(flows["start_s"])
-    for start, end, packets, at in zip(flows["from"], flows["to"], sizes, starts, strict=True):
+    columns = (values(flows[name]).tolist() for name in ("from", "to", "size_packets", "start_s"))
+    for start, end, packets, at in zip(*columns, strict=True):
         yield start, end, ENDLESS if packets <= 0 else packets, at
-
-
-def numbers(column: tuple[str, bytes]) -> list[Any]:
-    """Read a numeric column of the core."""
-    dtype, data = column
-    values: list[Any] = np.frombuffer(data, dtype).tolist()
-    return values
 
 
 def rows(path: Path, header: str, lines: Iterable[Sequence[object]]) -> Path:

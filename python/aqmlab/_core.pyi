@@ -111,10 +111,10 @@ class PageSession:
 
 @type_check_only
 class RunOutput(TypedDict):
-    """One run: named numbers, and tables as column buffers in native byte order."""
+    """One run: named numbers, and tables as column buffers in native byte order (`aqmlab.results.parquet.Column`)."""
 
     summary: dict[str, float | int]
-    tables: dict[str, dict[str, tuple[str, bytes] | list[str]]]
+    tables: dict[str, dict[str, tuple[str | list[str], bytes]]]
     engine: str
     why_events: str | None
     events: int

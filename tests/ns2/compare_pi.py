@@ -15,9 +15,8 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aqmlab import _core
+from aqmlab.results.parquet import values
 from papers.intervals import compare, markdown
 
 SCRIPT = Path(__file__).resolve().parent / "pi_dumbbell.tcl"
@@ -53,11 +52,10 @@ def ours(job: tuple[int, int]) -> Numbers:
     flows, seed = job
     text = SCENARIO.read_text().replace("count = 10", f"count = {flows}")
     links: dict[str, Any] = _core.Scenario(text, SCENARIO.name).run(seed)["tables"]["links"]
-    row = links["link"].index("bottleneck")
+    row = values(links["link"]).tolist().index("bottleneck")
 
     def number(name: str) -> float:
-        dtype, data = links[name]
-        return float(np.frombuffer(data, dtype)[row])
+        return float(values(links[name])[row])
 
     return measures(number("arrivals"), number("drops"), number("departed_bytes"), number("mean_queue"))
 

@@ -8,9 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aqmlab import _core
+from aqmlab.results.parquet import values
 from dsred_shares import KINDS, read
 from dsred_shares import main as make_shares
 from make_dsred import main as make_dsred
@@ -38,14 +37,13 @@ def run(job: tuple[str, int]) -> Numbers:
     tables: dict[str, Any] = _core.Scenario(path.read_text(), path.name).run(seed)["tables"]
 
     def numbers(table: str, name: str) -> list[float]:
-        dtype, data = tables[table][name]
-        return [float(x) for x in np.frombuffer(data, dtype)]
+        return [float(x) for x in values(tables[table][name])]
 
-    core = tables["links"]["link"].index("core")
+    core = values(tables["links"]["link"]).tolist().index("core")
     by_class = {
         int(dscp): (arrivals, drops)
         for link, dscp, arrivals, drops in zip(
-            tables["code_points"]["link"],
+            values(tables["code_points"]["link"]),
             *(numbers("code_points", name) for name in ("dscp", "arrivals", "drops")),
             strict=True,
         )

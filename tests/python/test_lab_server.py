@@ -19,6 +19,7 @@ from aqmlab.lab.laboratory import Lab
 from aqmlab.lab.message import MOST_BYTES
 from aqmlab.lab.page import BUILT_IN
 from aqmlab.lab.server import MOST_CONNECTIONS
+from aqmlab.results.parquet import values
 from aqmlab.scenario import plugins
 from aqmlab.scenario.file import read_text
 
@@ -127,7 +128,10 @@ def test_a_run_over_the_wire_is_that_of_the_command_line(server, file):
     warnings = native["summary"].pop("warnings", [])
     assert answer["summary"] == {**native["summary"], "warnings": warnings}
     assert tables == {
-        name: {key: values if isinstance(values, list) else values[1] for key, values in columns.items()}
+        name: {
+            key: data if isinstance(kind, str) else values((kind, data)).tolist()
+            for key, (kind, data) in columns.items()
+        }
         for name, columns in native["tables"].items()
     }
 

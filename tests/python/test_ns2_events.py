@@ -8,10 +8,10 @@ import lzma
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aqmlab import _core
+from aqmlab.results.parquet import values
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "ns2"
 MICROSECOND = 1_000_000
@@ -27,8 +27,8 @@ def golden(path: Path) -> list[Event]:
 
 def simulated(path: Path, *, shortcuts: bool = True) -> list[Event]:
     events = _core.Scenario(path.read_text(), str(path)).run(1, shortcuts=shortcuts)["tables"]["events"]
-    numbers = [np.frombuffer(events[name][1], events[name][0]).tolist() for name in ("t_ps", "flow", "seq", "bytes")]
-    return [(t, kind, flow, seq, size) for t, flow, seq, size, kind in zip(*numbers, events["kind"], strict=True)]
+    columns = [values(events[name]).tolist() for name in ("t_ps", "kind", "flow", "seq", "bytes")]
+    return list(zip(*columns, strict=True))
 
 
 def cases(family: str) -> list[Path]:

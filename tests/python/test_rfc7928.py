@@ -127,12 +127,14 @@ def test_loss_marks_and_the_time_between_losses():
 def test_goodput_counts_delivered_bytes_once_between_samples():
     samples = {
         "t_s": np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]),
-        "flow": np.array(["a", "b"] * 3),
+        "flow": ["a", "b"] * 3,
         "delivered_bytes": np.array([0, 0, 125_000, 0, 250_000, 250_000]),
     }
-    found = metrics.goodput_samples(samples, ["a", "b"], begin_s=0.0)
-    np.testing.assert_allclose(found, [[1.0, 0.0], [1.0, 2.0]])
-    np.testing.assert_allclose(metrics.goodput_samples(samples, ["b"], begin_s=1.0), [[2.0]])
+    found = metrics.Delivered.of(pa.table(samples))
+    np.testing.assert_allclose(found.goodput(["a", "b"], begin_s=0.0), [[1.0, 0.0], [1.0, 2.0]])
+    np.testing.assert_allclose(found.goodput(["b"], begin_s=1.0), [[2.0]])
+    np.testing.assert_allclose(found.goodput(["c", "a"], begin_s=0.0, end_s=1.0), [[0.0, 1.0]])
+    assert found.goodput(["a"], begin_s=2.0).shape == (0, 1)
 
 
 def test_all_metrics_of_a_run_made_by_hand():

@@ -9,6 +9,7 @@ import pytest
 
 from aqmlab import _core
 from aqmlab.errors import ScenarioError
+from aqmlab.results.parquet import values
 from aqmlab.scenario.file import examples
 from browser_core import answers_of
 
@@ -42,8 +43,8 @@ def test_every_example_has_the_tables_of_the_native_core(name):
     assert tables.keys() == native["tables"].keys()
     for table, columns in native["tables"].items():
         assert tables[table].keys() == columns.keys()
-        for key, column in columns.items():
-            own = column if isinstance(column, list) else base64.b64encode(column[1]).decode()
+        for key, (kind, data) in columns.items():
+            own = base64.b64encode(data).decode() if isinstance(kind, str) else values((kind, data)).tolist()
             assert tables[table][key] == own, f"{table}.{key}"
 
 

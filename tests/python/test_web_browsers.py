@@ -15,6 +15,7 @@ import pytest
 
 from aqmlab import _core
 from aqmlab.lab.page import bundle
+from aqmlab.results.parquet import values
 from aqmlab.scenario.file import examples
 from browser_core import MODULES, wasm_path
 from measure_lab import browser_path
@@ -52,8 +53,8 @@ def native() -> dict[str, str]:
     for name, one in asked().items():
         tables = _core.Scenario(one["text"], one["file"], SHORT).run(one["seed"])["tables"]
         for table, columns in tables.items():
-            for key, column in columns.items():
-                data = "\n".join(column).encode() if isinstance(column, list) else bytes(column[1])
+            for key, (kind, numbers) in columns.items():
+                data = numbers if isinstance(kind, str) else "\n".join(values((kind, numbers))).encode()
                 found[f"{name} {table} {key}"] = hashlib.sha256(data).hexdigest()
     return found
 

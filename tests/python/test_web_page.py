@@ -24,6 +24,7 @@ from aqmlab.figures.marks import DISCIPLINES, GREY, marks
 from aqmlab.figures.scale import steady_scale
 from aqmlab.lab import page as lab_html
 from aqmlab.lab.page import BUILT_IN, PRESETS, standalone_page
+from aqmlab.results.parquet import values
 from aqmlab.scenario.file import examples, read_text
 from browser_core import answers_of, check_numbers, page_answers, page_values, wasm_path
 from builder import lab_page
@@ -83,10 +84,7 @@ def tables_of(command: str, link: str) -> dict[str, dict[str, np.ndarray]]:
     every = [f"{1e9 * plan.duration_s / parts:.0f}ns" for parts in (SAMPLES, GOODPUT_STEPS)]
     probe = f"{{ links = ['{link}'], queue_interval = '{every[0]}', flow_interval = '{every[1]}' }}"
     tables = _core.Scenario(text, words[2], [*sets, ("probe", probe)]).run(seed)["tables"]
-    return {
-        name: {key: np.array(c) if isinstance(c, list) else np.frombuffer(c[1], c[0]) for key, c in columns.items()}
-        for name, columns in tables.items()
-    }
+    return {name: {key: values(column) for key, column in columns.items()} for name, columns in tables.items()}
 
 
 @pytest.mark.slow

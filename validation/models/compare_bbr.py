@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
+from aqmlab.results.parquet import values
 from aqmlab.statistics import Interval, interval
 
 RATE, RTT_S, PACKET_BITS = 10e6, 0.04, 12_000
@@ -73,8 +74,7 @@ def run(job: tuple[str, int, int, int]) -> float:
     limit = round(buffer * BDP)
     text = SCENARIO.format(duration=DURATION, warmup=WARMUP, limit=limit, cubics=cubics, control=control)
     table: dict[str, Any] = _core.Scenario(text, "bbr.toml").run(seed)["tables"]["flows"]
-    dtype, data = table["goodput_bps"]
-    goodput = np.frombuffer(data, dtype)
+    goodput = values(table["goodput_bps"])
     return float(goodput[0] / goodput.sum())
 
 

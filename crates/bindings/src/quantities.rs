@@ -27,8 +27,13 @@ fn numbers(column: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(bytes.as_chunks::<8>().0.iter().map(|&word| f64::from_le_bytes(word)).collect())
 }
 
-/// Return a column of words: a list, or anything that NumPy converts to one.
+/// Return a column of words: the different words and places as the core returns them, a list, or anything that NumPy converts to one.
 fn words(column: &Bound<'_, PyAny>) -> PyResult<Words> {
+    if let Ok(raw) = column.cast::<PyTuple>() {
+        let (different, places): (Vec<PyBackedStr>, Cow<'_, [u8]>) = raw.extract()?;
+        let rows = places.as_chunks().0.iter().map(|&place| u32::from_le_bytes(place) as usize);
+        return Ok(rows.map(|place| &different[place]).collect());
+    }
     let list: Vec<PyBackedStr> = match column.extract() {
         Ok(list) => list,
         Err(_) => column

@@ -1,4 +1,5 @@
-//! Tables of a run as Python reads them: columns of numbers as bytes, columns of text as lists.
+//! Tables of a run as Python reads them: columns of numbers as type and bytes, columns of words as the different words and, for each
+//! row, the bytes of the place of its word.
 
 use aqmlab_netsim::{Column, Table};
 use pyo3::prelude::*;
@@ -6,26 +7,24 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> {
     Ok(match column {
-        Column::Integer(v) => ("<i8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
-        Column::Real(v) => ("<f8", words(py, v, |x| x.to_le_bytes())?).into_pyobject(py)?.into_any(),
+        Column::Integer(v) => ("<i8", bytes(py, v, i64::to_le_bytes)?).into_pyobject(py)?.into_any(),
+        Column::Real(v) => ("<f8", bytes(py, v, f64::to_le_bytes)?).into_pyobject(py)?.into_any(),
         Column::Text(v) => {
-            let different: Vec<_> = v.different().map(|word| PyString::new(py, word)).collect();
-            PyList::new(py, v.places().iter().map(|&place| &different[place as usize]))?.into_any()
+            let different = PyList::new(py, v.different().map(|word| PyString::new(py, word)))?;
+            (different, bytes(py, v.places(), u32::to_le_bytes)?).into_pyobject(py)?.into_any()
         }
     })
 }
 
-/// Copy numbers of eight bytes each into a buffer that Python reads.
-fn words<'py, T: Copy>(
+/// Copy numbers into a buffer that Python reads.
+fn bytes<'py, T: Copy, const N: usize>(
     py: Python<'py>,
     values: &[T],
-    bytes: fn(T) -> [u8; 8],
+    to_bytes: fn(T) -> [u8; N],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, 8 * values.len(), |buffer| {
-        buffer
-            .chunks_exact_mut(8)
-            .zip(values)
-            .for_each(|(place, &value)| place.copy_from_slice(&bytes(value)));
+    PyBytes::new_with(py, N * values.len(), |buffer| {
+        let places = buffer.as_chunks_mut().0;
+        places.iter_mut().zip(values).for_each(|(place, &value)| *place = to_bytes(value));
         Ok(())
     })
 }

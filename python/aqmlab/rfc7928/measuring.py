@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,7 +52,7 @@ class Metrics:
 
     def __call__(self, tables: dict[str, Columns], seed: int) -> dict[str, Any]:
         """Measure."""
-        made = {name: to_arrow(_needed(name, tables.pop(name)), seed=seed) for name in list(tables)}
+        made = {name: to_arrow(_needed(name, tables.pop(name)), seed=seed, encoded=True) for name in list(tables)}
         return measure(made, self.what)
 
 
@@ -68,20 +69,23 @@ class _Seen:
     packets: Mapping[str, Packets]
     what: Mapping[str, Any]
 
-    def columns(self, table: str, *names: str) -> dict[str, np.ndarray]:
-        own = self.tables[table]
-        return {
-            name: np.asarray(own[name].to_pylist() if own[name].type == pa.string() else own[name]) for name in names
-        }
+    @cached_property
+    def delivered(self) -> metrics.Delivered:
+        """What was delivered of each flow, by time."""
+        return metrics.Delivered.of(self.tables["flow_samples"])
+
+    @cached_property
+    def _flows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.tables["flows"].select(["flow", "group", "from"]).to_pylist()
+        return rows
 
     def flows(self, group: str, *, forward: bool) -> tuple[np.ndarray, list[str]]:
         """Return numbers and names of a group's flows whose data go in a direction."""
-        rows = self.tables["flows"].select(["flow", "group", "from"]).to_pylist()
         side = "left." if forward else "right."
-        on_sides = any(row["from"].startswith(("left.", "right.")) for row in rows)
+        on_sides = any(row["from"].startswith(("left.", "right.")) for row in self._flows)
         mine = [
             (index, row["flow"])
-            for index, row in enumerate(rows)
+            for index, row in enumerate(self._flows)
             if row["group"] == group and (not on_sides or row["from"].startswith(side))
         ]
         return np.array([index for index, _ in mine], dtype=np.int64), [name for _, name in mine]
@@ -173,17 +177,12 @@ def _of_group(
 
 def _goodput(seen: _Seen, names: list[str], spans: list[tuple[float, float]]) -> dict[str, Any]:
     """Goodput of a group, of each of its flows, and its fairness; nothing in phases shorter than the samples."""
-    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
-    times = np.unique(samples["t_s"])
+    times = seen.delivered.times_s
     if len(times) < 2 or any(end - begin < times[1] - times[0] - 1e-9 for begin, end in spans):
         return {}
     total = np.zeros(len(names))
     for begin, end in spans:
-        own = {
-            key: values[(samples["t_s"] >= begin - 1e-9) & (samples["t_s"] <= end + 1e-9)]
-            for key, values in samples.items()
-        }
-        rates = metrics.goodput_samples(own, names, begin_s=begin)
+        rates = seen.delivered.goodput(names, begin_s=begin, end_s=end)
         total += rates.mean(axis=0) * (end - begin) if len(rates) else 0.0
     each = total / sum(end - begin for begin, end in spans)
     return {"goodput_mbps": float(each.sum()), "each_mbps": each.round(6).tolist(), "jain": jain(each)}
@@ -227,7 +226,6 @@ def _synchronization(seen: _Seen, cut: Mapping[str, Packets]) -> dict[str, float
 
 def _distributions(seen: _Seen) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
     """Queueing delay of every packet and goodput of every flow in every interval, by group."""
-    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
     delays, goodputs = {}, {}
     capacity = max(seen.what["rates_bps"].values()) / 1e6
     for name, group in seen.what["groups"].items():
@@ -236,21 +234,20 @@ def _distributions(seen: _Seen) -> tuple[dict[str, list[int]], dict[str, list[in
         if link in seen.packets:
             own = seen.packets[link].between(seen.what["begin_s"], seen.what["end_s"]).of(numbers)
             delays[name] = metrics.histogram(own.waited_s * 1e3, metrics.DELAY_EDGES_MS)
-        rates = metrics.goodput_samples(samples, names, begin_s=seen.what["begin_s"])
+        rates = seen.delivered.goodput(names, begin_s=seen.what["begin_s"])
         goodputs[name] = metrics.histogram(rates.ravel() / capacity, metrics.GOODPUT_EDGES)
     return delays, goodputs
 
 
 def _course(seen: _Seen) -> dict[str, Any]:
     """Goodput of each group and queueing delay at each link in each interval of the samples."""
-    samples = seen.columns("flow_samples", "t_s", "flow", "delivered_bytes")
     begin, end = seen.what["begin_s"], seen.what["end_s"]
-    times = np.unique(samples["t_s"])
+    times = seen.delivered.times_s
     edges = times[(times >= begin - 1e-9) & (times <= end + 1e-9)]
     found: dict[str, Any] = {"t_s": edges[1:].tolist(), "goodput_mbps": {}, "delay_ms": {}}
     for name, group in seen.what["groups"].items():
         _, names = seen.flows(name, forward=group["forward"])
-        rates = metrics.goodput_samples(samples, names, begin_s=begin)
+        rates = seen.delivered.goodput(names, begin_s=begin)
         found["goodput_mbps"][name] = rates.sum(axis=1).round(4).tolist()
     for link, packets in seen.packets.items():
         waited = packets.waited_s * 1e3
@@ -268,5 +265,4 @@ def _congestion_avoidance(seen: _Seen) -> float:
     """When the TCP flows that began before the measured time had all reached congestion avoidance."""
     rows = seen.tables["flows"].select(["flow", "transport", "start_s"]).to_pylist()
     names = [row["flow"] for row in rows if row["transport"] != "udp" and row["start_s"] < seen.what["begin_s"]]
-    samples = seen.columns("cwnd_samples", "t_s", "flow", "cwnd", "ssthresh")
-    return metrics.congestion_avoidance_s(samples, names)
+    return metrics.congestion_avoidance_s(seen.tables["cwnd_samples"], names)

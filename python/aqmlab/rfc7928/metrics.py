@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from aqmlab.results.quantities import ratio
-from aqmlab.rfc7928.packets import Packets
+from aqmlab.rfc7928.packets import Packets, encoded
 
 K = 10
 """Goodput is sampled every K x minRTT (section 2.7)."""
@@ -65,7 +68,8 @@ def delay(packets: Packets, *, one_way_ms: float, rate_bps: float) -> dict[str, 
         "latency_ms": float(latency.mean()),
         "latency_p95_ms": float(np.quantile(latency, 0.95)),
     }
-    return found | {f"pdv_p{share * 100:g}_ms": float(np.quantile(spread, share)) for share in PDV_SHARES}
+    quantiles = np.quantile(spread, PDV_SHARES)
+    return found | {f"pdv_p{share * 100:g}_ms": float(one) for share, one in zip(PDV_SHARES, quantiles, strict=True)}
 
 
 def histogram(values: np.ndarray, edges: np.ndarray) -> list[int]:
@@ -101,39 +105,56 @@ def synchronization(packets: Packets, *, flows: int, span_s: float) -> dict[str,
     time = np.concatenate([packets.dropped_s[packets.dropped], packets.mark_s])
     flow = np.concatenate([packets.flow[packets.dropped], packets.mark_flow])
     order = np.argsort(time, kind="stable")
-    time, flow = time[order], flow[order]
+    times, lost = time[order].tolist(), flow[order].tolist()
     shares, at = [], 0
-    while at < len(time):
-        end = int(np.searchsorted(time, time[at] + span_s, side="left"))
-        shares.append(len(np.unique(flow[at:end])) / flows)
-        at = max(end, at + 1)
+    while at < len(times):
+        end = max(bisect_left(times, times[at] + span_s), at + 1)
+        shares.append(len(set(lost[at:end])) / flows)
+        at = end
     return {"loss_events": float(len(shares)), "synchronization": float(np.mean(shares)) if shares else math.nan}
 
 
-def goodput_samples(samples: Mapping[str, np.ndarray], flows: Sequence[str], *, begin_s: float) -> np.ndarray:
-    """Goodput of each flow in each interval of the samples (section 2.5), in Mb/s: a row an interval.
+@dataclass(frozen=True)
+class Delivered:
+    """Bytes of each flow that were delivered in order, by time; they count once.
 
-    Parameters
+    Attributes
     ----------
-    samples
-        Columns of the table ``flow_samples``; bytes count once, when they are delivered in order.
-    flows
-        Names of flows.
-    begin_s
-        Intervals that begin earlier are left out.
+    times_s
+        When samples were taken, in order.
+    bytes
+        A row a time, a column a flow; 0 where the flow has no sample.
+    column
+        The column of each flow.
     """
-    times, at = np.unique(samples["t_s"], return_inverse=True)
-    place = {name: index for index, name in enumerate(flows)}
-    column = np.array([place.get(name, -1) for name in samples["flow"]])
-    mine = column >= 0
-    delivered = np.zeros((len(times), len(flows)))
-    delivered[at[mine], column[mine]] = samples["delivered_bytes"][mine]
-    measured = times >= begin_s - 1e-9
-    times, delivered = times[measured], delivered[measured]
-    if len(times) < 2:
-        return np.zeros((0, len(flows)))
-    found: np.ndarray = np.diff(delivered, axis=0) * 8e-6 / np.diff(times)[:, None]
-    return found
+
+    times_s: np.ndarray
+    bytes: np.ndarray
+    column: Mapping[str, int]
+
+    @classmethod
+    def of(cls, samples: pa.Table) -> Delivered:
+        """Read the table ``flow_samples`` of a run."""
+        flow, names = encoded(samples["flow"])
+        times, row = np.unique(samples["t_s"].to_numpy(), return_inverse=True)
+        found = np.zeros((len(times), len(names)))
+        found[row, flow] = samples["delivered_bytes"].to_numpy()
+        return cls(times, found, {name: index for index, name in enumerate(names)})
+
+    def goodput(self, flows: Sequence[str], *, begin_s: float, end_s: float = math.inf) -> np.ndarray:
+        """Goodput of each flow in each interval between two samples (section 2.5), in Mb/s: a row an interval.
+
+        Intervals that begin before `begin_s` or end after `end_s` are left out.
+        """
+        inside = (self.times_s >= begin_s - 1e-9) & (self.times_s <= end_s + 1e-9)
+        times, rows = self.times_s[inside], self.bytes[inside]
+        if len(times) < 2:
+            return np.zeros((0, len(flows)))
+        known = [index for index, name in enumerate(flows) if name in self.column]
+        delivered = np.zeros((len(times), len(flows)))
+        delivered[:, known] = rows[:, [self.column[flows[index]] for index in known]]
+        found: np.ndarray = np.diff(delivered, axis=0) * 8e-6 / np.diff(times)[:, None]
+        return found
 
 
 def startup_times(packets: Packets, flows: np.ndarray, starts_s: np.ndarray, *, lead_s: np.ndarray) -> list[float]:
@@ -159,24 +180,24 @@ def startup_times(packets: Packets, flows: np.ndarray, starts_s: np.ndarray, *, 
     ]
 
 
-def congestion_avoidance_s(samples: Mapping[str, np.ndarray], flows: Sequence[str]) -> float:
+def congestion_avoidance_s(samples: pa.Table, flows: Sequence[str]) -> float:
     """When all flows have reached congestion avoidance: cwnd at or above a threshold that is known; nan if never.
 
     Parameters
     ----------
     samples
-        Columns of the table ``cwnd_samples``.
+        The table ``cwnd_samples``.
     flows
         The flows that are waited for.
 
-    >>> rows = {"t_s": np.array([0.0, 1.0, 2.0]), "flow": ["a"] * 3, "cwnd": np.array([1.0, 4.0, 5.0]),
-    ...         "ssthresh": np.array([np.nan, np.nan, 5.0])}
+    >>> thresholds = [math.nan, math.nan, 5.0]
+    >>> rows = pa.table({"t_s": [0.0, 1.0, 2.0], "flow": ["a"] * 3, "cwnd": [1.0, 4.0, 5.0], "ssthresh": thresholds})
     >>> congestion_avoidance_s(rows, ["a"]), congestion_avoidance_s(rows, ["a", "b"])
     (2.0, nan)
     """
-    reached: dict[str, float] = {}
-    there = (samples["cwnd"] >= samples["ssthresh"]) & ~np.isnan(samples["ssthresh"])
-    names = np.asarray(samples["flow"])
-    for name, at in zip(names[there].tolist(), samples["t_s"][there].tolist(), strict=True):
-        reached.setdefault(name, at)
-    return max(reached.get(name, math.nan) for name in flows) if all(n in reached for n in flows) else math.nan
+    flow, names = encoded(samples["flow"])
+    there = np.flatnonzero(samples["cwnd"].to_numpy() >= samples["ssthresh"].to_numpy())
+    reached, first = np.unique(flow[there], return_index=True)
+    times = samples["t_s"].to_numpy()[there[first]]
+    at = {names[index]: float(time) for index, time in zip(reached, times, strict=True)}
+    return max(at[name] for name in flows) if all(name in at for name in flows) else math.nan

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 DATA = "data"
 NUMBERS = ("flow", "bytes", "offered_s", "left_s", "dropped_s", "marked_s")
@@ -53,9 +52,10 @@ class Packets:
 
     def of(self, flows: np.ndarray, *, data: bool = True) -> Packets:
         """Return only the packets of some flows: their data, or all else."""
-        mine = np.isin(self.flow, flows) & (self.data == data)
-        marks = np.isin(self.mark_flow, flows) & data
-        return self.chosen(mine, marks)
+        asked = np.zeros(max(self.flow.max(initial=-1), flows.max(initial=-1)) + 1, dtype=bool)
+        asked[flows] = True
+        marks = asked[self.mark_flow] if data else np.zeros(len(self.mark_flow), dtype=bool)
+        return self.chosen(asked[self.flow] & (self.data == data), marks)
 
     def between(self, begin_s: float, end_s: float) -> Packets:
         """Return only the packets that were offered in a stretch of time."""
@@ -64,16 +64,17 @@ class Packets:
 
     def chosen(self, mine: np.ndarray, marks: np.ndarray) -> Packets:
         """Return some of the packets and some of the marks."""
+        rows, marked = np.flatnonzero(mine), np.flatnonzero(marks)
         return Packets(
-            self.flow[mine],
-            self.data[mine],
-            self.bytes[mine],
-            self.offered_s[mine],
-            self.left_s[mine],
-            self.dropped[mine],
-            self.dropped_s[mine],
-            self.mark_flow[marks],
-            self.mark_s[marks],
+            self.flow[rows],
+            self.data[rows],
+            self.bytes[rows],
+            self.offered_s[rows],
+            self.left_s[rows],
+            self.dropped[rows],
+            self.dropped_s[rows],
+            self.mark_flow[marked],
+            self.mark_s[marked],
         )
 
 
@@ -88,13 +89,27 @@ def packets_of(table: pa.Table) -> dict[str, Packets]:
     ([False, True], [0.2, nan])
     """
     columns = {name: table[name].to_numpy() for name in NUMBERS}
-    columns["data"] = pc.equal(table["packet"], DATA).to_numpy()
-    link = table["link"].combine_chunks().dictionary_encode()
-    place = link.indices.to_numpy()
-    return {
-        name: _packets({key: own[place == index] for key, own in columns.items()})
-        for index, name in enumerate(link.dictionary.to_pylist())
-    }
+    kind, kinds = encoded(table["packet"])
+    columns["data"] = np.array([one == DATA for one in kinds], dtype=bool)[kind]
+    link, names = encoded(table["link"])
+    found = {}
+    for index, name in enumerate(names):
+        rows = np.flatnonzero(link == index)
+        found[name] = _packets({key: own[rows] for key, own in columns.items()})
+    return found
+
+
+def encoded(words: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    """Return for each row of a column of words the place of its word, and the different words in order of appearance.
+
+    >>> places, names = encoded(pa.chunked_array([["b", "a", "b"]]))
+    >>> places.tolist(), names
+    ([0, 1, 0], ['b', 'a'])
+    """
+    found = words.combine_chunks()
+    if not pa.types.is_dictionary(found.type):
+        found = found.dictionary_encode()
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
 
 
 def _packets(columns: Mapping[str, np.ndarray]) -> Packets:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import _core
+from aqmlab.results.parquet import values
 
 HERE = Path(__file__).resolve().parent
 Numbers = dict[str, float]
@@ -25,12 +26,12 @@ class Tables:
 
     def numbers(self, table: str, name: str) -> Column:
         """A numeric column."""
-        dtype, data = self.tables[table][name]
-        return np.frombuffer(data, dtype)
+        return values(self.tables[table][name])
 
     def words(self, table: str, name: str) -> list[str]:
         """A column of words."""
-        return list(self.tables[table][name])
+        found: list[str] = values(self.tables[table][name]).tolist()
+        return found
 
     def link(self, name: str) -> Numbers:
         """Throughput, loss and mean queue of a link."""
