@@ -1,21 +1,25 @@
-"""Command line: `python -m speed [hops] [pairs] [growth] [cores] [chain]`; without a word all but chain."""
+"""Command line: `python -m speed [hops] [pairs] [growth] [cores] [peers] [chain]`; without a word the first four."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from speed import chart, cores, growth, pairs, table
+from speed import chart, cores, growth, pairs, peers, table
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import BENCHES, SCENARIOS, SIMULATE, Limits, ProcessError
 
 PAGE = BENCHES / "JOURNAL.md"
 CHART = BENCHES.parent / "docs" / "speed.svg"
+USERS_PAGE = BENCHES.parent / "docs" / "performance.md"
 PARTS = ("hops", "pairs", "growth", "cores")
+OTHERS = ("peers", "chain")
+"""Parts that run only when they are named."""
 PAIRS = 7
 REPEATS = 3
 SECONDS = 300.0
@@ -30,22 +34,36 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
         nargs="*",
         metavar="PART",
         help="hops: both count the same with plain RED; pairs: ours and ns-2 in turn; "
-        "growth: of flows, links and routers; cores: one run on one core and on two; chain: write scenarios/chain.toml "
-        "(default: all but chain)",
+        "growth: of flows, links and routers; cores: one run on one core and on two; "
+        "peers: ours, ns-2, htsim, ns-3 and Unison in turn; chain: write scenarios/chain.toml "
+        "(default: all but peers and chain)",
     )
-    parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="of hops, pairs and cores")
+    parser.add_argument(
+        "--cases", default=",".join(case.name for case in CASES), help="of hops, pairs, cores and peers"
+    )
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs of each in turn (default {PAIRS})")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"runs of each size (default {REPEATS})")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help=f"runs of each size or peer (default {REPEATS})")
     parser.add_argument("--ns2-seconds", type=float, default=SECONDS, help=f"stops ns-2 (default {SECONDS:g})")
     parser.add_argument("--ns2-gib", type=float, default=GIB, help=f"stops ns-2 (default {GIB:g})")
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        default=os.environ.get("SPEED_PEERS"),
+        metavar="DIR",
+        help="folder of the programs htsim, ns3 and unison (default: the variable SPEED_PEERS); see benches/peers",
+    )
     parser.add_argument("--without-ns2", action="store_true", help="growth without ns-2")
-    parser.add_argument("--write", action="store_true", help=f"writes tables into {PAGE.name} and the chart")
+    parser.add_argument("--write", action="store_true", help=f"writes tables into {PAGE.name}, and docs/")
     options = parser.parse_args(words)
-    unknown = [part for part in options.parts if part not in (*PARTS, "chain")]
+    unknown = [part for part in options.parts if part not in (*PARTS, *OTHERS)]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r} (allowed: {', '.join(PARTS)}, chain)")
+        parser.error(f"there is no part {unknown[0]!r} (allowed: {', '.join((*PARTS, *OTHERS))})")
     if options.pairs < 1 or options.repeats < 1:
         parser.error("--pairs and --repeats are at least 1")
+    if "peers" in options.parts and options.peers is None:
+        parser.error(
+            "peers: the folder of the programs is missing (--peers DIR, or SPEED_PEERS); see benches/peers/README.md"
+        )
     try:
         options.cases = named(options.cases)
     except ValueError as problem:
@@ -71,9 +89,10 @@ def texts(options: argparse.Namespace) -> dict[str, Callable[[], str]]:
             "routers": lambda: growth.by_routers(effort, tell),
         },
         "cores": {"cores": lambda: cores.report(options.cases, options.pairs, tell)},
+        "peers": {"peers": lambda: peers.report(options.cases, options.peers, options.repeats, limits, tell)},
     }
     wanted = options.parts or PARTS
-    return {name: make for part in PARTS if part in wanted for name, make in makers[part].items()}
+    return {name: make for part in makers if part in wanted for name, make in makers[part].items()}
 
 
 def missing(path: Path) -> str:
@@ -103,6 +122,8 @@ def main(words: list[str] | None = None) -> int:
                 table.write(PAGE, name, text)
                 if name == "pairs":
                     chart.draw(chart.ratios(text), CHART)
+                if name == "peers":
+                    table.write(USERS_PAGE, name, peers.summary(text))
     except ProcessError as failed:
         print(failed, file=sys.stderr)
         return 1

@@ -8,7 +8,8 @@ import pytest
 import instructions
 from aqmlab import _core
 from aqmlab.papers.common import PaperFiles
-from speed import chart, cores, growth, lists, pairs, table
+from speed import chart, cores, growth, lists, pairs, peers, table
+from speed.__main__ import PAGE, USERS_PAGE, arguments, texts
 from speed.cases import CASES, named
 from speed.chain import LINKS, chain
 from speed.process import SCENARIOS, LimitError, Limits, ProcessError, Run, measure, parse
@@ -184,3 +185,108 @@ def test_the_chart_is_drawn_from_the_table_of_the_journal(tmp_path):
     page = (SCENARIOS.parents[1] / "docs" / "performance.md").read_text()
     assert all(f"{ratio.median:.1f}" in page for ratio in found)
     assert all(f">{ratio.median:.1f}<" in (tmp_path / "speed.svg").read_text() for ratio in found)
+
+
+class FakePeers:
+    """Runs of fixed length in place of processes: by seconds a program, with packet-hops in proportion to time."""
+
+    SECONDS = ((["parallel"], 0.5), (["simulate"], 1.0), (["ns"], 8.0), (["htsim"], 4.0), (["ns3"], 20.0))
+
+    def __init__(self, too_slow: str = ""):
+        self.too_slow, self.commands = too_slow, []
+
+    def __call__(self, command: list[str], limits: Limits | None = None) -> Run:
+        self.commands.append(command)
+        names = {word.rsplit("/", 1)[-1] for word in command}
+        if limits is not None and self.too_slow in names:
+            raise LimitError("stopped")
+        simulated = {"seconds=3": 3, "run.duration=3s": 3}
+        hops = 1_000_000 * next((simulated[word] for word in command if word in simulated), 10)
+        seconds = next(s for marks, s in self.SECONDS if names & set(marks))
+        ours = {"simulate", "parallel"} & names
+        return run(seconds, hops=hops if ours or "count=1" in command else 0)
+
+
+D1G = next(case for case in CASES if case.name == "d1g")
+
+
+def programs(folder, *names: str):
+    for name in names:
+        (folder / name).touch()
+    return peers.built(folder)
+
+
+def test_peers_without_a_program_are_named(tmp_path):
+    found, missing = programs(tmp_path, "htsim")
+    assert ([peer.program for peer in found], missing) == (["htsim"], ["ns3", "unison"])
+
+
+def test_peers_run_in_turn_on_as_many_cores(tmp_path):
+    found, _ = programs(tmp_path, "htsim", "ns3")
+    fake = FakePeers()
+    rows, notes = peers.compare(D1G, tmp_path, found, 3, Limits(1.0, 1.0), fake)
+    cells = [dict(zip(peers.HEADER, row, strict=True)) for row in rows]
+    assert [(row["simulator"], row["cores"]) for row in cells] == [
+        ("aqmlab", "1"),
+        ("aqmlab", "2"),
+        ("ns-2", "1"),
+        ("htsim with RED added", "1"),
+        ("ns-3", "1"),
+    ]
+    # 10 M hops in 1, 0.5, 8 and 4 s; ns-3 simulates 3 s: 3 M hops in 20 s.
+    assert [row["M packet-hops/s (range)"].split(" ")[0] for row in cells] == ["10.00", "20.00", "1.25", "2.50", "0.15"]
+    assert [row["ours to theirs (range)"].split(" ")[0] for row in cells] == ["-", "-", "8.0", "4.0", "66.7"]
+    assert {row["to ours"] for row in cells[2:]} == {"+0.00 %"}
+    assert (cells[4]["simulated s"], cells[4]["packet-hops"], cells[4]["ns a hop"]) == ("3", "3,000,000", "6,666.7")
+    assert notes == ""
+    # Each round has the same order, after one counted run of each.
+    timed = fake.commands[5:20]
+    assert timed[:5] == timed[5:10] == timed[10:]
+    assert not any("count=1" in command for command in timed)
+
+
+def test_a_peer_beyond_its_limits_is_left_out(tmp_path):
+    found, _ = programs(tmp_path, "htsim", "ns3")
+    rows, notes = peers.compare(D1G, tmp_path, found, 1, Limits(1.0, 1.0), FakePeers(too_slow="ns3"))
+    assert [row[1] for row in rows] == ["aqmlab", "aqmlab", "ns-2", "htsim with RED added"]
+    assert notes == "D1G: ns-3 is left out; stopped.\n"
+
+
+def test_two_threads_of_a_peer_are_compared_with_two_of_ours():
+    ours = peers.Timed("aqmlab", 2, 10.0, 8_000_000, 8_000_000, [run(1.0), run(2.0)])
+    unison = peers.Timed("Unison", 2, 3.0, 1_000_000, 1_010_000, [run(4.0), run(4.0)])
+    row = dict(zip(peers.HEADER, unison.row("d1g", ours), strict=True))
+    assert row["ours to theirs (range)"] == "24.0 (16.0 to 32.0)"
+    assert row["to ours"] == "-0.99 %"
+    assert peers.PEERS[-1].command(SCENARIOS, "d1g")[1:] == ["case=d1g", "seconds=3", "threads=2"]
+
+
+def test_summary_of_peers_has_a_row_for_each_simulator():
+    runs = [run(2.0)]
+    ours = peers.Timed("aqmlab", 1, 10.0, 4_000_000, 4_000_000, runs)
+    ns2 = peers.Timed("ns-2", 1, 10.0, 1_000_000, 4_000_000, runs)
+    rows = [ours.row("d10m", ours), ours.row("d1g", ours), ns2.row("d1g", ours)]
+    assert peers.summary(table.table(peers.HEADER, rows)).splitlines()[2:] == [
+        "| aqmlab | 1 | 2.00 | 2.00 |",
+        "| ns-2 | 1 | - | 0.50 |",
+    ]
+
+
+@pytest.mark.parametrize("case", sorted(peers.FULL_S))
+def test_full_durations_of_peers_are_the_scenarios(case):
+    file = tomllib.loads((SCENARIOS / f"{case}.toml").read_text())
+    assert file["run"]["duration"] == f"{peers.FULL_S[case]:g}s"
+
+
+def test_pages_have_places_for_the_peers():
+    for page in (PAGE, USERS_PAGE):
+        assert table.replaced(page.read_text(), "peers", "new\n") != page.read_text()
+
+
+def test_peers_need_a_folder(monkeypatch, capsys):
+    monkeypatch.delenv("SPEED_PEERS", raising=False)
+    with pytest.raises(SystemExit):
+        arguments(["peers"])
+    assert "--peers DIR, or SPEED_PEERS" in capsys.readouterr().err
+    assert list(texts(arguments(["peers", "--peers", "built"]))) == ["peers"]
+    assert "peers" not in texts(arguments([]))
