@@ -43,7 +43,6 @@ void Defaults(const bench::Case& scenario) {
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(BUFFER_BYTES));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(bench::MIN_RTO_S)));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     const auto& red = scenario.red;
     Config::SetDefault("ns3::RedQueueDisc::MinTh", DoubleValue(red.min_th));
@@ -53,7 +52,8 @@ void Defaults(const bench::Case& scenario) {
     Config::SetDefault("ns3::RedQueueDisc::LInterm", DoubleValue(1.0 / bench::MAX_P));
     Config::SetDefault("ns3::RedQueueDisc::Gentle", BooleanValue(true));
     Config::SetDefault("ns3::RedQueueDisc::MeanPktSize", UintegerValue(bench::DATA_BYTES));
-    Config::SetDefault("ns3::RedQueueDisc::LinkBandwidth", DataRateValue(DataRate(static_cast<uint64_t>(scenario.rate_bps))));
+    const DataRate rate(static_cast<uint64_t>(scenario.rate_bps));
+    Config::SetDefault("ns3::RedQueueDisc::LinkBandwidth", DataRateValue(rate));
     Config::SetDefault("ns3::RedQueueDisc::LinkDelay", TimeValue(Milliseconds(scenario.delay_ms)));
 }
 

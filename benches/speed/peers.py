@@ -17,7 +17,7 @@ from speed.table import MISSING, count, percent, table
 
 FULL_S = {"d10m": 500.0, "d1g": 10.0, "chain": 20.0}
 """Simulated seconds of each case, as its scenario file has them."""
-SHORT_S = {"d10m": 100.0, "d1g": 3.0, "chain": 4.0}
+SHORT_S = {"d10m": 100.0, "d1g": 5.0, "chain": 4.0}
 """Simulated seconds with slow simulators."""
 HEADER = (
     "case",

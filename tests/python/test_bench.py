@@ -200,7 +200,7 @@ class FakePeers:
         names = {word.rsplit("/", 1)[-1] for word in command}
         if limits is not None and self.too_slow in names:
             raise LimitError("stopped")
-        simulated = {"seconds=3": 3, "run.duration=3s": 3}
+        simulated = {"seconds=5": 5, "run.duration=5s": 5}
         hops = 1_000_000 * next((simulated[word] for word in command if word in simulated), 10)
         seconds = next(s for marks, s in self.SECONDS if names & set(marks))
         ours = {"simulate", "parallel"} & names
@@ -233,11 +233,11 @@ def test_peers_run_in_turn_on_as_many_cores(tmp_path):
         ("htsim with RED added", "1"),
         ("ns-3", "1"),
     ]
-    # 10 M hops in 1, 0.5, 8 and 4 s; ns-3 simulates 3 s: 3 M hops in 20 s.
-    assert [row["M packet-hops/s (range)"].split(" ")[0] for row in cells] == ["10.00", "20.00", "1.25", "2.50", "0.15"]
-    assert [row["ours to theirs (range)"].split(" ")[0] for row in cells] == ["-", "-", "8.0", "4.0", "66.7"]
+    # 10 M hops in 1, 0.5, 8 and 4 s; ns-3 simulates 5 s: 5 M hops in 20 s.
+    assert [row["M packet-hops/s (range)"].split(" ")[0] for row in cells] == ["10.00", "20.00", "1.25", "2.50", "0.25"]
+    assert [row["ours to theirs (range)"].split(" ")[0] for row in cells] == ["-", "-", "8.0", "4.0", "40.0"]
     assert {row["to ours"] for row in cells[2:]} == {"+0.00 %"}
-    assert (cells[4]["simulated s"], cells[4]["packet-hops"], cells[4]["ns a hop"]) == ("3", "3,000,000", "6,666.7")
+    assert (cells[4]["simulated s"], cells[4]["packet-hops"], cells[4]["ns a hop"]) == ("5", "5,000,000", "4,000.0")
     assert notes == ""
     # Each round has the same order, after one counted run of each.
     timed = fake.commands[5:20]
@@ -258,7 +258,7 @@ def test_two_threads_of_a_peer_are_compared_with_two_of_ours():
     row = dict(zip(peers.HEADER, unison.row("d1g", ours), strict=True))
     assert row["ours to theirs (range)"] == "24.0 (16.0 to 32.0)"
     assert row["to ours"] == "-0.99 %"
-    assert peers.PEERS[-1].command(SCENARIOS, "d1g")[1:] == ["case=d1g", "seconds=3", "threads=2"]
+    assert peers.PEERS[-1].command(SCENARIOS, "d1g")[1:] == ["case=d1g", "seconds=5", "threads=2"]
 
 
 def test_summary_of_peers_has_a_row_for_each_simulator():
