@@ -104,7 +104,8 @@ private:
     // RED above a device that holds one packet; else the device's own queue alone.
     static void Queue(Ptr<NetDevice> device, bool red) {
         TrafficControlHelper control;
-        if (device->GetNode()->GetObject<TrafficControlLayer>()->GetRootQueueDiscOnDevice(device)) control.Uninstall(device);
+        const auto layer = device->GetNode()->GetObject<TrafficControlLayer>();
+        if (layer->GetRootQueueDiscOnDevice(device)) control.Uninstall(device);
         if (!red) return;
         DynamicCast<PointToPointNetDevice>(device)->GetQueue()->SetMaxSize(QueueSize("1p"));
         control.SetRootQueueDisc("ns3::RedQueueDisc");
