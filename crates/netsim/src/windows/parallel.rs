@@ -23,7 +23,7 @@ use super::{SLOTS, Windows};
 use crate::message::{Message, SackStore};
 use crate::network::Network;
 
-/// So often a thread looks whether the other has come on before it lets others have the processor.
+/// So often a thread looks whether the other has come on before it lets others have the processor, where it has one of its own.
 const LOOKS: u32 = 300;
 
 /// The windows of both parts, and the network in which the second is evaluated.
@@ -32,6 +32,7 @@ pub(crate) struct Parallel {
     windows: [Windows; 2],
     second_network: Network,
     division: Division,
+    looks: u32,
 }
 
 impl Parallel {
@@ -50,14 +51,15 @@ impl Parallel {
                 .map(|(own, others)| Windows::of_part(network, &lookahead, own, others));
             (second_network.join().unwrap_or_else(|panic| resume_unwind(panic)), windows)
         });
-        Self { windows, second_network, division }
+        let has_two = thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
+        Self { windows, second_network, division, looks: if has_two { LOOKS } else { 0 } }
     }
 
     /// Evaluate everything before `until`.
     pub fn run_until(&mut self, network: &mut Network, until: Time) {
         self.exchange(network);
-        let Self { windows: [first, second], second_network, division } = self;
-        let (to_first, to_second) = (Mailbox::new(second.now), Mailbox::new(first.now));
+        let Self { windows: [first, second], second_network, division, looks } = self;
+        let (to_first, to_second) = (Mailbox::new(second.now, *looks), Mailbox::new(first.now, *looks));
         let [there, back] = division.distances;
         thread::scope(|scope| {
             scope.spawn(|| second.run_part(second_network, until, &to_first, (&to_second, there)));
@@ -98,11 +100,13 @@ struct Mailbox {
     /// All inputs that are caused in windows before this one are there.
     complete: AtomicU64,
     parcel: Mutex<Parcel>,
+    /// [`LOOKS`], or none where both threads share one processor.
+    looks: u32,
 }
 
 impl Mailbox {
-    fn new(now: u64) -> Self {
-        Self { complete: AtomicU64::new(now), parcel: Mutex::default() }
+    fn new(now: u64, looks: u32) -> Self {
+        Self { complete: AtomicU64::new(now), parcel: Mutex::default(), looks }
     }
 
     /// Wait until all inputs are there that are caused in windows before this one.
@@ -110,7 +114,7 @@ impl Mailbox {
         let mut looks = 0;
         while self.complete.load(Ordering::Acquire) < window {
             looks += 1;
-            if looks < LOOKS { spin_loop() } else { thread::yield_now() }
+            if looks < self.looks { spin_loop() } else { thread::yield_now() }
         }
     }
 }
