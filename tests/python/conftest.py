@@ -120,7 +120,9 @@ def overview(tmp_path_factory: pytest.TempPathFactory) -> aqmlab.Overview:
     folder.mkdir(exist_ok=True)
     with (own.parent / "reproductions.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return aqmlab.reproduce_all(only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False)
+        return aqmlab.reproduce_all(
+            only=["mred", "exred"], quick=True, seeds=3, out=folder, progress=False, pictures=True
+        )
 
 
 @pytest.fixture

@@ -316,7 +316,9 @@ SMALL = plan.Effort(
 def reproduction(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan.Effort, "of", lambda **_: SMALL)
-        return aqmlab.reproduce("adaptive-rio", quick=True, out=tmp_path_factory.mktemp("ario"), progress=False)
+        return aqmlab.reproduce(
+            "adaptive-rio", quick=True, pictures=True, out=tmp_path_factory.mktemp("ario"), progress=False
+        )
 
 
 def test_close_to_ns2(reproduction):

@@ -55,6 +55,10 @@ def reproduce(
     out: Out = Path("results"),
     workers: Workers = None,
     engine: Engine = "auto",
+    pictures: Annotated[
+        bool | None,
+        typer.Option("--pictures/--no-pictures", help="Every figure as PNG and SVG too; default: not with --quick."),
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Also print the reason of each verdict, and objections.")
     ] = False,
@@ -75,6 +79,7 @@ def reproduce(
         "out": out,
         "report": report,
         "engine": engine,
+        "pictures": pictures,
     }
     if paper == reproduction.ALL:
         _print_overview(reproduction.reproduce_all(**effort), as_json=as_json, details=details)

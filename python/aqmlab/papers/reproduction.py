@@ -118,6 +118,7 @@ def reproduce(
     report: str | Path | None = None,
     progress: bool = True,
     engine: str = "auto",
+    pictures: bool | None = None,
 ) -> Reproduction:
     """Reproduce a paper's tables and figures, and judge its claims.
 
@@ -139,6 +140,8 @@ def reproduce(
         Show a progress bar if stderr is a terminal.
     engine
         As for `aqmlab.run`.
+    pictures
+        Write every figure as PNG and SVG too; default: where the version is not quick.
     """
     checked_engine(engine)
     task = _task(paper, quick=quick, seeds=seeds, out=Path(out))
@@ -150,7 +153,12 @@ def reproduce(
         evaluation = _run({task: planned}, own, engine=engine, finished=planned.finished)
         own.import_ahead(DRAWS)
         with phase(f"{task.paper}: claims and page", shown=progress):
-            return replace(task.build(target, planned=planned, workers=own), evaluation=evaluation)
+            found = task.build(target, planned=planned, pictures=_drawn(pictures, quick=quick), workers=own)
+    return replace(found, evaluation=evaluation)
+
+
+def _drawn(pictures: bool | None, *, quick: bool) -> bool:
+    return not quick if pictures is None else pictures
 
 
 def reproduce_all(
@@ -163,6 +171,7 @@ def reproduce_all(
     report: str | Path | None = None,
     progress: bool = True,
     engine: str = "auto",
+    pictures: bool | None = None,
 ) -> Overview:
     """Reproduce the extensions of RED: their runs in one pool, a page for each, and a page over all.
 
@@ -172,7 +181,7 @@ def reproduce_all(
         Keys of papers; default: those of `papers`.
     report
         Folder for the overview, with a folder for each paper's page; default: `out`.
-    quick, seeds, workers, out, progress, engine
+    quick, seeds, workers, out, progress, engine, pictures
         As for `reproduce`; the quick version takes about 2 minutes on two cores.
     """
     checked_engine(engine)
@@ -185,13 +194,15 @@ def reproduce_all(
         with phase(f"{len(tasks)} papers: plan", shown=progress):
             planned = {task: task.planned() for task in tasks}
         evaluation = _run(planned, own, engine=engine)
-        found = own.execute(_page_jobs({task: target / task.root.name for task in tasks}), title="pages")
+        drawn = _drawn(pictures, quick=quick)
+        jobs = _page_jobs({task: target / task.root.name for task in tasks}, pictures=drawn)
+        found = own.execute(jobs, title="pages")
     claims = pd.concat([one.claims.assign(paper=one.paper) for one in found], ignore_index=True)
     claims = claims[["paper", *(column for column in claims.columns if column != "paper")]]
     if "own" in claims:
         claims["own"] = [own is True for own in claims["own"]]
     claims = claims.fillna("")
-    page = page_over(found, target).write(target)
+    page = page_over(found, target).write(target, pictures=drawn)
     folders.save(target / "claims.csv", claims.to_csv(index=False))
     return Overview(found, claims, page, evaluation)
 
