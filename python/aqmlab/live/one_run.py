@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.live import groups, namespaces
-from aqmlab.live.checks import can_be_realtime, can_lock_memory
 from aqmlab.live.commands import Commands
 from aqmlab.live.groups import A, B
+from aqmlab.live.link_configuration import link_configuration
 from aqmlab.live.link_process import LinkProcess
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
@@ -92,38 +92,21 @@ def _network(stage: Stage, opened: ExitStack, *, record: Path | None) -> LinkPro
 
 def configuration(stage: Stage, *, record: Path | None) -> dict[str, Any]:
     """Return the configuration of the link process."""
-    plan, scenario, settings = stage.plan, stage.plan.scenario, stage.plan.settings
-    return {
-        "scenario": scenario.text,
-        "filename": scenario.filename,
-        "overrides": [list(pair) for pair in scenario.overrides],
-        "link": plan.link,
-        "seed": plan.seed,
-        "duration_s": scenario.duration_s,
-        "warmup_s": None,
-        **{side: {"netns": str(path), "device": DEVICES[side]} for side, path in stage.spaces.items()},
-        "reverse_link": plan.reverse_link if groups.has_reverse_queue(plan) else None,
-        "groups": groups.link_groups(plan),
-        "distance": settings["distance"],
-        "qosa_bit": settings["qosa_bit"],
-        "count_bytes": settings["count_bytes"],
-        "in_service_counts": False,
-        "loss": {"forward": settings["loss"], "reverse": settings["reverse_loss"]},
-        "realtime": {
-            "fifo": can_be_realtime(),
-            "priority": 10,
-            "spin_us": 20,
-            "lock_memory": can_lock_memory(),
-            "core": None,
-            "keep_awake": stage.options.keep_awake,
-        },
-        "drop_capabilities": True,
-        "snapshot_interval_s": stage.options.snapshot_interval_s,
-        "snapshot_flows": True,
-        "record": None if record is None else str(record.absolute()),
-        "events": None,
-        "unshaped": stage.options.unshaped,
-    }
+    plan, options = stage.plan, stage.options
+    found = link_configuration(
+        plan.scenario,
+        link=plan.link,
+        groups=groups.link_groups(plan),
+        ends={side: {"netns": str(path), "device": DEVICES[side]} for side, path in stage.spaces.items()},
+        seed=plan.seed,
+        duration_s=plan.scenario.duration_s,
+        reverse_link=plan.reverse_link if groups.has_reverse_queue(plan) else None,
+        snapshot_interval_s=options.snapshot_interval_s,
+        record=None if record is None else str(record.absolute()),
+        unshaped=options.unshaped,
+    )
+    found["realtime"]["keep_awake"] = options.keep_awake
+    return found
 
 
 def _listen(link: LinkProcess, raw: Raw, show: Show, *, warmup_s: float) -> None:

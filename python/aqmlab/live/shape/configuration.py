@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, ScenarioError, unknown
-from aqmlab.live.checks import can_be_realtime, can_lock_memory
+from aqmlab.live.link_configuration import link_configuration
 from aqmlab.live.telemetry.formatting import milliseconds, rate
 from aqmlab.scenario.file import Overrides, Scenario, read_text
 from aqmlab.scenario.parts import Link
@@ -118,45 +118,18 @@ class Configuration:
             "name": self.scenario.flows[0].group,
             "prefix_a": EVERYTHING,
             "prefix_b": EVERYTHING,
-            "delay_before_ns": 0,
-            "delay_after_ns": 0,
-            "delay_back_ns": 0,
-            "hops_before": 0,
-            "dscp": None,
-            "class": 0,
             "flow_label": self.scenario.live["flow_label"],
         }
-        return {
-            "scenario": self.scenario.text,
-            "filename": self.scenario.filename,
-            "overrides": [list(pair) for pair in (*self.scenario.overrides, NOTHING_RECORDED)],
-            "link": self.link.name,
-            "reverse_link": None if self.reverse is None else self.reverse.name,
-            "seed": 1,
-            "duration_s": None,
-            "warmup_s": 0.0,
-            "a": a,
-            "b": b,
-            "groups": [group],
-            "distance": self.scenario.live["distance"],
-            "qosa_bit": self.scenario.live["qosa_bit"],
-            "count_bytes": self.scenario.live["count_bytes"],
-            "in_service_counts": False,
-            "loss": {"forward": self.scenario.live["loss"], "reverse": self.scenario.live["reverse_loss"]},
-            "realtime": {
-                "fifo": can_be_realtime(),
-                "priority": 10,
-                "spin_us": 20,
-                "lock_memory": can_lock_memory(),
-                "core": None,
-            },
-            "drop_capabilities": True,
-            "snapshot_interval_s": interval_s,
-            "snapshot_flows": True,
-            "record": None,
-            "events": None,
-            "unshaped": False,
-        }
+        return link_configuration(
+            self.scenario,
+            link=self.link.name,
+            groups=[group],
+            ends={"a": a, "b": b},
+            overrides=[list(pair) for pair in (*self.scenario.overrides, NOTHING_RECORDED)],
+            reverse_link=None if self.reverse is None else self.reverse.name,
+            warmup_s=0.0,
+            snapshot_interval_s=interval_s,
+        )
 
 
 def in_one_line(error: InputError) -> str:

@@ -8,35 +8,28 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from aqmlab.live.link_configuration import link_configuration
 from aqmlab.live.tc.setting import Group, Setting
 
 
 def configuration(setting: Setting) -> dict[str, Any]:
     """Return the configuration of the link process."""
     plan = setting.plan
-    return {
-        "scenario": plan.scenario.text,
-        "filename": plan.scenario.filename,
-        "overrides": [list(pair) for pair in plan.scenario.overrides],
-        "link": plan.link,
-        "reverse_link": None,
-        "seed": plan.seed,
-        "duration_s": None,
-        "warmup_s": setting.warmup_s,
-        "a": {"netns": "/run/netns/aql-s", "device": "sa"},
-        "b": {"netns": "/run/netns/aql-d", "device": "db"},
-        "groups": [_group(group, setting) for group in setting.groups],
-        "distance": {"rule": "inferred"},
-        "count_bytes": "ethernet",
-        "loss": {"forward": 0.0, "reverse": 0.0},
-        "realtime": {"fifo": True, "priority": 10, "spin_us": 0, "lock_memory": False, "core": None},
-        "drop_capabilities": False,
-        "snapshot_interval_s": 1.0,
-        "snapshot_flows": False,
-        "record": None,
-        "events": None,
-        "unshaped": False,
-    }
+    return link_configuration(
+        plan.scenario,
+        link=plan.link,
+        groups=[_group(group, setting) for group in setting.groups],
+        ends={side: {"netns": f"/run/netns/aql-{n}", "device": f"{n}{side}"} for side, n in (("a", "s"), ("b", "d"))},
+        seed=plan.seed,
+        warmup_s=setting.warmup_s,
+        distance={"rule": "inferred"},
+        count_bytes="ethernet",
+        loss={},
+        realtime={"spin_us": 0, "lock_memory": False},
+        drop_capabilities=False,
+        snapshot_interval_s=1.0,
+        snapshot_flows=False,
+    )
 
 
 def text(configuration: dict[str, Any]) -> bytes:
@@ -50,13 +43,10 @@ def _group(group: Group, setting: Setting) -> dict[str, Any]:
         "name": group.name,
         "prefix_a": [f"10.77.{group.number}.1/32"],
         "prefix_b": [f"10.77.{group.number}.2/32"],
-        "delay_before_ns": 0,
-        "delay_after_ns": 0,
         # The link itself delays on the way there.
         "delay_back_ns": round((group.delay_s - link.delay_s) * 1e9),
         # The router that packets pass where tc is the bottleneck.
         "hops_before": 1,
-        "dscp": None,
         "class": group.level,
         "flow_label": "5-tuple",
     }
