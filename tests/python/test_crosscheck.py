@@ -19,12 +19,12 @@ from aqmlab.errors import InputError, Interrupted
 from aqmlab.interop.crosscheck import tools
 from aqmlab.interop.crosscheck.agreement import Agreement, agreement
 from aqmlab.interop.crosscheck.checking import cross_check, export_scenario
-from aqmlab.interop.crosscheck.routes import Routes, nodes_of
 from aqmlab.interop.crosscheck.running import run_seeds
 from aqmlab.interop.crosscheck.tool import Measure, ToolError, end_programs, read_measured, run_program
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.model import Model
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.routes import ShortestPaths, nodes_of
 from conftest import DUMBBELL
 
 QUEUE = (Measure.MEAN_QUEUE, "bottleneck")
@@ -110,7 +110,7 @@ name = "tcp"
 def test_paths_are_those_of_the_core():
     for name in ("dumbbell-red", "chain", "bus", "explicit-two-hop", "udp-mix"):
         found = Scenario.load(Path(__file__).parents[2] / "examples" / f"{name}.toml")
-        routes = Routes(found.links)
+        routes = ShortestPaths(found.links)
         for flow in found.flows:
             if flow.path:
                 assert [link.name for link in routes.path(flow.from_, flow.to)] == list(flow.path)
@@ -118,7 +118,7 @@ def test_paths_are_those_of_the_core():
 
 def test_routes_where_there_are_several(scenario):
     links = [link for link in scenario.links if link.name in ("bottleneck", "bottleneck.reverse")]
-    routes = Routes(links)
+    routes = ShortestPaths(links)
     assert nodes_of(routes.path("r1", "r2")) == ["r1", "r2"]
     assert routes.only("r1", "r2")
     assert routes.path("r1", "nowhere") == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.escaping import line_comment
@@ -26,19 +25,6 @@ def number(value: float) -> str:
 def flag(value: object) -> str:
     """Write a flag."""
     return "true" if value else "false"
-
-
-def mean(value: Any) -> float:  # noqa: ANN401 - a number or a distribution, as the core tells it
-    """Return the mean of a number or a distribution.
-
-    >>> mean(5), mean({"uniform": [1, 2]}), mean({"exponential": 3})
-    (5.0, 1.5, 3.0)
-    """
-    if not isinstance(value, dict):
-        return float(value)
-    if "uniform" in value:
-        return (float(value["uniform"][0]) + float(value["uniform"][1])) / 2
-    return float(value["pareto"]["mean"] if "pareto" in value else value["exponential"])
 
 
 def comment(text: str, mark: str, *, item: str = "") -> list[str]:

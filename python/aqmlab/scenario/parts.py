@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -167,3 +167,16 @@ def packets(value: float | str, packet: float) -> float:
     (25.0, 12.0)
     """
     return float(value.removesuffix("B")) / packet if isinstance(value, str) else float(value)
+
+
+def mean_of(spread: float | Mapping[str, Any]) -> float:
+    """Return the mean of a distribution as the core tells it.
+
+    >>> mean_of(2.0), mean_of({"uniform": [1, 3], "unit": "s"}), mean_of({"pareto": {"mean": 5, "shape": 1.5}})
+    (2.0, 2.0, 5.0)
+    """
+    if not isinstance(spread, Mapping):
+        return float(spread)
+    if "uniform" in spread:
+        return sum(map(float, spread["uniform"])) / 2
+    return float(spread["exponential"] if "exponential" in spread else spread["pareto"]["mean"])

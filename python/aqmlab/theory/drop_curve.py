@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab import _core
+from aqmlab.scenario.parts import packets
 from aqmlab.theory.domain import DomainError, reject
 
 Array = NDArray[np.float64]
@@ -100,7 +101,7 @@ class DropCurve:
                 raise DomainError(f"{name}: {_first_problem(str(error))}") from None
 
         low, high = float(own["min_th"]), float(own["max_th"])
-        limit = _packets(own.get("limit", np.inf), own.get("mean_packet", 1000))
+        limit = packets(own.get("limit", np.inf), own.get("mean_packet", 1000))
         # The middle is the bend of two slopes; twice max_th is the end of gentle RED's slope.
         places = {low, (low + high) / 2, high, 2 * high, *(float(point[0]) for point in own.get("points", ()))}
         if np.isfinite(limit):
@@ -151,11 +152,6 @@ def drop_rate(p_b: ArrayLike, spacing: str) -> Array:
     if spacing not in _SPACING_RATES:
         reject("spacing", spacing, ", ".join(["ns2-wait", *_SPACING_RATES]))
     return _SPACING_RATES[spacing](p)
-
-
-def _packets(limit: float | str, mean_packet: float) -> float:
-    """Return a limit in packets; the core writes limits in bytes as ``25000B``."""
-    return float(limit.removesuffix("B")) / mean_packet if isinstance(limit, str) else float(limit)
 
 
 def _first_problem(text: str) -> str:

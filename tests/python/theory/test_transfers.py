@@ -10,9 +10,9 @@ import pytest
 
 import aqmlab
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.routes import ShortestPaths
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.scenario.model import by_application, model_of
-from aqmlab.theory.scenario.routes import ShortestPaths
 from aqmlab.theory.scenario.theory import theory_of
 from aqmlab.theory.scenario.transfers import drawn_flows
 from aqmlab.theory.shares.transfers import CAPPED, Transfer, max_min, share_out
@@ -56,10 +56,10 @@ def test_transfers_without_end_and_the_end_of_the_run():
 @pytest.mark.parametrize("file", ["examples/chain.toml", "examples/torus.toml", "examples/explicit-two-hop.toml"])
 def test_routes_are_the_simulator_s(file):
     plan = Scenario.load(Path(__file__).parents[3] / file)
-    paths = ShortestPaths(plan)
+    paths = ShortestPaths(plan.links)
     known = [flow for flow in plan.flows if flow.path]
     for flow in known[:50]:
-        assert tuple(plan.links[n].name for n in paths.path(flow.from_, flow.to)) == flow.path
+        assert tuple(link.name for link in paths.path(flow.from_, flow.to)) == flow.path
 
 
 BUS = {"queue.router.aqm": "ddred", "run.duration": "150s"}

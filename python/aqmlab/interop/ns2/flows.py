@@ -18,9 +18,9 @@ from typing import Any
 
 from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.interop.escaping import tcl_word
-from aqmlab.interop.formatting import flag, mean, number
+from aqmlab.interop.formatting import flag, number
 from aqmlab.interop.model import NS2_PROFILE, Model
-from aqmlab.scenario.parts import UDP, Flow
+from aqmlab.scenario.parts import UDP, Flow, mean_of
 
 SENDERS = {
     "tahoe": "Agent/TCP",
@@ -78,7 +78,7 @@ def flow_line(flow: Flow, kind: str) -> str:
     if flow.transport == UDP:
         size = own["packet_size"]
         periods = f"[list {start} {stop}{' ' + again if again else ''}]"
-        packet = f"{spread(size)} {number(mean(size))}"
+        packet = f"{spread(size)} {number(mean_of(size))}"
         return f"udp {names} {ends} {number(own['rate_bps'])} {packet} {_pattern(own['pattern'])} {periods}"
     size = own["size"]
     if isinstance(size, dict):

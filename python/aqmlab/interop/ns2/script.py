@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Generic, TypeVar
 
-from aqmlab.interop.crosscheck.routes import Routes, nodes_of
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.escaping import tcl_word
 from aqmlab.interop.formatting import WIDTH, comment, number, told
@@ -19,6 +18,7 @@ from aqmlab.interop.model import Model
 from aqmlab.interop.ns2.flows import at_reset, flow_line, receiver, sender
 from aqmlab.interop.ns2.queues import Ns2Queue, ns2_queue
 from aqmlab.scenario.parts import UDP, Flow, Link
+from aqmlab.scenario.routes import ShortestPaths, nodes_of
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -90,7 +90,7 @@ def _network(model: Model) -> Iterator[str]:
 
 def _routes(model: Model) -> tuple[list[str], bool]:
     """Write the ways of all flows, and whether ns-2 needs them."""
-    known = Routes(model.links)
+    known = ShortestPaths(model.links)
     pairs = {
         pair: None
         for flow in model.flows

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aqmlab.interop.crosscheck.routes import Routes
 from aqmlab.interop.differences import Kind, Semantic, in_service, unwritten
 from aqmlab.interop.model import NS2_PROFILE, Model
 from aqmlab.interop.ns3.flows import CONTROLS, HEADERS, NS2_VARIANTS, PAUSING_BUFFER, TIMESTAMPS, header_bytes, tcp_of
 from aqmlab.interop.ns3.queues import queue_differences
 from aqmlab.scenario.parts import UDP, Flow
+from aqmlab.scenario.routes import ShortestPaths
 
 GROWTH = "growth at the end of recovery"
 """The one difference that moves results most; the program has a switch for it."""
@@ -53,7 +53,7 @@ def _network(model: Model) -> Iterator[Semantic]:
     if any(other is not None and other.delay_s != link.delay_s for link, other in pairs):
         text = "A channel of ns-3 has one delay; both directions get half of their sum."
         yield Semantic("delays of two directions", text, Kind.DIFFERS)
-    routes = Routes(model.links)
+    routes = ShortestPaths(model.links)
     ways = {(flow.from_, flow.to) for flow in model.flows if flow.path}
     if not all(routes.only(*way) and routes.only(*reversed(way)) for way in ways):
         text = "There are several shortest paths; ns-3 may choose another."

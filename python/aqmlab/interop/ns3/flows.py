@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.interop.formatting import flag, mean, number
+from aqmlab.interop.formatting import flag, number
 from aqmlab.interop.model import NS2_PROFILE
 from aqmlab.interop.ns3.formatting import seconds
-from aqmlab.scenario.parts import UDP, Flow
+from aqmlab.scenario.parts import UDP, Flow, mean_of
 
 HEADERS = 40
 """Bytes of the headers of IPv4 and TCP."""
@@ -116,7 +116,7 @@ def packet_bytes(flow: Flow) -> int:
     """Bytes of a full packet of TCP, or of a packet of UDP on average."""
     own = flow.parameters
     if flow.transport == UDP:
-        return round(mean(own["packet_size"]))
+        return round(mean_of(own["packet_size"]))
     if own["profile"] == NS2_PROFILE:
         return int(own["packet_size"]) + int(own["header"]) + (10 if own["timestamps"] else 0)
     return int(own["mss"]) + int(own["header"])

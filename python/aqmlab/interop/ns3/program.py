@@ -11,13 +11,13 @@ from importlib import resources
 
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.escaping import c_identifier, c_string
-from aqmlab.interop.formatting import comment, flag, mean, number, told
+from aqmlab.interop.formatting import comment, flag, number, told
 from aqmlab.interop.model import Change, Model
 from aqmlab.interop.ns3.build import command
 from aqmlab.interop.ns3.flows import IP_AND_UDP, packet_bytes, size_bytes, tcp_of
 from aqmlab.interop.ns3.formatting import attributes, distribution, rate, seconds, wrapped
 from aqmlab.interop.ns3.queues import Disc, disc_of
-from aqmlab.scenario.parts import UDP, Flow, Link
+from aqmlab.scenario.parts import UDP, Flow, Link, mean_of
 
 FRAME = ("measuring", "network", "windows", "cubic", "tcp", "udp")
 """Parts that are the same for every scenario; one without CUBIC has no `cubic`."""
@@ -170,7 +170,7 @@ def _tcp(flow: Flow) -> str:
 
 def _udp(flow: Flow) -> str:
     own = flow.parameters
-    size = mean(own["packet_size"])
+    size = mean_of(own["packet_size"])
     pattern = own["pattern"] if isinstance(own["pattern"], dict) else {}
     words = [
         c_string(flow.group),

@@ -24,7 +24,7 @@ from aqmlab.interop.ns3.formatting import rate
 from aqmlab.interop.ns3.other_queues import OTHER_QUEUES, SECONDS, SIZE, size
 from aqmlab.interop.red import ADAPTATIONS, SPACINGS, adaptation_differences, missing_parts
 from aqmlab.interop.translation import AT_LEAST_ONE, FLAG, INVERSE, NUMBER, Fixed, Format, Row, Table, is_true, one_of
-from aqmlab.scenario.parts import DROP_TAIL, Link
+from aqmlab.scenario.parts import DROP_TAIL, Link, packets
 
 FIFO = "ns3::FifoQueueDisc"
 CURVES = ("linear", "gentle", "nlred")
@@ -147,15 +147,11 @@ def _red(link: Link) -> dict[str, str]:
     if own["mode"] == "bytes" and not isinstance(limit, str):
         limit = f"{float(limit) * mean}B"
     elif own["mode"] != "bytes" and isinstance(limit, str):
-        limit = max(1.0, float(limit.removesuffix("B")) / mean)
-    own |= {key: _packets(own[key], mean) * unit for key in ("min_th", "max_th")}
+        limit = max(1.0, packets(limit, mean))
+    own |= {key: packets(own[key], mean) * unit for key in ("min_th", "max_th")}
     own |= {"limit": limit, "rate_bps": link.rate_bps, "delay_s": link.delay_s}
     adaptation = ADAPTATION.get(str(own.get("adaptation")))
     return RED.write({"mark_forced": False, **own}) | (adaptation.write(own) if adaptation is not None else {})
-
-
-def _packets(value: float | str, mean: float) -> float:
-    return float(value.removesuffix("B")) / mean if isinstance(value, str) else float(value)
 
 
 def _other_rules(own: dict[str, Any], name: str) -> Iterator[Semantic]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
-from aqmlab.scenario.parts import packets
+from aqmlab.scenario.parts import mean_of, packets
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
@@ -22,7 +22,6 @@ from aqmlab.theory.scenario.agreement import Analysed
 from aqmlab.theory.scenario.assumption import Assumption
 from aqmlab.theory.scenario.class_shares import ClassShares, gauges_of, per_flow_mbps
 from aqmlab.theory.scenario.link_curve import curve_of
-from aqmlab.theory.scenario.link_traffic import mean_of
 from aqmlab.theory.shares.adaptive_rio import RioFlows, Steps, walk
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import Link
+from aqmlab.scenario.parts import Link, packets
 from aqmlab.theory.drop_curve import Array, DropCurve, drop_rate
 
 WAITS = {"ns2-wait": 1.0}
@@ -87,7 +87,7 @@ def curve_of(scenario: Scenario, link: Link, *, packet_bytes: float, class_name:
     parameters = link.parameters
     limit = parameters.get("limit", np.inf)
     in_bytes = parameters.get("mode") == "bytes"
-    room = float(str(limit).removesuffix("B")) / packet_bytes if isinstance(limit, str) else float(limit)
+    room = packets(limit, packet_bytes)
     if link.aqm == "drop-tail" or not _has_curve(link):
         none = DropCurve.none(limit=room, name=link.aqm)
         return LinkCurve(link.aqm, none, none, room, 1.0, "none", 1.0, in_service_counts=False)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import UDP, Flow, Link
+from aqmlab.scenario.parts import UDP, Flow, Link, mean_of
 
 ALIKE_S = 1e-5
 """Round trips that differ by less are one class."""
@@ -160,12 +159,16 @@ class Routes:
 
         The way back is the reverse of the way there; where a link has none, it is taken to be like the way there.
         """
-        data, ack = 8 * wire_bytes(flow), 8 * float(flow.parameters["ack_size"])
-        there = self.there(flow)
-        back = [self.reverse(link) or link for link in there]
-        return math.fsum(
-            [*(link.delay_s + data / link.rate_bps for link in there), *(k.delay_s + ack / k.rate_bps for k in back)]
-        )
+        return self.round_trip_s(flow, self.there(flow))
+
+    def back(self, there: Sequence[Link]) -> list[Link]:
+        """Return the links of acknowledgements for each link of the way there, in the same order."""
+        return [self.reverse(link) or link for link in there]
+
+    def round_trip_s(self, flow: Flow, there: Sequence[Link]) -> float:
+        """Return `propagation_s` over a way that the flow does not name itself."""
+        bits = ((8 * wire_bytes(flow), there), (8 * float(flow.parameters["ack_size"]), self.back(there)))
+        return math.fsum(link.delay_s + size / link.rate_bps for size, links in bits for link in links)
 
 
 def _classes(scenario: Scenario, flows: Sequence[Flow], shares: dict[str, float]) -> tuple[Greedy, ...]:
@@ -225,19 +228,6 @@ def _on_share(pattern: object) -> float:
         return 1.0
     on, off = mean_of(pattern["on"]), mean_of(pattern["off"])
     return on / (on + off) if on + off else 1.0
-
-
-def mean_of(spread: float | Mapping[str, Any]) -> float:
-    """Return the mean of a distribution as the core tells it.
-
-    >>> mean_of(2.0), mean_of({"uniform": [1, 3], "unit": "s"}), mean_of({"pareto": {"mean": 5, "shape": 1.5}})
-    (2.0, 2.0, 5.0)
-    """
-    if not isinstance(spread, Mapping):
-        return float(spread)
-    if "uniform" in spread:
-        return sum(map(float, spread["uniform"])) / 2
-    return float(spread["exponential"] if "exponential" in spread else spread["pareto"]["mean"])
 
 
 def _within(periods: Sequence[tuple[float, float]], begin: float, end: float) -> float:

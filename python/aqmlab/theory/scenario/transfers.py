@@ -8,15 +8,16 @@ drops and their shares. Means are over the measured time and over the seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.errors import InputError
 from aqmlab.results.quantities import NOT_NEGATIVE, Quantity
+from aqmlab.scenario.routes import ShortestPaths
 from aqmlab.statistics import Interval, mean_interval
 from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.model import FluidModel
@@ -27,7 +28,6 @@ from aqmlab.theory.scenario.assumption import Assumption
 from aqmlab.theory.scenario.class_shares import ClassShares
 from aqmlab.theory.scenario.ddred_shares import drops_by_distance
 from aqmlab.theory.scenario.link_traffic import Routes, window_packets, wire_bytes
-from aqmlab.theory.scenario.routes import ShortestPaths
 from aqmlab.theory.shares.ddred import DdredFlows
 from aqmlab.theory.shares.transfers import CAPPED, Segment, Transfer, share_out
 
@@ -107,7 +107,7 @@ def resolve(model: LinkModel, seeds: Sequence[int]) -> BySeed:
         If no transfer crosses the link in any of the seeds, or their draws cannot be had.
     """
     draws = drawn_flows(model, seeds)
-    shortest = ShortestPaths(model.scenario)
+    shortest = ShortestPaths(model.scenario.links)
     is_ddred = model.link.parameters.get("victim") == "ddred"
     totals, numbers = [], []
     for seed in seeds:
@@ -169,7 +169,7 @@ def _of_seed(model: LinkModel, draws: pd.DataFrame, shortest: ShortestPaths, *, 
         flow = known[row["flow"]]
         if not flow.is_tcp:
             continue
-        path = tuple(place[name] for name in flow.path) or shortest.path(row["from"], row["to"])
+        path = tuple(place[name] for name in _path(flow, row, shortest))
         if path:
             found.append(_drawn(model, flow, path, float(row["size_packets"]), float(row["start_s"])))
     over = [i for i, one in enumerate(found) if here in one.transfer.path]
@@ -199,12 +199,15 @@ def _of_seed(model: LinkModel, draws: pd.DataFrame, shortest: ShortestPaths, *, 
     return total
 
 
+def _path(flow: Flow, row: Mapping[Hashable, Any], shortest: ShortestPaths) -> tuple[str, ...]:
+    """Return the links that a flow crosses, by name; the simulator draws the ends of those without a path."""
+    return flow.path or tuple(link.name for link in shortest.path(row["from"], row["to"]))
+
+
 def _drawn(model: LinkModel, flow: Flow, path: tuple[int, ...], size: float, start: float) -> Drawn:
     routes, links = Routes(model.scenario), model.scenario.links
-    data, ack = 8 * wire_bytes(flow), 8 * float(flow.parameters["ack_size"])
-    there = [links[n] for n in path]
-    back = [routes.reverse(link) or link for link in there]
-    rtt = math.fsum([*(k.delay_s + data / k.rate_bps for k in there), *(k.delay_s + ack / k.rate_bps for k in back)])
+    data, there = 8 * wire_bytes(flow), [links[n] for n in path]
+    rtt, back = routes.round_trip_s(flow, there), routes.back(there)
     names = [link.name for link in there]
     if model.link.name in names:
         distance = names.index(model.link.name)
@@ -328,12 +331,10 @@ def _values(model: LinkModel, totals: Sequence[Totals]) -> dict[str, float]:
 def _names(model: LinkModel, draws: pd.DataFrame, shortest: ShortestPaths) -> dict[int, list[str]]:
     """Return for each seed the TCP flows over the link."""
     known = {flow.name: flow for flow in model.scenario.flows}
-    links = model.scenario.links
     found: dict[int, list[str]] = {}
     for row in draws.to_dict("records"):
         flow = known[row["flow"]]
-        path = flow.path or tuple(links[n].name for n in shortest.path(row["from"], row["to"]))
-        if flow.is_tcp and model.link.name in path:
+        if flow.is_tcp and model.link.name in _path(flow, row, shortest):
             found.setdefault(int(row["seed"]), []).append(flow.name)
     return found
 

@@ -1,7 +1,7 @@
 """Shortest paths as the core finds them: by number of links; of several, over the link of the lowest number first.
 
-The core reports the paths of data. This module finds those of acknowledgements, and whether they are unique
-(`crates/netsim/src/routing.rs` has the rule).
+The core reports the paths of data (`crates/netsim/src/routing.rs` has the rule). This module finds those of
+acknowledgements and of flows whose ends are drawn, and whether they are unique.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from aqmlab.scenario.parts import Link
 
 
-class Routes:
-    """Paths in a network.
+class ShortestPaths:
+    """Shortest paths in a network.
 
     Parameters
     ----------
