@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,20 +10,18 @@ import typer
 from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, command
 from aqmlab.cli.output import (
     evaluation_data,
+    lines_of,
     print_evaluation,
     print_json,
     print_screen,
     print_table,
     print_wrapped,
     say,
-    table_lines,
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from aqmlab.reporting.analysis.outcome import Analysis
 
 MOST_QUANTITIES = 4
@@ -91,7 +88,7 @@ def _print(found: Analysis, *, details: bool) -> None:
     print_screen(
         answer(found),
         f"{found.name}: link {found.link}, {found.model.curve.name}, {runs}{bracket}",
-        _lines(gaps if details else gaps.head(MOST_QUANTITIES)),
+        lines_of(gaps if details else gaps.head(MOST_QUANTITIES)) if len(gaps) else (),
         "" if details else "--details prints all quantities, shares by class and violated assumptions.",
     )
     if details:
@@ -100,12 +97,6 @@ def _print(found: Analysis, *, details: bool) -> None:
     if found.result is not None:
         print_evaluation(found.result.evaluation, details=details)
     say(f"Report: {found.report}")
-
-
-def _lines(table: pd.DataFrame) -> Iterable[str]:
-    """Return the lines of a table of text, numbers to the right."""
-    rows = [[str(value) for value in row] for row in table.itertuples(index=False)]
-    return table_lines([str(column) for column in table.columns], rows) if rows else ()
 
 
 def _print_details(found: Analysis) -> None:

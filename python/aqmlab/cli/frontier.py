@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli.application import Engine, File, Json, Out, Set, Workers, command
-from aqmlab.cli.output import WIDTH, print_json, print_screen, print_table, print_wrapped, say, table_lines
+from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say
 from aqmlab.cli.tuning import Over, Queue
 from aqmlab.cli.values import parse_names, parse_overrides
 
@@ -74,8 +74,6 @@ def frontier(
     if as_json:
         print_json({**found.data(), "folder": str(found.folder)})
         return
-    table = found.table()
-    rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
     points = len(found.points) + len(found.fresh_points)
     share = "the worst of " if quantile == 1 else f"quantile {quantile:g} over "
     conditions = f" at {share}{points} points, {len(found.fresh_points)} of them new" if points > 1 else ""
@@ -83,7 +81,7 @@ def frontier(
         found.answer,
         f"{found.name}: {' and '.join(goal.words for goal in found.goals)}; {len(found.tried)} settings tried, "
         f"{fresh} fresh seeds{conditions}, 95 % intervals",
-        table_lines(list(table.columns), rows, width=WIDTH),
+        lines_of(found.table(), width=WIDTH),
         "Numbered: members of the frontier, by RED's curve, spacing, victim and adaptation."
         + ("" if details else " --details prints their settings."),
     )

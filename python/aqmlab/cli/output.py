@@ -15,6 +15,8 @@ from aqmlab.results import folders
 from aqmlab.runs.progress import is_quiet
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aqmlab.results.evaluation import Evaluation
     from aqmlab.statistics.sequential import Stopping
 
@@ -117,7 +119,7 @@ def print_wrapped(text: str, *, indent: str = "") -> None:
 
 
 def print_table(
-    table: Any,  # noqa: ANN401 - a pandas table, which is loaded late
+    table: pd.DataFrame,
     *,
     title: str,
     labels: int = 1,
@@ -128,15 +130,26 @@ def print_table(
     ``to_right``: columns after these stand to the right, even if they are not numbers alone.
     """
     print_wrapped(title)
-    rows = [[text_of(value) for value in row] for row in table.itertuples(index=False)]
-    print_rows([str(column) for column in table.columns], rows, labels, to_right=to_right)
+    _print_lines(lines_of(table, labels, to_right=to_right))
 
 
 def print_rows(columns: list[str], rows: list[list[str]], labels: int = 1, *, to_right: bool = False) -> None:
     """Print rows under column heads, and an empty line; see `table_lines`."""
-    for line in table_lines(columns, rows, labels, to_right=to_right):
+    _print_lines(table_lines(columns, rows, labels, to_right=to_right))
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
         print(line)
     print()
+
+
+def lines_of(
+    table: pd.DataFrame, labels: int = 1, *, to_right: bool = False, width: int | None = None
+) -> Iterator[str]:
+    """Yield the lines of a table; see `table_lines`."""
+    rows = [[text_of(value) for value in row] for row in table.itertuples(index=False)]
+    return table_lines([str(column) for column in table.columns], rows, labels, to_right=to_right, width=width)
 
 
 def table_lines(

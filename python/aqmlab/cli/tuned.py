@@ -10,13 +10,12 @@ import typer
 
 from aqmlab.cli.output import (
     WIDTH,
+    lines_of,
     print_json,
-    print_rows,
     print_screen,
+    print_table,
     print_wrapped,
     say,
-    table_lines,
-    text_of,
     warn,
 )
 from aqmlab.errors import InputError
@@ -133,12 +132,10 @@ def compare_tuned(
 
 def _show(found: TunedComparison, *, details: bool) -> None:
     """Print the answer, a row for each discipline, and the budget; with details all settings."""
-    table = found.table()
-    rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
     print_screen(
         found.answer(),
         f"{found.name}: {found.goal_words}; {found.seeds[2]} fresh seeds",
-        table_lines(list(table.columns), rows, width=WIDTH),
+        lines_of(found.table(), width=WIDTH),
         f"±: the larger half of the 95 % interval. Bounds kept: default, tuned; ?: undecided. Verdicts with Holm's "
         f"correction over {len(found.others)}.{'' if details else ' --details prints all settings.'}",
         found.lines(),
@@ -147,7 +144,7 @@ def _show(found: TunedComparison, *, details: bool) -> None:
         print()
         every = found.settings_table()
         shown = every.drop(columns="queue")
-        print_rows(list(shown.columns), [[text_of(cell) for cell in row] for row in shown.itertuples(index=False)])
+        print_table(shown, title="")
         for row in every.to_dict("records"):
             print_wrapped(f"{row['discipline']}, {row['settings']}: {row['queue']}")
     say(f"Results: {found.folder}")

@@ -15,13 +15,13 @@ from aqmlab import extensions
 from aqmlab.cli.application import Engine, Json, Set, Workers, command, command_words
 from aqmlab.cli.output import (
     WIDTH,
+    lines_of,
     print_json,
     print_rows,
     print_screen,
     print_table,
     print_wrapped,
     say,
-    table_lines,
     warn,
 )
 from aqmlab.cli.values import parse_names, parse_overrides, parse_settings
@@ -304,7 +304,6 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
         for found in answers:
             _show_details(found)
     table = side_by_side(answers, best) if several else best.answer_table()
-    rows = [[str(cell) for cell in row] for row in table.itertuples(index=False)]
     points, new = len(best.points) + len(best.fresh_points), len(best.fresh_points)
     seeds = "fresh seeds" if several else f"{best.seeds[2]} fresh seeds"
     warnings = [f"{found.aqm}: {line}" if several else line for found in answers for line in _warnings(found, several)]
@@ -321,7 +320,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
     print_screen(
         f"Use this: {best.aqm} {with_settings(best)}: {why}",
         f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals{shared}",
-        table_lines(list(table.columns), rows, width=WIDTH),
+        lines_of(table, width=WIDTH),
         "" if details else DETAILS_HINT,
         [f"Note: {line}" for line in notes],
         commands=made.lines if made is not None else (),

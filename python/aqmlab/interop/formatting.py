@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from aqmlab.interop.differences import Semantic
 from aqmlab.interop.escaping import line_comment
 from aqmlab.interop.model import Model
+from aqmlab.scenario.parts import safe
 
 WIDTH = 118
 """Of comments."""
@@ -57,5 +58,5 @@ def file_name(model: Model, suffix: str) -> str:
 
     A scenario's name may have any characters; one without letters and digits becomes ``scenario``.
     """
-    plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in model.name).strip(".-")
+    plain = safe(model.name).strip(".-")
     return (plain or "scenario") + suffix

@@ -369,7 +369,7 @@ def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTas
     if effort.seeds < 2:
         raise InputError(f"{found.files.name}: Effort: seeds is {effort.seeds}; an interval needs at least 2")
     root = out / found.files.key
-    folders.guarded(root, lambda: root.mkdir(parents=True, exist_ok=True))
+    folders.make_folder(root)
     return _PaperTask(found.files.name, effort, root)
 
 

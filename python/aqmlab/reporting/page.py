@@ -27,7 +27,7 @@ from aqmlab.reporting.fragments import (
 )
 from aqmlab.reporting.layout import arrange
 from aqmlab.reporting.rendering import block
-from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.folders import guarded, make_folder, write_file
 from aqmlab.runs.portions import Work
 from aqmlab.runs.scheduler import Workers
 
@@ -247,7 +247,7 @@ class Page:
         The figures are drawn by `workers`, or else here one after the other.
         """
         path = folder / name
-        guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
+        make_folder(folder)
         guarded(folder, lambda: write_file(path, self.html().encode(errors="backslashreplace")))
         if pictures:
             figures = folder / "figures"

@@ -33,7 +33,7 @@ from aqmlab.figures.marks import marks
 from aqmlab.reporting import labels
 from aqmlab.reporting.mpl_style import INK, MARKERS, PAPER_STYLE, SHADE_COLOR, SIZES, STYLE, points
 from aqmlab.reporting.ticks import DIGIT, LETTER, place_ticks, words
-from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.folders import guarded, make_folder, write_file
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def save_figure(
         figure.set_layout_engine("none")  # all is in its place
         files = {".png": buffer.getvalue()} if png else {}
         files[".svg"] = svg_text(figure).encode()
-    guarded(stem.parent, lambda: stem.parent.mkdir(parents=True, exist_ok=True))
+    make_folder(stem.parent)
     paths = {stem.with_name(stem.name + ending): data for ending, data in files.items()}
     for path, data in paths.items():
         guarded(path, partial(write_file, path, data))

@@ -15,7 +15,7 @@ from aqmlab.reporting.provenance import add_provenance, compare_command, run_com
 from aqmlab.reporting.run import add_run, run_finding, run_title
 from aqmlab.reporting.sweep import add_sweep, sweep_finding, sweep_title, sweeps_in
 from aqmlab.results import folders
-from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.folders import guarded, make_folder, write_file
 from aqmlab.results.result import Result
 from aqmlab.runs import comparison
 from aqmlab.runs.comparison import Comparison
@@ -73,7 +73,7 @@ def report(
     beside = live_page(target)
     laboratory = add_live(page, folder, beside.name) if live else ""
     if laboratory:
-        guarded(target.parent, lambda: target.parent.mkdir(parents=True, exist_ok=True))
+        make_folder(target.parent)
         guarded(target.parent, lambda: write_file(beside, laboratory.encode()))
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 

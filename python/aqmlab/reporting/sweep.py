@@ -86,8 +86,8 @@ def _best_words(study: Study, points: pd.DataFrame, key: str, choices: Sequence[
     names = [_values_words(study, chosen, one if isinstance(one, tuple) else (one,)) for one in means.index]
     value = _with_unit(what, float(means.iloc[0]))
     if means.iloc[0] == means.iloc[-1]:
-        return f"{_lower(what.title)} {value} with all"
-    best = f"{'least' if what.better == 'lower' else 'most'} {_lower(what.title)} ({value}) with {names[0]}"
+        return f"{what.in_sentence} {value} with all"
+    best = f"{'least' if what.better == 'lower' else 'most'} {what.in_sentence} ({value}) with {names[0]}"
     runs = study.runs.groupby([*chosen, SEED], sort=False)[key].mean().unstack(SEED).loc[means.index[:2]]
     return best if _is_decided(key, runs) else f"{best}, not decided against {names[1]}"
 
@@ -110,11 +110,11 @@ def _range_words(study: Study, points: pd.DataFrame, key: str, conditions: Seque
         f"{_with_unit(what, float(row[key]))} at {_values_words(study, study.keys, [row[one] for one in study.keys])}"
         for row in (low, high)
     ]
-    return f"{_lower(what.title)} from {ends[0]} to {ends[1]}"
+    return f"{what.in_sentence} from {ends[0]} to {ends[1]}"
 
 
 def _with_unit(what: Quantity, value: float) -> str:
-    return f"{number(what.scale * value, digits=4)}{f' {what.shown_unit}' if what.shown_unit else ''}"
+    return f"{number(what.scale * value, digits=4)}{what.unit_words}"
 
 
 def of_sweep(study: Study, metrics: Sequence[str] | None = None) -> Iterator[Chart]:
@@ -374,10 +374,6 @@ def _values_words(study: Study, keys: Sequence[str], values: Sequence[Any]) -> s
     return ", ".join(parts)
 
 
-def _point_words(study: Study, row: pd.Series[Any]) -> str:
-    return _values_words(study, study.keys, [row[key] for key in study.keys])
-
-
 def _label(study: Study, key: str) -> str:
     unit = study.units.get(key, "")
     return f"{short(study, key)}, {UNITS.get(unit, unit)}" if unit else short(study, key)
@@ -391,10 +387,6 @@ def _steps_grow(values: np.ndarray) -> bool:
 
 def _figure_command(page: Page, study: Study, key: str) -> str:
     return f"{program(page)} report {page.path_to(study.folder)} --figure {key}"
-
-
-def _lower(title: str) -> str:
-    return title if title.startswith(("TCP", "RTT")) else title[:1].lower() + title[1:]
 
 
 def _first_up(text: str) -> str:

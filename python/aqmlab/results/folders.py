@@ -381,6 +381,11 @@ def guarded(folder: Path, work: Callable[[], _T]) -> _T:
         raise StorageError(explain(folder, error)) from None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
+
+
 def explain(folder: Path, error: OSError) -> str:
     """Say in one line why a folder cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.folders import guarded, make_folder, write_file
 
 OWN_FILES = ".aqmlab-files"
 """Name of the file that lists what exports wrote to a folder."""
@@ -34,7 +34,7 @@ def save_output(path: Path, content: str | bytes) -> None:
         If it is a folder, a socket or a block device, or cannot be written.
     """
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    guarded(path.parent, lambda: path.parent.mkdir(parents=True, exist_ok=True))
+    make_folder(path.parent)
     guarded(path, lambda: _write(path, data))
 
 

@@ -102,7 +102,17 @@ class Quantity:
         >>> quantity("loss").text(0.109), quantity("jain").text(0.98765), quantity("delay_p99_ms").text(25.4)
         ('10.9 %', '0.9877', '25.4 ms')
         """
-        return f"{self.scale * value:{form}}{f' {self.shown_unit}' if self.shown_unit else ''}"
+        return f"{self.scale * value:{form}}{self.unit_words}"
+
+    @property
+    def in_sentence(self) -> str:
+        """The title within a sentence: with a small first letter, but for an abbreviation."""
+        return self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:]
+
+    @property
+    def unit_words(self) -> str:
+        """The shown unit behind a number, with a space between them."""
+        return f" {self.shown_unit}" if self.shown_unit else ""
 
     @property
     def needed(self) -> str:

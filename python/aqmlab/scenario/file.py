@@ -16,7 +16,7 @@ from aqmlab import _core, extensions
 from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
-from aqmlab.scenario.parts import Flow, Link, parts
+from aqmlab.scenario.parts import Flow, Link, parts, safe
 from aqmlab.scenario.plugins import load_plugins
 from aqmlab.scenario.toml_text import Value, override
 
@@ -169,7 +169,7 @@ class Scenario:
     @property
     def safe_name(self) -> str:
         """The scenario's name as part of a folder's name."""
-        return "".join(c if c.isalnum() or c in "-_." else "-" for c in self.name).strip(".") or "scenario"
+        return safe(self.name).strip(".") or "scenario"
 
     def link(self, name: str) -> Link:
         """Return the link with this name."""

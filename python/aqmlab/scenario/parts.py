@@ -160,6 +160,11 @@ def parts(kind: type[P], records: Iterable[dict[str, Any]]) -> tuple[P, ...]:
     return tuple(map(part, records))
 
 
+def safe(name: str) -> str:
+    """Return a name as part of a file's name: ``-`` replaces all but letters, digits, ``-``, ``_`` and ``.``."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
+
+
 def packets(value: float | str, packet: float) -> float:
     """Return a size in packets; the core writes sizes in bytes as ``25000B``.
 

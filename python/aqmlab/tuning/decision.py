@@ -118,10 +118,9 @@ def reason(answers: Sequence[Tuned], best: Tuned, without_command: Sequence[Tune
     `without_command` are those that Linux has no command for; they are named if they are better.
     """
     metric, own = best.task.goal.metric, best.confirmed.goal
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
     points = len(best.points) + len(best.fresh_points)
     worst = f" at the worst of {points} conditions" if best.task.share == 1 and points > 1 else ""
-    words = [f"{_lower(metric.title)} {shown(metric, own)}{unit}{worst}"]
+    words = [f"{metric.in_sentence} {shown(metric, own)}{metric.unit_words}{worst}"]
     tail = next((entry.reference.goal for entry in best.against if entry.reference.name == DROP_TAIL), None)
     if tail is not None:
         words[0] += f" ({shown(metric, tail, alone=True)} with drop-tail)"
@@ -194,7 +193,3 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
     if abs(scale * (found.high + found.low) / 2 - scale * found.mean) < 0.1 * half:
         return f"{mean} ± {half:.{digits}f}"
     return f"{mean} ({low} to {high})"
-
-
-def _lower(title: str) -> str:
-    return title if title[:2].isupper() else title[:1].lower() + title[1:]

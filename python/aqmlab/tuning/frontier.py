@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.errors import InputError, joined
-from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.results.quantities import interval_of
 from aqmlab.runs.bounds import Bound
@@ -36,7 +35,7 @@ from aqmlab.tuning.goals import Goal, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.pareto import pareto_front
 from aqmlab.tuning.problem import Points, Problem, base_of, numbers_at, numbers_of, problem_of
-from aqmlab.tuning.records import record_folder
+from aqmlab.tuning.records import record_folder, write_records
 from aqmlab.tuning.search import BROKEN, Task, need_optuna, search
 from aqmlab.tuning.space import Numbers, Space
 from aqmlab.tuning.starts import Start
@@ -151,8 +150,12 @@ def frontier(
     if root is None:
         return found
     asked = [queue, *(goal.words for goal in goals), *found.seeds, *found.search.values()]
-    found = replace(found, folder=record_folder(root, plan, "frontier", [one.name for one in placed], asked))
-    _write(found)
+    from aqmlab.reporting import plots
+
+    folder = record_folder(root, plan, "frontier", [one.name for one in placed], asked)
+    found = replace(found, folder=folder)
+    write_records(folder, RECORD, found.data(), {"frontier.csv": found.csv()})
+    plots.save(found.chart(), folder)
     return found
 
 
@@ -344,15 +347,3 @@ def _costs(goals: Sequence[Goal], one: Placed) -> tuple[float, float]:
 def _places(members: Sequence[Placed], others: Sequence[Placed], goals: Sequence[Goal], tried: int) -> list[Placed]:
     """Return the other disciplines, each with its place; the members are the front of `tried` settings."""
     return [placed_against(one, members, goals, others=len(others), tried=tried) for one in others]
-
-
-def _write(found: Frontier) -> None:
-    from aqmlab.reporting import plots
-
-    folder = found.folder
-    if folder is None:
-        return
-    folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
-    folders.save(folder / RECORD, folders.to_json(found.data()))
-    folders.save(folder / "frontier.csv", found.csv())
-    plots.save(found.chart(), folder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from aqmlab.results import folders
 from aqmlab.results.keys import digest
 from aqmlab.scenario.file import Scenario
 
@@ -30,3 +32,10 @@ def record_folder(root: Path, plan: Scenario, kind: str, names: Sequence[str], a
     """
     hashed = digest("\n".join([plan.hash, *names, *map(str, asked)]).encode())[:8]
     return root / f"{'-'.join([plan.safe_name, kind, *names])[:LONGEST_NAME]}-{hashed}"
+
+
+def write_records(folder: Path, name: str, data: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    """Write an answer as JSON under a name, and further files, to a folder that is made if it is missing."""
+    folders.make_folder(folder)
+    for file, text in {name: folders.to_json(data), **texts}.items():
+        folders.save(folder / file, text)

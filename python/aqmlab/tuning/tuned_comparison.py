@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, one_queue
 from aqmlab.runs.runner import as_scenario
@@ -24,7 +23,7 @@ from aqmlab.tuning.goals import goal_while, share_of
 from aqmlab.tuning.measurements import Bench, Body, Measured
 from aqmlab.tuning.problem import Points, Problem, problem_of, varied
 from aqmlab.tuning.ranges import usual_ranges
-from aqmlab.tuning.records import record_folder
+from aqmlab.tuning.records import record_folder, write_records
 from aqmlab.tuning.search import SAMPLER_SEED, Task, need_optuna
 from aqmlab.tuning.starts import Start
 from aqmlab.tuning.tuned_outcome import Entry, OnFresh, Searched, TunedComparison
@@ -159,8 +158,11 @@ def compare_tuned(
     )
     if root is None:
         return outcome
-    outcome = replace(outcome, folder=_folder(root, plan, outcome))
-    _write(outcome)
+    kept = [tuned, outcome.goal_words, base, *asked, trials, *outcome.seeds, outcome.search_seeds]
+    kept += [task.share, *(entry.words_searched for entry in entries)]
+    folder = record_folder(root, plan, "tuned", names, kept)
+    outcome = replace(outcome, folder=folder)
+    write_records(folder, RECORD, outcome.data(), {TABLE: outcome.csv()})
     return outcome
 
 
@@ -202,18 +204,3 @@ def _on_fresh(name: str, task: Task, points: Points, body: Body, found: Measured
     """Summarize the runs of settings on fresh seeds, at all conditions and at the held-out ones."""
     unseen = {key: values[len(points.search) :] for key, values in found.items()}
     return OnFresh(confirmed(name, body, task, points.all, found), confirmed(name, body, task, points.unseen, unseen))
-
-
-def _folder(root: Path, plan: Scenario, found: TunedComparison) -> Path:
-    asked = [found.queue, found.goal_words, found.baseline, *found.over, found.trials, *found.seeds, found.search_seeds]
-    asked += [found.task.share, *(entry.words_searched for entry in found.entries)]
-    return record_folder(root, plan, "tuned", [entry.aqm for entry in found.entries], asked)
-
-
-def _write(found: TunedComparison) -> None:
-    folder = found.folder
-    if folder is None:
-        return
-    folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
-    folders.save(folder / RECORD, folders.to_json(found.data()))
-    folders.save(folder / TABLE, found.csv())

@@ -231,9 +231,7 @@ class TunedComparison(OneLine):
             if own:
                 named = joined([f"{aqm} ({self._apart(compared[aqm])}{self._kept(aqm)})" for aqm in own])
                 parts.append(f"{named} {'is' if len(own) == 1 else 'are'} {text}")
-        title = self.task.goal.metric.title
-        lower = title if title[:2].isupper() else title[:1].lower() + title[1:]
-        return f"Tuned, by {lower}{self._worst}: {'; '.join(parts)}."
+        return f"Tuned, by {self.task.goal.metric.in_sentence}{self._worst}: {'; '.join(parts)}."
 
     @property
     def _worst(self) -> str:
@@ -242,9 +240,8 @@ class TunedComparison(OneLine):
 
     def _apart(self, one: Against) -> str:
         metric, found = self.task.goal.metric, one.compared.difference.interval
-        unit = f" {metric.shown_unit}" if metric.shown_unit else ""
         constant = " in every seed" if found.mean and not found.high > found.low else ""
-        return f"{in_unit(metric, found.mean, found.low, found.high, signed=True)}{unit}{constant}"
+        return f"{in_unit(metric, found.mean, found.low, found.high, signed=True)}{metric.unit_words}{constant}"
 
     def _kept(self, aqm: str) -> str:
         """Name bounds that the tuned discipline or the tuned baseline breaks, and undecided ones; "" without any."""

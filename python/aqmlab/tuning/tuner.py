@@ -23,6 +23,7 @@ from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.outcome import TUNED, Rerun, Tuned
 from aqmlab.tuning.problem import Problem, problem_of
 from aqmlab.tuning.ranges import derived_words, usual_ranges
+from aqmlab.tuning.records import write_records
 from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, need_optuna
 from aqmlab.tuning.verification import Against, Confirmed, against, beats, confirm_until_decided, looks_of
 
@@ -148,7 +149,11 @@ def tune(
         points = problem.points
         found = replace(found, rerun=Rerun(bench, points.search, points.all, looks_of(number.fresh), confirmed_on))
         if folder is not None:
-            _write(found, folder)
+            from aqmlab.reporting import plots
+
+            texts = {"queue.toml": found.scenario_text + "\n", SCENARIO_FILE: found.tuned.normalized}
+            write_records(folder, RECORD, found.data(), texts)
+            plots.save(found.chart(), folder)
         return found
 
     return confirmed_on(0)
@@ -254,13 +259,3 @@ def over_both_queues(aqm: str, task: Task) -> list[str]:
         f"{key} is over the packets of both queues of dualpi2 (of one queue: delay_p95_ms.L, delay_p95_ms.C)"
         for key in dict.fromkeys(delays)
     ]
-
-
-def _write(found: Tuned, folder: Path) -> None:
-    from aqmlab.reporting import plots
-
-    folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
-    folders.save(folder / RECORD, folders.to_json(found.data()))
-    folders.save(folder / "queue.toml", found.scenario_text + "\n")
-    folders.save(folder / SCENARIO_FILE, found.tuned.normalized)
-    plots.save(found.chart(), folder)

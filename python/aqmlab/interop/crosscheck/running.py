@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from aqmlab.interop.crosscheck.tool import Key, Measure, Measured, Tool, end_programs
 from aqmlab.interop.model import Model
-from aqmlab.results.folders import guarded, write_file
+from aqmlab.results.folders import guarded, make_folder, write_file
 from aqmlab.results.keys import RunKey, question
 from aqmlab.runs.executors import available_cores
 from aqmlab.runs.jobs import Call, Job, missing
@@ -28,11 +28,11 @@ REDUCER = "crosscheck"
 
 def write_files(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Write a tool's files into a folder; existing files with the same text are not written again."""
-    guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
+    make_folder(folder)
     paths = []
     for name, text in files.items():
         path = folder / name
-        guarded(path, lambda path=path: path.parent.mkdir(parents=True, exist_ok=True))  # type: ignore[misc]
+        make_folder(path.parent)
         if not path.is_file() or guarded(path, path.read_bytes) != text.encode():
             guarded(path, lambda path=path, text=text: write_file(path, text.encode()))  # type: ignore[misc]
         paths.append(path)

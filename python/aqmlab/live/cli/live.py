@@ -11,7 +11,7 @@ import typer
 
 from aqmlab.cli.application import Assert, Json, Junit, Markdown, SeedsOption, Set, command
 from aqmlab.cli.assertions import Assertions
-from aqmlab.cli.output import WIDTH, print_json, print_screen, print_table, print_wrapped, say, table_lines, warn
+from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say, warn
 from aqmlab.cli.runs import show_run
 from aqmlab.cli.values import parse_overrides, parse_seeds
 from aqmlab.errors import InputError, one_line, to_stderr
@@ -240,11 +240,10 @@ def _show_agreement(result: Result, agreement: Agreement) -> None:
 
     n = len(result.seeds)
     runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
-    table = agreement.short_text()
     print_screen(
         agreement.answer(),
         f"{result.name}: simulation - live, {runs}; in brackets: the allowed difference",
-        table_lines(list(table.columns), [list(row) for row in table.itertuples(index=False)], width=WIDTH),
+        lines_of(agreement.short_text(), width=WIDTH),
         "--details prints all quantities, and a line for each certificate.",
     )
 

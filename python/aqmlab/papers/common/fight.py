@@ -173,9 +173,8 @@ def _verdict(record: Mapping[str, Any], which: str, name: str, searches: tuple[i
     compared = _entry(record, record["idea"])["compared"][which]["everywhere"]
     settings = {record["words"]: _fresh(record, record["idea"], own), "RED": _fresh(record, BASELINE, other)}
     metric = _metric(record)
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
     apart = _interval(record, compared["difference"], is_signed=True)
-    return f"{VERDICTS[compared['verdict']]} {name} ({apart}{unit}{_broken(settings)})"
+    return f"{VERDICTS[compared['verdict']]} {name} ({apart}{metric.unit_words}{_broken(settings)})"
 
 
 def _fresh(record: Mapping[str, Any], aqm: str, search: int | None) -> Mapping[str, Any]:

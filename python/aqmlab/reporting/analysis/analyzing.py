@@ -22,6 +22,7 @@ from aqmlab.theory.scenario.theory_tables import class_table, loop_table, swing_
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.scenario.file import Overrides, Scenario
+from aqmlab.scenario.parts import safe
 
 SAMPLES = 2000
 """About so many samples of the queue a run takes if its file asks for none."""
@@ -76,7 +77,7 @@ def analyze(
     if simulate:
         plan = observed(plan, model.link.name)
     folder = None if out is None or (report is not None and not simulate) else Path(out) / plan.label
-    place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{_slug(link)}")
+    place = _place(folder, report, name=FOLDER if link is None else f"{FOLDER}-{safe(link)}")
     began = time.monotonic()
     with phase("theory", shown=progress):
         theory = theory_of(model, seeds=wanted)
@@ -113,16 +114,12 @@ def observed(plan: Scenario, link: str) -> Scenario:
     return plan.with_overrides(extra) if extra else plan
 
 
-def _slug(text: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_." else "-" for c in text)
-
-
 def _place(folder: Path | None, report: str | Path | None, *, name: str) -> Path | None:
     """Create the folder of the page and return it, so that errors of the path are found before any work is done."""
     if report is None and folder is None:
         return None
     place = folder / name if report is None and folder is not None else Path(str(report))
-    folders.guarded(place, lambda: place.mkdir(parents=True, exist_ok=True))
+    folders.make_folder(place)
     return place
 
 

@@ -12,15 +12,13 @@ import numpy as np
 from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
 from aqmlab.scenario.parts import mean_of, packets
 from aqmlab.statistics import Interval, mean_interval
-from aqmlab.theory.domain import DomainError
 from aqmlab.theory.drop_curve import Array
 from aqmlab.theory.fluid.model import FluidModel
 from aqmlab.theory.fluid.operating_point import OperatingPoint, solve
 from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.fluid.trajectory import integrate
-from aqmlab.theory.scenario.agreement import Analysed
 from aqmlab.theory.scenario.assumption import Assumption
-from aqmlab.theory.scenario.class_shares import ClassShares, gauges_of, per_flow_mbps
+from aqmlab.theory.scenario.class_shares import ClassShares, columns_of, gauges_of, per_flow_mbps
 from aqmlab.theory.scenario.link_curve import curve_of
 from aqmlab.theory.shares.adaptive_rio import RioFlows, Steps, walk
 
@@ -92,18 +90,14 @@ def shares_of(model: LinkModel) -> ClassShares:
         why = "no flow over the link has a committed rate"
     if why:
         return ClassShares(reason=f"no theory of Adaptive-RIO's shares by class: {why}")
-    columns, notes = [], []
-    for name, in_time in COLUMNS:
-        try:
-            columns.append(Analysed(name, _column(model, mix, in_time=in_time)))
-        except DomainError as error:
-            notes.append(f"{name}: {error}")
-    if not columns:
-        return ClassShares(reason=f"no theory of Adaptive-RIO's shares by class: {'; '.join(notes)}")
+    models = [(name, partial(_column, model, mix, in_time=in_time)) for name, in_time in COLUMNS]
+    columns, reason = columns_of(models, "Adaptive-RIO's shares by class")
+    if reason:
+        return ClassShares(reason=reason)
     return ClassShares(
         about="Adaptive-RIO with thresholds that move: assured and best-effort flows",
         quantities=QUANTITIES,
-        columns=tuple(columns),
+        columns=columns,
         measure=partial(_measured, model, mix),
         assumptions=(_periods_known(model, mix), _markers(model)),
     )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from aqmlab.results.quantities import Quantity
 from aqmlab.statistics import Interval
+from aqmlab.theory.domain import DomainError
 from aqmlab.theory.scenario.agreement import Analysed, Measured
 from aqmlab.theory.scenario.assumption import Assumption
 
@@ -52,6 +53,22 @@ class ClassShares:
         """Return what runs say, in one column; none where they did not record it."""
         found = {} if self.measure is None else self.measure(result)
         return [Measured("simulated", found)] if found else []
+
+
+def columns_of(
+    models: Iterable[tuple[str, Callable[[], dict[str, float]]]], what: str
+) -> tuple[tuple[Analysed, ...], str]:
+    """Return the results of each model by its name, and why there is no theory if no model has a solution.
+
+    `what` names the theory in the reason.
+    """
+    columns, notes = [], []
+    for name, work in models:
+        try:
+            columns.append(Analysed(name, work()))
+        except DomainError as error:
+            notes.append(f"{name}: {error}")
+    return tuple(columns), "" if columns else f"no theory of {what}: {'; '.join(notes)}"
 
 
 def gauges_of(result: Result, link: str, *, since: float) -> pd.DataFrame:

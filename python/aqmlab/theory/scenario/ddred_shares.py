@@ -10,11 +10,9 @@ import numpy as np
 
 from aqmlab.results.quantities import NOT_NEGATIVE, SHARE, Quantity
 from aqmlab.statistics import Interval, mean_interval
-from aqmlab.theory.domain import DomainError
 from aqmlab.theory.fluid.operating_point import solve
-from aqmlab.theory.scenario.agreement import Analysed
 from aqmlab.theory.scenario.assumption import Assumption
-from aqmlab.theory.scenario.class_shares import ClassShares, per_flow_mbps
+from aqmlab.theory.scenario.class_shares import ClassShares, columns_of, per_flow_mbps
 from aqmlab.theory.scenario.link_traffic import wire_bytes
 from aqmlab.theory.shares.ddred import DdredFlows
 
@@ -35,19 +33,15 @@ def shares_of(model: LinkModel) -> ClassShares:
             reason=f"no theory of DDRED's shares by distance: all TCP flows over {model.link.name} come from the same "
             f"distance ({distances[0]}), so all pay alike"
         )
-    columns, notes = [], []
-    for name, refined in COLUMNS:
-        try:
-            columns.append(Analysed(name, _column(model, refined=refined)))
-        except DomainError as error:
-            notes.append(f"{name}: {error}")
-    if not columns:
-        return ClassShares(reason=f"no theory of DDRED's shares by distance: {'; '.join(notes)}")
+    models = [(name, partial(_column, model, refined=refined)) for name, refined in COLUMNS]
+    columns, reason = columns_of(models, "DDRED's shares by distance")
+    if reason:
+        return ClassShares(reason=reason)
     levels = tuple(sorted(set(distances)))
     return ClassShares(
         about="DDRED's shares by distance (routers entered, this one included): the least waiting pays",
         quantities=quantities(levels),
-        columns=tuple(columns),
+        columns=columns,
         measure=partial(_measured, model, levels),
         assumptions=(_searched(model), _mixed(model)),
     )
@@ -56,13 +50,16 @@ def shares_of(model: LinkModel) -> ClassShares:
 def quantities(levels: tuple[int, ...]) -> tuple[Quantity, ...]:
     """Return the compared quantities at these distances."""
     return (
-        *(
-            Quantity(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets")
-            for d in levels
-        ),
+        *drop_quantities(levels),
         *(Quantity(f"sent_{d}", f"Throughput of distance {d}", "1", 4, "share of the TCP goodput") for d in levels),
         *(Quantity(f"rate_{d}", f"Flow of distance {d}", "Mb/s", 4, "mean goodput of a flow") for d in levels),
     )
+
+
+def drop_quantities(levels: tuple[int, ...]) -> tuple[Quantity, ...]:
+    """Return the shares of drops at these distances."""
+    what = "share of the dropped data packets"
+    return tuple(Quantity(f"drops_{d}", f"Drops at distance {d}", "1", 4, what) for d in levels)
 
 
 def distance_at(flow: Flow, link: Link) -> int:
@@ -82,11 +79,11 @@ def key_at(flow: Flow, link: Link) -> float:
 def distances_of(model: LinkModel) -> list[int]:
     """Return the distance of each class of greedy flows."""
     flows = {flow.name: flow for flow in model.scenario.flows}
-    return [distance_at(flows[c.flows[0]], model.link) for c in model.traffic.greedy if c.count > 0]
+    return [distance_at(flows[c.flows[0]], model.link) for c in model.traffic.greedy]
 
 
 def _column(model: LinkModel, *, refined: bool) -> dict[str, float]:
-    greedy = [c for c in model.traffic.greedy if c.count > 0]
+    greedy = model.traffic.greedy
     flows = {flow.name: flow for flow in model.scenario.flows}
     fluid = model.refined() if refined else model.fluid()
     others: dict[float, float] = {}
@@ -126,7 +123,7 @@ def by_distance(distances: np.ndarray, counts: np.ndarray, drops: np.ndarray, mb
 
 def _measured(model: LinkModel, levels: tuple[int, ...], result: Result) -> Mapping[str, Interval]:
     found: dict[str, Interval] = {}
-    greedy = [c for c in model.traffic.greedy if c.count > 0]
+    greedy = model.traffic.greedy
     names = {
         d: tuple(name for c, own in zip(greedy, distances_of(model), strict=True) if own == d for name in c.flows)
         for d in levels

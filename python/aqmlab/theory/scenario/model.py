@@ -89,7 +89,6 @@ class LinkModel:
                 max(c.window, 1.0),
             )
             for c in self.traffic.greedy
-            if c.count > 0
         )
         return FluidModel(bottleneck, classes, loss_law)
 

@@ -79,7 +79,7 @@ def shares_of(model: LinkModel) -> ClassShares:
 def priority_of(model: LinkModel) -> np.ndarray:
     """Return for each class of greedy flows whether it has priority."""
     asking = {flow.name for flow in model.scenario.flows if flow.priority}
-    return np.array([c.flows[0] in asking for c in model.traffic.greedy if c.count > 0])
+    return np.array([c.flows[0] in asking for c in model.traffic.greedy])
 
 
 def loop_of(model: LinkModel) -> Loop:
@@ -100,7 +100,7 @@ def _column(model: LinkModel, priority: np.ndarray, reading: Reading, *, refined
         law=fluid.loss_law,
         flows=fluid.flows,
         priority=priority,
-        dropped=np.array([c.packet_bytes for c in model.traffic.greedy if c.count > 0]),
+        dropped=np.array([c.packet_bytes for c in model.traffic.greedy]),
         limits=fluid.window_limits,
         reading=reading,
         circular=model.link.parameters["scan"] == "circular",
@@ -110,8 +110,8 @@ def _column(model: LinkModel, priority: np.ndarray, reading: Reading, *, refined
     rtts = np.array(point.rtts)
     found = answer.at(point.p, point.queue, rtts)
     # `refined` counts fewer flows where acknowledgements are delayed: shares and rates are of the real ones.
-    flows = np.array([c.count for c in model.traffic.greedy if c.count > 0])
-    size = np.array([c.packet_bytes for c in model.traffic.greedy if c.count > 0])
+    flows = np.array([c.count for c in model.traffic.greedy])
+    size = np.array([c.packet_bytes for c in model.traffic.greedy])
     values = _values(found, flows, fluid.flows, priority, rtts, size)
     note = f"p = {point.p:.3g}: the equations leave other flows no window above one packet" if point.p >= 1 else ""
     return values, note
@@ -145,7 +145,7 @@ def _values(
 
 
 def _names(model: LinkModel, priority: np.ndarray) -> dict[str, tuple[str, ...]]:
-    greedy = [c for c in model.traffic.greedy if c.count > 0]
+    greedy = model.traffic.greedy
     high = tuple(name for c, own in zip(greedy, priority, strict=True) if own for name in c.flows)
     non = tuple(name for c, own in zip(greedy, priority, strict=True) if not own for name in c.flows)
     return {"rate_high": high} | ({"rate_non": non} if non else {})

@@ -22,7 +22,7 @@ def class_table(theory: Theory, result: Result | None) -> pd.DataFrame:
     if theory.point is None:
         return pd.DataFrame()
     rows = []
-    greedy = [c for c in theory.model.traffic.greedy if c.count > 0]
+    greedy = theory.model.traffic.greedy
     for one, window, rtt in zip(greedy, theory.point.windows, theory.point.rtts, strict=True):
         row: dict[str, object] = {
             "class": one.name,

@@ -26,7 +26,7 @@ from aqmlab.theory.fluid.parts import Bottleneck, FlowClass
 from aqmlab.theory.scenario.agreement import Analysed
 from aqmlab.theory.scenario.assumption import Assumption
 from aqmlab.theory.scenario.class_shares import ClassShares
-from aqmlab.theory.scenario.ddred_shares import drops_by_distance
+from aqmlab.theory.scenario.ddred_shares import drop_quantities, drops_by_distance
 from aqmlab.theory.scenario.link_traffic import Routes, window_packets, wire_bytes
 from aqmlab.theory.shares.ddred import DdredFlows
 from aqmlab.theory.shares.transfers import CAPPED, Segment, Transfer, share_out
@@ -347,13 +347,7 @@ def _shares(
     for d in levels:
         if dropped:
             values[f"drops_{d}"] = float(np.mean([one.drops.get(d, 0.0) / sum(one.drops.values()) for one in dropped]))
-    quantities = (
-        ACTIVE,
-        *(
-            Quantity(f"drops_{d}", f"Drops at distance {d}", "1", 4, "share of the dropped data packets")
-            for d in levels
-        ),
-    )
+    quantities = (ACTIVE, *drop_quantities(levels))
     victim = str(model.link.parameters.get("victim", ""))
     reason = ""
     if victim not in ("", "arriving", "ddred"):
