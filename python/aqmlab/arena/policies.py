@@ -21,7 +21,7 @@ from aqmlab.input_files import read_bytes
 from aqmlab.results.result import Result
 from aqmlab.runs.comparison_settings import exchange
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.toml_text import Value, inline, read_toml
+from aqmlab.scenario.toml_text import Value, entries, read_toml
 
 LONGEST = 1 << 20
 """Longest file of a policy in bytes."""
@@ -124,7 +124,7 @@ def policy_text(table: Mapping[str, Value]) -> str:
     aqm = "red"
     max_p = 0.1
     """
-    return "".join(f"{key} = {inline(value)}\n" for key, value in table.items())
+    return "".join(f"{line}\n" for line in entries(table))
 
 
 def applied(policy: Policy, plan: Scenario, link: str) -> Scenario:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from aqmlab.interop.differences import Kind, Semantic
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link, packets
 from aqmlab.theory.drop_curve import DropCurve, drop_rate
@@ -158,6 +159,15 @@ def spacing_note(own: Settings, spacing: str, queue: str) -> list[str]:
         f'drops are spread as by "{spacing}", not "{own.spacing}": {factor:.2g} times as many at the same small p_b. '
         f"To tune for that, give --set queue.{queue}.spacing={spacing}"
     ]
+
+
+def simulator_notes(
+    own: Settings, queue: str, parts: Mapping[str, tuple[str, ...]], differences: Iterable[Semantic]
+) -> list[str]:
+    """Return notes on what ns-2 or ns-3, which has these parts, makes of a queue."""
+    notes = strange_parts(own, curves=parts["curve"], adaptations=parts["adaptation"])
+    notes += [one.text.removesuffix(".") for one in differences if one.kind is Kind.DIFFERS]
+    return notes if own.spacing == "ns2-wait" else [*notes, *spacing_note(own, "ns2-nowait", queue)]
 
 
 def shares_at(own: Settings, averages: np.ndarray) -> np.ndarray:

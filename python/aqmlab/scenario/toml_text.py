@@ -56,6 +56,15 @@ def inline(value: Value) -> str:
     raise InputError(f"{value!r}: a {type(value).__name__} is not a value of a scenario (allowed: {ALLOWED})")
 
 
+def entries(table: Mapping[str, Value]) -> list[str]:
+    """Write the entries of a table whose keys are bare, a line each.
+
+    >>> entries({"aqm": "red", "max_p": 0.1})
+    ['aqm = "red"', 'max_p = 0.1']
+    """
+    return [f"{key} = {inline(value)}" for key, value in table.items()]
+
+
 def plain(value: Value) -> Value:
     """Return numbers and arrays of NumPy as those of Python; other values as they are."""
     convert = getattr(value, "tolist", None)

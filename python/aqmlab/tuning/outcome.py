@@ -17,7 +17,7 @@ from aqmlab.results.quantities import Quantity
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
-from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.toml_text import entries
 from aqmlab.statistics import LEVEL, Interval, Verdict, runs_needed
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.ranges import Point
@@ -114,7 +114,7 @@ class Tuned(OneLine):
     @property
     def scenario_text(self) -> str:
         """The answer as it stands in a scenario file."""
-        return "\n".join([f"[queue.{self.queue}]", *(f"{key} = {inline(value)}" for key, value in self.body.items())])
+        return "\n".join([f"[queue.{self.queue}]", *entries(self.body)])
 
     @property
     def holds(self) -> Verdict:

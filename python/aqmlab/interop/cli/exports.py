@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from aqmlab.cli.output import print_json, say, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
 from aqmlab.scenario.file import unknown
-
-if TYPE_CHECKING:
-    from aqmlab.interop.kernel.export import KernelQueue
 
 KERNEL = "kernel"
 """The format of sources of a module for Linux."""
@@ -87,10 +84,8 @@ def export(
         if to not in SCENARIO_FORMATS:
             routers = "; Cisco and Juniper: aqmlab tune --details prints their text" if to in ROUTERS else ""
             raise InputError(unknown("format", to, SCENARIO_FORMATS) + routers)
-        if to == KERNEL:
-            _export_module(what, link, out, name, set_, as_json)
-        elif to == BPF:
-            _export_bpf(what, link, out, name, set_, as_json)
+        if to in (KERNEL, BPF):
+            _export_queue(what, to, link, out, name, set_, as_json)
         else:
             _export_scenario(what, to, out, set_, as_json)
 
@@ -107,46 +102,30 @@ def _export_results(
         say(f"Exported: {path}")
 
 
-def _export_module(
-    file: Path, link: str | None, out: Path | None, name: str | None, set_: list[str] | None, as_json: bool
+def _export_queue(
+    what: Path, to: str, link: str | None, out: Path | None, name: str | None, set_: list[str] | None, as_json: bool
 ) -> None:
+    """Export a queue as a kernel module or as a BPF discipline."""
     from aqmlab.interop.kernel.export import GSO, export_module
+    from aqmlab.interop.kernel.export_bpf import export_bpf, kind_of, name_of
 
-    paths, queue = export_module(file, link=link, out=out, overrides=parse_overrides(set_), name=name)
+    is_module = to == KERNEL
+    write = export_module if is_module else export_bpf
+    paths, queue = write(what, link=link, out=out, overrides=parse_overrides(set_), name=name)
+    kind = queue.kind if is_module else kind_of(queue)
     if as_json:
-        files = [str(path) for path in paths]
-        print_json({"files": files, "format": KERNEL, "module": queue.module, "kind": queue.kind})
+        program = {"module": queue.module} if is_module else {"program": name_of(queue)}
+        print_json({"files": [str(path) for path in paths], "format": to, **program, "kind": kind})
         return
     for path in paths:
         say(f"Exported: {path}")
-    say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {queue.module}.")
+    loaded = queue.module if is_module else kind
+    say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {loaded}.")
     print(f"aqmlab: note: {GSO}", file=sys.stderr)
-    _warn(queue)
-
-
-def _warn(queue: KernelQueue) -> None:
-    """Print the warnings on an exported queue, which `check` prints too."""
+    # The warnings that `check` prints too.
     for one in queue.scenario.warnings:
         if one.key.startswith(f"queue.{queue.link.queue}"):
             warn(f"{one.key}: {one.message}")
-
-
-def _export_bpf(
-    file: Path, link: str | None, out: Path | None, name: str | None, set_: list[str] | None, as_json: bool
-) -> None:
-    from aqmlab.interop.kernel.export import GSO
-    from aqmlab.interop.kernel.export_bpf import export_bpf, kind_of, name_of
-
-    paths, queue = export_bpf(file, link=link, out=out, overrides=parse_overrides(set_), name=name)
-    if as_json:
-        files = [str(path) for path in paths]
-        print_json({"files": files, "format": BPF, "program": name_of(queue), "kind": kind_of(queue)})
-        return
-    for path in paths:
-        say(f"Exported: {path}")
-    say(f"{paths[0].parent / 'README.md'} says how to build, load and remove {kind_of(queue)}.")
-    print(f"aqmlab: note: {GSO}", file=sys.stderr)
-    _warn(queue)
 
 
 def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | None, as_json: bool) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from aqmlab.errors import one_line
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.tc.netem import NOTHING
-from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.toml_text import entries, inline
 
 RATE, DELAY = 10e6, 0.02
 """Defaults of rate and delay."""
@@ -99,6 +99,18 @@ class Bottleneck:
             strict.append(Class("shared", every, None, own))
         self.classes[name] = strict
 
+    def schedule_ranked(self, strict: Iterable[tuple[int, Class]], shared: Sequence[Class]) -> None:
+        """Add the bottleneck's queue, with strict classes by rank; a single class behind them is the last of them."""
+        ordered = [made for _, made in sorted(strict, key=lambda pair: pair[0])]
+        if ordered and len(shared) == 1:
+            ordered, shared = [*ordered, replace(shared[0], weight=None)], []
+        self.schedule(BOTTLENECK, ordered, shared)
+
+
+def head(name: str, description: str) -> list[str]:
+    """Return the first lines of a scenario file, and an empty line."""
+    return [*entries({"format": 1, "name": name, "description": description}), ""]
+
 
 def text_of(found: Bottleneck, *, name: str, description: str, source: str = "lines of tc") -> str:
     """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC."""
@@ -107,7 +119,7 @@ def text_of(found: Bottleneck, *, name: str, description: str, source: str = "li
     trunk: Table = {**server, "delay": time(found.delay_s), **found.framing, "queue": BOTTLENECK}
     trunk |= found.channel | {f"reverse_{key}": NOTHING[key] for key in found.channel}
     access: Table = {"rate": rate(max(1e9, 10 * found.rate_bps)), "delay": "1ms"}
-    lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
+    lines = head(name, description)
     lines += [f"# Not carried over, or assumed: {one_line(note)}." for note in found.notes]
     lines += [
         f"# The network around the bottleneck and the flows are not in {source}: they are an example.",
@@ -117,12 +129,10 @@ def text_of(found: Bottleneck, *, name: str, description: str, source: str = "li
         'warmup = "10s"',
         "",
         "[dumbbell]",
-        f"bottleneck = {inline(trunk)}",
-        f"left = {inline(access)}",
-        f"right = {inline(access)}",
+        *entries({"bottleneck": trunk, "left": access, "right": access}),
     ]
     for queue in sorted(found.queues, key=lambda one: one != BOTTLENECK):
-        lines += ["", f"[queue.{queue}]", *(f"{key} = {inline(value)}" for key, value in found.queues[queue].items())]
+        lines += ["", f"[queue.{queue}]", *entries(found.queues[queue])]
         for one in found.classes.get(queue, ()):
             lines += ["", f"[[queue.{queue}.class]]", *_class_lines(one)]
     lines += [
@@ -143,5 +153,4 @@ def _class_lines(one: Class) -> list[str]:
     lines.append("default = true" if one.code_points is None else f"dscp = {inline(list(one.code_points))}")
     if one.weight is not None:
         lines.append(f"weight = {inline(one.weight)}")
-    lines += [f"{key} = {inline(value)}" for key, value in one.own.items()]
-    return [*lines, *([f"queue = {inline(one.queue)}"] if one.queue else [])]
+    return [*lines, *entries(one.own), *([f"queue = {inline(one.queue)}"] if one.queue else [])]

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aqmlab.errors import InputError, one_line
+from aqmlab.interop.importing.bottleneck import head
 from aqmlab.interop.importing.capture_file import ACK, SYN, TCP, Packet, read_capture
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import plain, rate, size, time
-from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.toml_text import entries, inline
 
 MOST_FLOWS = 500
 """Flows with a table of their own; of arrivals all others are one further flow, of connections they are left out."""
@@ -234,9 +235,7 @@ def flows_text(traffic: Traffic, path: Path, *, name: str, description: str) -> 
         f"duration = {inline(time(_rounded_up((end - begin) / NS + 1.0)))}",
         "",
         "[dumbbell]",
-        f"bottleneck = {inline(trunk)}",
-        f"left = {inline(access)}",
-        f"right = {inline(access)}",
+        *entries({"bottleneck": trunk, "left": access, "right": access}),
         "",
         *_queue(),
     ]
@@ -277,8 +276,7 @@ def _connection(number: int, one: Connection, delay_s: float) -> list[str]:
 
 
 def _head(name: str, description: str, notes: Iterable[str]) -> list[str]:
-    lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
-    return [*lines, *(f"# {one_line(note)}." for note in notes), ""]
+    return [*head(name, description), *(f"# {one_line(note)}." for note in notes), ""]
 
 
 def _queue() -> list[str]:

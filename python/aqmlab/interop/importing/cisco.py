@@ -124,12 +124,7 @@ class _Writer:
                 shared.append(Class(name, points, weights[one.name], queue))
             if one.shape and one.shape[2] != self._chosen.rate_line:
                 self.found.note(f"class {one.name}: may take the whole link, without its own shape", one.shape[2])
-        ordered = [made for _, made in sorted(strict, key=lambda pair: pair[0])]
-        if ordered and len(shared) == 1:
-            only = shared[0]
-            self.found.schedule(BOTTLENECK, [*ordered, Class(only.name, only.code_points, None, only.queue)], [])
-        else:
-            self.found.schedule(BOTTLENECK, ordered, shared)
+        self.found.schedule_ranked(strict, shared)
 
     def _queue(self, one: Queue, name: str, points: frozenset[int]) -> None:
         """Make the queue of a class with these code points: RED or WRED, else drop-tail."""

@@ -273,12 +273,8 @@ class _Writer:
         lower = {one.priority for one in schedulers.values()} - set(STRICT)
         if len(lower) > 1:
             self.found.note(f"priorities {' and '.join(sorted(lower))}: these classes share by their transmit rates")
-        ordered = [made for _, made in sorted(strict, key=lambda pair: pair[0])]
-        if ordered and len(shared) == 1:
-            only = shared[0]
-            ordered, shared = [*ordered, Class(only.name, only.code_points, None, only.queue)], []
         self._unused_profiles(used)
-        self.found.schedule(BOTTLENECK, ordered, shared)
+        self.found.schedule_ranked(strict, shared)
 
     def _code_points(self, schedulers: dict[str, Scheduler], port: Port | None) -> tuple[dict[str, set[int]], str]:
         """Return the code points of each forwarding class, and the class of all others."""

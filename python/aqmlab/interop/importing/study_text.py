@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.errors import one_line
+from aqmlab.interop.importing.bottleneck import head
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.importing.study import Study, Transfer, Wire, fresh
-from aqmlab.scenario.toml_text import Value, inline
+from aqmlab.scenario.toml_text import Value, entries, inline
 
 
 def text_of(study: Study, *, name: str, description: str) -> tuple[str, dict[int, str]]:
     """Write the scenario; with, by line of it, the line of the study that made what begins there."""
-    lines = ["format = 1", f"name = {inline(name)}", f"description = {inline(description)}", ""]
+    lines = head(name, description)
     remarks = study.differences + study.notes
     lines += [f"# Not as in the original: {one_line(note)}." for note in remarks]
     lines += [""] if remarks else []
@@ -42,24 +43,24 @@ def text_of(study: Study, *, name: str, description: str) -> tuple[str, dict[int
     for flow in flows:
         named = next((one for one in study.transfers if _base(one.name) == _base(str(flow["name"]))), None)
         places[len(lines) + 2] = named.place if named else ""
-        lines += ["", "[[flow]]", *_entries(flow)]
+        lines += ["", "[[flow]]", *entries(flow)]
     renamed = {wire.handle: name for wire, name in (shape.names() if shape is not None else [])}
     for number, marker in enumerate(_markers(study, renamed), 1):
-        lines += ["", f"[marker.m{number}]", *_entries(marker)]
+        lines += ["", f"[marker.m{number}]", *entries(marker)]
     for change, place in study.changes:
         link = str(change["link"])
         places[len(lines) + 2] = place
-        lines += ["", "[[change]]", *_entries(change | {"link": renamed.get(link, _link_name(study, link))})]
+        lines += ["", "[[change]]", *entries(change | {"link": renamed.get(link, _link_name(study, link))})]
     return "\n".join(lines) + "\n", places
 
 
 def _queue_lines(name: str, table: Table) -> list[str]:
     """Write a queue, with a table for each of its classes."""
     classes = table.get("class", ())
-    lines = ["", f"[queue.{name}]", *_entries({key: value for key, value in table.items() if key != "class"})]
+    lines = ["", f"[queue.{name}]", *entries({key: value for key, value in table.items() if key != "class"})]
     for one in classes if isinstance(classes, Sequence) else ():
         if isinstance(one, Mapping):
-            lines += ["", f"[[queue.{name}.class]]", *_entries(one)]
+            lines += ["", f"[[queue.{name}.class]]", *entries(one)]
     return lines
 
 
@@ -97,7 +98,7 @@ def _links(study: Study) -> list[tuple[Wire, list[str]]]:
             table["reverse_queue"] = other.queue
         else:
             table["duplex"] = False
-        found.append((wire, ["", "[[link]]", *_entries(table)]))
+        found.append((wire, ["", "[[link]]", *entries(table)]))
     return found
 
 
@@ -171,7 +172,7 @@ class _Dumbbell:
 
     def lines(self) -> list[str]:
         """Write the network."""
-        return ["", "[dumbbell]", *_entries({"bottleneck": self._trunk(), **self._usual()})]
+        return ["", "[dumbbell]", *entries({"bottleneck": self._trunk(), **self._usual()})]
 
     def names(self) -> list[tuple[Wire, str]]:
         """Names that the scenario's links have."""
@@ -269,7 +270,3 @@ def _base(name: str) -> str:
     ('tcp', 'tcp', 'voice')
     """
     return re.sub(r"[.\-_]?\d+$", "", name) or name
-
-
-def _entries(table: Mapping[str, Value]) -> list[str]:
-    return [f"{key} = {inline(value)}" for key, value in table.items()]

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
 from aqmlab.interop.differences import Kind, Semantic, in_service, inexpressible, unwritten
-from aqmlab.interop.escaping import line_comment
-from aqmlab.interop.formatting import file_name
+from aqmlab.interop.formatting import file_name, refused
 from aqmlab.interop.model import Model
 from aqmlab.interop.ns2.differences import queue_differences
 from aqmlab.interop.ns2.flows import flow_differences
@@ -50,9 +49,8 @@ class Ns2:
         name = file_name(model, SUFFIX)
         differences = self.differences(model)
         if inexpressible(differences):
-            lines = [f"# {line_comment(one.sentence)}" for one in differences]
-            about = f"# The scenario {line_comment(model.name)} is not written for ns-2: it cannot express all of it."
-            return {name: "\n".join([about, *lines, "puts stderr {not expressible in ns-2}", "exit 1"]) + "\n"}
+            end = ("puts stderr {not expressible in ns-2}", "exit 1")
+            return {name: refused(model, self.title, differences, "#", *end)}
         return {name: script(model, differences, name)}
 
     def prepare(self, model: Model, folder: Path) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from aqmlab.interop.differences import Kind
 from aqmlab.interop.ns2.differences import PARTS, queue_differences
 from aqmlab.interop.ns2.queues import ns2_queue, read_queue
-from aqmlab.interop.settings import Settings, effective, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, effective, simulator_notes
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
@@ -18,8 +17,5 @@ def dialect(own: Settings, link: Link) -> Dialect:
         f"$ns simplex-link $n1 $n2 {link.rate_bps / 1e6:.9g}Mb {link.delay_s * 1e3:.9g}ms RED",
         f"$ns queue-limit $n1 $n2 {queue.limit}",
     ]
-    notes = strange_parts(own, curves=PARTS["curve"], adaptations=PARTS["adaptation"])
-    notes += [one.text.removesuffix(".") for one in queue_differences(link) if one.kind is Kind.DIFFERS]
-    if own.spacing != "ns2-wait":
-        notes += spacing_note(own, "ns2-nowait", link.queue)
+    notes = simulator_notes(own, link.queue, PARTS, queue_differences(link))
     return Dialect("ns-2", "ns-2 (Tcl)", "\n".join(lines), effective(read_queue("RED", queue.words)), notes)

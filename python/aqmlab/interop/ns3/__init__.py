@@ -8,8 +8,7 @@ from pathlib import Path
 
 from aqmlab.interop.crosscheck.tool import Measured, read_measured, run_program
 from aqmlab.interop.differences import Semantic, inexpressible
-from aqmlab.interop.escaping import line_comment
-from aqmlab.interop.formatting import file_name
+from aqmlab.interop.formatting import file_name, refused
 from aqmlab.interop.model import Model
 from aqmlab.interop.ns3.build import COMPILER, HINT, WRITTEN_FOR, compile_program, installed
 from aqmlab.interop.ns3.differences import differences
@@ -55,10 +54,8 @@ class Ns3:
         name = file_name(model, SUFFIX)
         found = self.differences(model)
         if missing := inexpressible(found):
-            lines = [f"// {line_comment(one.sentence)}" for one in found]
-            about = f"// The scenario {line_comment(model.name)} is not written for ns-3: it cannot express all of it."
             error = f'#error "not expressible in ns-3: {missing[0].name}"'
-            return {name: "\n".join([about, *lines, error]) + "\n"}
+            return {name: refused(model, self.title, found, "//", error)}
         return {name: program(model, found, name)}
 
     def prepare(self, model: Model, folder: Path) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from aqmlab.interop.differences import Kind
 from aqmlab.interop.escaping import c_string
 from aqmlab.interop.ns3.formatting import wrapped
 from aqmlab.interop.ns3.queues import PARTS, disc_of, queue_differences, read_red
-from aqmlab.interop.settings import Settings, effective, spacing_note, strange_parts
+from aqmlab.interop.settings import Settings, effective, simulator_notes
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.parts import Link
 
@@ -24,8 +23,5 @@ def dialect(own: Settings, link: Link) -> Dialect:
             wrapped(pairs, indent="    ") + ");",
         ]
     )
-    notes = strange_parts(own, curves=PARTS["curve"], adaptations=PARTS["adaptation"])
-    notes += [one.text.removesuffix(".") for one in queue_differences(link) if one.kind is Kind.DIFFERS]
-    if own.spacing != "ns2-wait":
-        notes += spacing_note(own, "ns2-nowait", link.queue)
+    notes = simulator_notes(own, link.queue, PARTS, queue_differences(link))
     return Dialect("ns-3", "ns-3 (C++)", text, effective(read_red(dict(disc.attributes))), [*notes, DEVICE])

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aqmlab.errors import unknown
+from aqmlab.interop.tc.other_queues import chosen
 from aqmlab.interop.tc.quantities import bits_of, bytes_of, microseconds, seconds_of
 from aqmlab.interop.translation import Fixed, Format, Row, Table, whole
 
@@ -131,12 +132,6 @@ def _with_value(word: str, value: str | None) -> dict[str, str]:
     return {word: str(int(value))}
 
 
-def _choice(words: Mapping[str, object]) -> Format:
-    """Return the format of words that stand for our values."""
-    ours = {value: word for word, value in words.items()}
-    return Format(lambda value: ours[value], lambda text: words[text])
-
-
 def _rate(value: float | str) -> str:
     if isinstance(value, str):
         return value
@@ -160,20 +155,20 @@ CAKE = Table(
     "cake",
     (
         Row("rate", "bandwidth", RATE),
-        Row("autorate_ingress", "autorate", _choice({"yes": True, "no": False})),
+        Row("autorate_ingress", "autorate", chosen({"yes": True, "no": False})),
         Row("diffserv", "diffserv", Format(str, str)),
         Row("isolation", "isolation", Format(str, str)),
-        Row("nat", "nat", _choice({"nat": True, "nonat": False})),
-        Row("wash", "wash", _choice({"wash": True, "nowash": False})),
-        Row("ingress", "direction", _choice({"ingress": True, "egress": False})),
+        Row("nat", "nat", chosen({"nat": True, "nonat": False})),
+        Row("wash", "wash", chosen({"wash": True, "nowash": False})),
+        Row("ingress", "direction", chosen({"ingress": True, "egress": False})),
         Row(
             "ack_filter",
             "ack-filter",
-            _choice({"ack-filter": "on", "ack-filter-aggressive": "aggressive", "no-ack-filter": "off"}),
+            chosen({"ack-filter": "on", "ack-filter-aggressive": "aggressive", "no-ack-filter": "off"}),
         ),
-        Row("split_gso", "gso", _choice({"split-gso": True, "no-split-gso": False})),
+        Row("split_gso", "gso", chosen({"split-gso": True, "no-split-gso": False})),
         Row("rtt", "rtt", RTT),
-        Row("linklayer", "layer", _choice({"noatm": "ethernet", "atm": "atm", "ptm": "ptm"})),
+        Row("linklayer", "layer", chosen({"noatm": "ethernet", "atm": "atm", "ptm": "ptm"})),
         Row("overhead", "overhead", NUMBER),
         Row("mpu", "mpu", NUMBER),
         Row("memlimit", "memlimit", SIZE),

@@ -55,13 +55,13 @@ def present(word: str, yes: object, no: object) -> Format:
     return Format(lambda value: word if value == yes else "", lambda text: yes if text == word else no)
 
 
-def chosen(words: Mapping[str, str]) -> Format:
-    """Return the format of words that stand alone, by our values.
+def chosen(words: Mapping[str, object]) -> Format:
+    """Return the format of words that stand alone for our values.
 
-    >>> chosen({"drop": "drop_on_overload", "overflow": "overflow"}).read("overflow")
-    'overflow'
+    >>> chosen({"drop_on_overload": "drop", "overflow": "overflow"}).write("drop")
+    'drop_on_overload'
     """
-    return Format(lambda value: words[str(value)], {word: value for value, word in words.items()}.__getitem__)
+    return Format({value: word for word, value in words.items()}.__getitem__, words.__getitem__)
 
 
 def scaled(per_unit: float, most: float = float("inf")) -> Format:
@@ -256,8 +256,8 @@ OTHER_QUEUES: dict[str, Table] = {
             Row("l4s_min_packets", "min_qlen_step", COUNT),
             Row("coupling", "coupling_factor", COUNT),
             Row("classic_share", "classic_protection", PERCENT),
-            Row("overload", "overload", chosen({"drop": "drop_on_overload", "overflow": "overflow"})),
-            Row("decide", "drop", chosen({"leaving": "drop_dequeue", "arriving": "drop_enqueue"})),
+            Row("overload", "overload", chosen({"drop_on_overload": "drop", "overflow": "overflow"})),
+            Row("decide", "drop", chosen({"drop_dequeue": "leaving", "drop_enqueue": "arriving"})),
             Row("memlimit", "memlimit", SIZE),
         ),
         (

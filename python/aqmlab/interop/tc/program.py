@@ -18,7 +18,7 @@ from aqmlab.live.tc.job import Options, script
 from aqmlab.live.tc.setting import Setting, setting_of
 from aqmlab.scenario.file import APPLICATIONS, Scenario
 from aqmlab.scenario.parts import UDP, Link
-from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.toml_text import entries
 
 RESULTS = "{ : >&3; } 2> /dev/null || exec 3>&1"
 """Results go to stdout unless file descriptor 3 is open."""
@@ -36,7 +36,7 @@ def without_applications(scenario: Scenario) -> Scenario:
     flows = [flow for flow in tables.get("flow", ()) if not any(kind in flow for kind in APPLICATIONS)]
     if not flows or len(flows) == len(tables["flow"]):
         return scenario
-    text = "\n".join(f"{key} = {inline(value)}" for key, value in {**tables, "flow": flows}.items())
+    text = "\n".join(entries({**tables, "flow": flows}))
     return Scenario.from_text(text, filename=scenario.filename)
 
 

@@ -13,8 +13,7 @@ from typing import Any
 from aqmlab.errors import Error
 from aqmlab.interop.crosscheck.tool import Measure, Measured, ToolError
 from aqmlab.interop.differences import Semantic, inexpressible
-from aqmlab.interop.escaping import line_comment
-from aqmlab.interop.formatting import file_name
+from aqmlab.interop.formatting import file_name, refused
 from aqmlab.interop.model import Model
 from aqmlab.interop.tc import program
 from aqmlab.live.processes import finish, search_path
@@ -92,9 +91,8 @@ class Tc:
     def _text(self, model: Model, seed: int) -> str:
         found = self.differences(model)
         if missing := inexpressible(found):
-            about = f"# The scenario {line_comment(model.name)} is not written for Linux: it cannot do all of it."
-            lines = [f"# {line_comment(one.sentence)}" for one in missing]
-            return "\n".join([about, *lines, "echo 'not expressible in tc' >&2", "exit 1"]) + "\n"
+            end = ("echo 'not expressible in tc' >&2", "exit 1")
+            return refused(model, "Linux", missing, "#", *end, cannot="do all of it")
         return program.text(model, found, name=file_name(model, SUFFIX), seed=seed, options=OPTIONS)
 
 

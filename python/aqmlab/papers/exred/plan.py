@@ -10,7 +10,7 @@ from aqmlab.papers import common
 from aqmlab.papers.common import BASE, Computation, PaperFiles, Reading, Setup
 from aqmlab.papers.common.open_loop import SECONDS_AN_ARRIVAL, Queue, open_loop
 from aqmlab.papers.exred.measure import WINDOWS
-from aqmlab.scenario.toml_text import Value, inline
+from aqmlab.scenario.toml_text import Value, entries
 from aqmlab.theory.queueing.best_curve import SHAPES
 from aqmlab.theory.queueing.frontier import Setting, best_settings
 
@@ -134,7 +134,7 @@ def queue_of(scheme: str, reading: Reading | None = None) -> dict[str, Value]:
 
 def loop(scheme: str, load: float, *, seeds: int, arrivals: int, reading: Reading | None = None) -> Computation:
     """Make one point of the open loop."""
-    queue = "\n".join(f"{key} = {inline(value)}" for key, value in queue_of(scheme, reading).items())
+    queue = "\n".join(entries(queue_of(scheme, reading)))
     return Computation(
         key={"scheme": scheme, "load": load},
         name="open loop",
