@@ -55,6 +55,11 @@ def has_average(averages: pd.Series[float]) -> bool:
     return bool((averages.notna() & averages.ne(0)).any())
 
 
+def has_rows(result: Result, table: str, link: str) -> bool:
+    """Whether a table has rows of a link."""
+    return table in result.tables and bool((result.tables[table]["link"] == link).any())
+
+
 def settings_at(result: Result, link: str) -> dict[str, Any]:
     """Return the effective parameters of a link's discipline; none where queues of one discipline differ."""
     names = result.links.loc[result.links["link"] == link, "aqm"]

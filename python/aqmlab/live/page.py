@@ -10,7 +10,7 @@ import pandas as pd
 
 from aqmlab.figures import delay_distribution, thin
 from aqmlab.figures.chart import Chart, Series
-from aqmlab.figures.runs import has_average, slug, warmup, warmup_end
+from aqmlab.figures.runs import has_average, has_rows, slug, warmup, warmup_end
 from aqmlab.figures.scale import steady_scale
 from aqmlab.live.agreement import DELAY_WITHIN, GOODPUT_WITHIN, Line, in_percent
 from aqmlab.reporting.page import Page
@@ -88,13 +88,13 @@ def overlays(live: Result, simulated: Result) -> Iterator[Chart]:
     """Yield the figures in which both worlds are: queue, average, delay, goodput, drops and marks."""
     both = {LIVE: live, SIMULATED: simulated}
     place = live.bottleneck
-    if all(_has(one, "queue_samples", place) for one in both.values()):
+    if all(has_rows(one, "queue_samples", place) for one in both.values()):
         yield against_time(both, place, "queue_packets", "Queue", "queue, packets")
         yield distribution(both, place, "queue_packets", "Queue", "queue, packets")
         if all(has_average(one.queue_samples["average"]) for one in both.values()):
             yield against_time(both, place, "average", "Average queue", "average, packets")
             yield distribution(both, place, "average", "Average queue", "average, packets")
-    if all(_has(one, "delay_histogram", place) for one in both.values()):
+    if all(has_rows(one, "delay_histogram", place) for one in both.values()):
         yield delay_distribution(both, link=place)
 
 
@@ -221,10 +221,6 @@ def _after_warmup(result: Result, place: str) -> pd.DataFrame:
 
 def _means(both: dict[str, Result], place: str, column: str) -> str:
     return ", ".join(f"mean {name} {_after_warmup(one, place)[column].mean():.1f}" for name, one in both.items())
-
-
-def _has(result: Result, table: str, link: str) -> bool:
-    return table in result.tables and bool((result.tables[table]["link"] == link).any())
 
 
 def _number(measured: dict[str, Any], first: str, *more: str) -> Any:  # noqa: ANN401 - a number or a word

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab import figures
 from aqmlab.figures.curves import curves_of
 from aqmlab.figures.distributions import has_transfers
-from aqmlab.figures.runs import has_average
+from aqmlab.figures.runs import has_average, has_rows
 from aqmlab.results.quantities import shown_in
 from aqmlab.scenario.parts import NOT_TCP
 
@@ -26,11 +26,11 @@ FEWEST_RUNS = 3
 def of_run(result: Result, plan: Scenario | None) -> Iterator[Chart]:
     """Yield the figures of one scenario; `plan` is that scenario, or None if it is too large to be drawn."""
     tables, place = result.tables, result.bottleneck
-    if _has(result, "queue_samples", place):
+    if has_rows(result, "queue_samples", place):
         yield figures.queue_against_time(result)
     if plan is not None and _has_averages(result):
         yield figures.probability_against_average(result, scenario=plan)
-    if _has(result, "delay_histogram", place):
+    if has_rows(result, "delay_histogram", place):
         yield figures.delay_distribution(result)
     if "cwnd_samples" in tables:
         yield figures.windows_against_time(result)
@@ -60,9 +60,9 @@ def of_comparison(found: Comparison) -> Iterator[Chart]:
     if all(_has_goodput(one) for one in results):
         yield figures.ellipses(found)
         yield figures.pareto_front(found)
-    if all(_has(one, "queue_samples", found.link) for one in results):
+    if all(has_rows(one, "queue_samples", found.link) for one in results):
         yield figures.averages_against_time(found)
-    if all(_has(one, "delay_histogram", found.link) for one in results):
+    if all(has_rows(one, "delay_histogram", found.link) for one in results):
         yield figures.delay_distribution(found)
     if all(_has_shares(one) for one in results):
         yield figures.jain_against_time(found)
@@ -74,10 +74,6 @@ def of_comparison(found: Comparison) -> Iterator[Chart]:
         measured = [one.metrics(link=found.link).columns for one in results]
         shown = [key for key in shown_in("spread") if all(key in columns for columns in measured)]
         yield from (figures.spread(found, key) for key in shown)
-
-
-def _has(result: Result, table: str, link: str) -> bool:
-    return table in result.tables and bool((result.tables[table]["link"] == link).any())
 
 
 def _has_goodput(result: Result) -> bool:
