@@ -29,7 +29,7 @@ from aqmlab.tuning.free_curve import POINTS
 from aqmlab.tuning.measurements import Body
 from aqmlab.tuning.outcome import Tuned
 from aqmlab.tuning.tuned_outcome import in_unit
-from aqmlab.tuning.verification import FRESH_SEEDS, Against, confirmed
+from aqmlab.tuning.verification import Against, confirmed, fresh_seeds
 from compare_frontiers import CASES, REPORT, SEARCHES, Case
 from live_pairs import HEADING, KERNEL, LIVE, make_pairs, section, settings_of
 
@@ -80,7 +80,7 @@ class Found:
         """The goal of the free curve in the arithmetic of a kernel module, by seed, less that in floating point."""
         rerun = self.free.rerun
         assert rerun is not None
-        seeds = range(FRESH_SEEDS, FRESH_SEEDS + FRESH)
+        seeds = fresh_seeds(FRESH)
         bodies: list[Body] = [self.free.body, {**self.free.body, "arithmetic": "integer"}]
         measured = rerun.bench.measure(bodies, rerun.points, seeds, title="integers")
         exact, integer = (

@@ -11,7 +11,7 @@ import pandas as pd
 
 from aqmlab.results.quantities import NOT_NEGATIVE, quantity, shown_in
 from aqmlab.results.result import Result
-from aqmlab.statistics import Verdict, mean_interval, verdict_between, welch
+from aqmlab.statistics import Verdict, mean_interval, verdict_between, verdict_of_every, welch
 from aqmlab.statistics.intervals import Bounds, Interval
 from aqmlab.statistics.text import interval_text
 
@@ -99,10 +99,7 @@ class Agreement:
     @property
     def verdict(self) -> Verdict:
         """Whether simulation and real TCP agree in all judged quantities; it fails if one fails."""
-        verdicts = [line.verdict for line in self.judged]
-        if verdicts and all(one is Verdict.HOLDS for one in verdicts):
-            return Verdict.HOLDS
-        return Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.UNDECIDED
+        return verdict_of_every([line.verdict for line in self.judged]) if self.judged else Verdict.UNDECIDED
 
     def headline(self) -> str:
         """Say within how many per cent simulation and real TCP agree, with the verdict; "" without a judged quantity.

@@ -16,7 +16,7 @@ All of it is about independent runs (seeds), one number a run. A file has one th
 
 from aqmlab.statistics.compared import Compared, compare_means
 from aqmlab.statistics.estimate import Method, mean_interval
-from aqmlab.statistics.intervals import LEVEL, Interval, interval, student_quantile
+from aqmlab.statistics.intervals import LEVEL, Interval, interval, prediction_factor, student_quantile
 from aqmlab.statistics.many import benjamini_hochberg, holm
 from aqmlab.statistics.pairs import Difference, paired, welch
 from aqmlab.statistics.power import runs_needed
@@ -27,6 +27,7 @@ from aqmlab.statistics.verdicts import (
     verdict_all,
     verdict_below,
     verdict_between,
+    verdict_of_every,
     verdict_within,
 )
 
@@ -44,12 +45,14 @@ __all__ = [
     "mean_interval",
     "opposite",
     "paired",
+    "prediction_factor",
     "runs_needed",
     "student_quantile",
     "verdict_above",
     "verdict_all",
     "verdict_below",
     "verdict_between",
+    "verdict_of_every",
     "verdict_within",
     "welch",
 ]

@@ -120,6 +120,15 @@ def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED
     return Interval(mean, sd, n, mean - half, mean + half, level).within(bounds)
 
 
+def prediction_factor(n: int, *, level: float = LEVEL) -> float:
+    """Return within how many standard deviations of the mean of `n` runs one further run is, with this probability.
+
+    >>> round(prediction_factor(5), 2)
+    3.04
+    """
+    return student_quantile(0.5 + level / 2, n - 1) * math.sqrt(1 + 1 / n)
+
+
 def student_quantile(probability: float, degrees: float) -> float:
     """Quantile of Student's t distribution.
 

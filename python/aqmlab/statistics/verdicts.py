@@ -72,6 +72,17 @@ def opposite(verdict: Verdict) -> Verdict:
     return exchange.get(verdict, verdict)
 
 
+def verdict_of_every(verdicts: Sequence[Verdict | None]) -> Verdict:
+    """Return "holds" if all hold, "fails" if one fails, without a correction for their number.
+
+    >>> verdict_of_every([Verdict.HOLDS, Verdict.UNDECIDED]), verdict_of_every([])
+    (<Verdict.UNDECIDED: 'undecided'>, <Verdict.HOLDS: 'holds'>)
+    """
+    if all(one is Verdict.HOLDS for one in verdicts):
+        return Verdict.HOLDS
+    return Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.UNDECIDED
+
+
 def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float = LEVEL) -> Verdict:
     """Judge a claim that has several parts, all of which must hold.
 

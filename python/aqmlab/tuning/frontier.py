@@ -39,7 +39,7 @@ from aqmlab.tuning.records import record_folder, write_records
 from aqmlab.tuning.search import BROKEN, Task, need_optuna, search
 from aqmlab.tuning.space import Numbers, Space
 from aqmlab.tuning.starts import Start
-from aqmlab.tuning.verification import FRESH_SEEDS
+from aqmlab.tuning.verification import fresh_seeds
 
 if TYPE_CHECKING:
     import optuna
@@ -235,13 +235,13 @@ class _FrontierSearch:
 
     def judged(self, settings: Sequence[Named], title: str) -> list[Settings]:
         """Run settings on the seeds of the search; the goals of invalid settings are NaN."""
-        possible = [body for _, _, body in settings if self.bench.place.accepts(body)]
-        measured = iter(self.bench.measure(possible, self.problem.points.search, self.seeds, title=title))
+        bodies = [body for _, _, body in settings]
+        measured = self.bench.measure_valid(bodies, self.problem.points.search, self.seeds, title=title)
         found = []
-        for aqm, name, body in settings:
+        for (aqm, name, body), own in zip(settings, measured, strict=True):
             goals: tuple[float, ...] = (math.nan, math.nan)
-            if body in possible:
-                goals = tuple(float(np.mean(one)) for one in _of_seeds(next(measured), self.goals, self.share))
+            if own is not None:
+                goals = tuple(float(np.mean(one)) for one in _of_seeds(own, self.goals, self.share))
             found.append(Settings(aqm, name, body, goals))
         return found
 
@@ -329,8 +329,7 @@ def _confirm(
     fresh: int,
 ) -> list[Placed]:
     """Run settings on fresh seeds, at the points of the search and at new ones."""
-    own = range(FRESH_SEEDS, FRESH_SEEDS + fresh)
-    found = bench.measure([one.body for one in settings], points.all, own, title="fresh seeds")
+    found = bench.measure([one.body for one in settings], points.all, fresh_seeds(fresh), title="fresh seeds")
     placed = []
     for one, measured in zip(settings, found, strict=True):
         per_seed = tuple(_of_seeds(measured, goals, share))

@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -146,6 +147,14 @@ class Bench:
         jobs = {job.key: job for body in wanted for point in body for job in point}
         self._execute(missing(list(jobs.values())), f"{self._title}: {title}" if self._title else title)
         return [self._collected(body) for body in wanted]
+
+    def measure_valid(
+        self, bodies: Sequence[Body], points: Sequence[Point], seeds: Sequence[int], *, title: str
+    ) -> list[Measured | None]:
+        """Do the same; None for settings that the scenario cannot have."""
+        valid = [self.place.accepts(body) for body in bodies]
+        found = iter(self.measure(list(compress(bodies, valid)), points, seeds, title=title))
+        return [next(found) if one else None for one in valid]
 
     def _execute(self, jobs: Sequence[Job], title: str) -> None:
         """Do runs, with a line on stderr from time to time where there is no progress bar, and tell the budget."""

@@ -19,7 +19,7 @@ from aqmlab.tuning.decision import shown, side_by_side, with_settings
 from aqmlab.tuning.measurements import Measured
 from aqmlab.tuning.outcome import Rerun, Tuned, short
 from aqmlab.tuning.ranges import Point, at_rate, at_round_trip
-from aqmlab.tuning.verification import FRESH_SEEDS
+from aqmlab.tuning.verification import fresh_seeds
 
 WRONG = (0.9, 1.1)
 """Shares of the rate, and of the round trip, that the settings are run at although they were tuned for the whole."""
@@ -132,7 +132,7 @@ def _confirmed(found: Tuned, rerun: Rerun, color: int) -> list[Series]:
 
 
 def _fresh(found: Tuned) -> range:
-    return range(FRESH_SEEDS, FRESH_SEEDS + len(found.confirmed.per_seed))
+    return fresh_seeds(len(found.confirmed.per_seed))
 
 
 def _wrong_conditions(page: Page, best: Tuned, rerun: Rerun) -> None:

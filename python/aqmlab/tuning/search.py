@@ -199,13 +199,12 @@ def _judged(
     title: str,
 ) -> list[Trial]:
     """Try settings on seeds; settings that no scenario may have are infinitely bad."""
-    possible = [body for _, _, body in asked if bench.place.accepts(body)]
-    measured = iter(bench.measure(possible, points, seeds, title=title))
+    measured = bench.measure_valid([body for _, _, body in asked], points, seeds, title=title)
     found = []
-    for number, start, body in asked:
+    for (number, start, body), values in zip(asked, measured, strict=True):
         name = start or f"trial {number + 1}"
-        if body in possible:
-            found.append(task.judge(number, name, body, next(measured)))
+        if values is not None:
+            found.append(task.judge(number, name, body, values))
         else:
             found.append(Trial(number, name, body, math.nan, (math.nan,) * len(task.bounds), math.inf))
     return found

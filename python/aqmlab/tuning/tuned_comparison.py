@@ -27,7 +27,7 @@ from aqmlab.tuning.records import record_folder, write_records
 from aqmlab.tuning.search import SAMPLER_SEED, Task, need_optuna
 from aqmlab.tuning.starts import Start
 from aqmlab.tuning.tuned_outcome import Entry, OnFresh, Searched, TunedComparison
-from aqmlab.tuning.verification import FRESH_SEEDS, confirmed
+from aqmlab.tuning.verification import confirmed, fresh_seeds
 
 DEFAULT = "as compared"
 """Name of the start that has a discipline's settings before the search."""
@@ -128,7 +128,7 @@ def compare_tuned(
         bench.measure(
             [body for own in bodies.values() for body in own],
             points.all,
-            range(FRESH_SEEDS, FRESH_SEEDS + fresh),
+            fresh_seeds(fresh),
             title="fresh seeds",
         )
     )

@@ -21,7 +21,7 @@ import numpy as np
 from aqmlab.errors import InputError
 from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.runs.bounds import Bound
-from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all
+from aqmlab.statistics import LEVEL, Compared, Interval, Verdict, holm, verdict_all, verdict_of_every
 from aqmlab.statistics.intervals import student_p
 from aqmlab.tuning.budget import CHOICE
 from aqmlab.tuning.measurements import Bench, Body, Measured
@@ -102,10 +102,7 @@ class Confirmed:
     @property
     def verdict(self) -> Verdict:
         """Whether all bounds are kept."""
-        verdicts = [one.verdict for one in self.kept]
-        if all(verdict is Verdict.HOLDS for verdict in verdicts):
-            return Verdict.HOLDS
-        return Verdict.FAILS if Verdict.FAILS in verdicts else Verdict.UNDECIDED
+        return verdict_of_every([one.verdict for one in self.kept])
 
 
 @dataclass(frozen=True)
@@ -183,6 +180,11 @@ def ranked(task: Task, trials: Sequence[Trial]) -> list[Trial]:
     return sorted(plain, key=lambda one: (not one.feasible, gaps[one.number], one.violation))
 
 
+def fresh_seeds(count: int) -> range:
+    """Return seeds of runs that confirm."""
+    return range(FRESH_SEEDS, FRESH_SEEDS + count)
+
+
 def confirm(
     bench: Bench,
     task: Task,
@@ -194,8 +196,7 @@ def confirm(
     """Run settings on fresh seeds; they share the seeds, so that differences may be paired."""
     possible = bench.budget.seeds(seeds, len(settings) * len(points))
     bench.budget.cut("fresh seeds", possible, seeds)
-    own = range(FRESH_SEEDS, FRESH_SEEDS + possible)
-    found = bench.measure(list(settings.values()), points, own, title="fresh seeds")
+    found = bench.measure(list(settings.values()), points, fresh_seeds(possible), title="fresh seeds")
     named = zip(settings.items(), found, strict=True)
     return [confirmed(name, body, task, points, values, looks=LOOKS) for (name, body), values in named]
 

@@ -17,7 +17,7 @@ from aqmlab.papers.common.files import Cell
 from aqmlab.papers.common.pairs import Pair
 from aqmlab.papers.common.run_table import RunTable, table_of_printed
 from aqmlab.papers.common.vocabulary import SEED, Choice, Value, Where
-from aqmlab.statistics import Interval, student_quantile
+from aqmlab.statistics import Interval, prediction_factor
 from aqmlab.statistics.estimate import mean_difference
 
 
@@ -195,7 +195,7 @@ def _met(value: Value, values: object) -> bool:
 
 def reach(found: Interval) -> float:
     """Return how far from the mean one further run lies with 95 % probability at most."""
-    return student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n) if found.n > 1 else 0.0
+    return prediction_factor(found.n) * found.sd if found.n > 1 else 0.0
 
 
 def _error(how: str, measured: float, printed: float) -> float:

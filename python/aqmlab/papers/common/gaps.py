@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aqmlab.papers.common.cells import reach
 from aqmlab.papers.common.files import Cell, PaperFiles
 from aqmlab.papers.common.quantities import quantity_interval
 from aqmlab.papers.common.run_table import table_of_runs
 from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
 from aqmlab.reporting.fragments import bounded
-from aqmlab.statistics import student_quantile
 
 GAPS = "gaps"
 """The name of the table."""
@@ -104,8 +104,7 @@ def _gap(
     found = quantity_interval(values, name)
     least = _half_digit(cell.printed)
     measured, printed = max(abs(found.mean), least), max(abs(cell.value), least)
-    reach = student_quantile(0.975, found.n - 1) * found.sd * math.sqrt(1 + 1 / found.n)
-    inside = abs(found.mean - cell.value) <= max(reach, least)
+    inside = abs(found.mean - cell.value) <= max(reach(found), least)
     reasons = [str(entry["why"]) for entry in data.get("explained", ()) if _among(own, entry["of"])]
     quantity = words.quantities[name]
     where = [column.words(own[c]) for c, column in words.columns.items() if own.get(c, "") != ""]

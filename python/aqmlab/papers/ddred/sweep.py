@@ -8,7 +8,6 @@ which is one run, could have come from it is asked by the prediction interval of
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +21,7 @@ from aqmlab.papers.common import Computation, answers_of
 from aqmlab.papers.ddred.plan import DISCIPLINES, FILES, TABLE_LATENCIES, Effort
 from aqmlab.results.parquet import to_arrow
 from aqmlab.scenario.toml_text import Value
-from aqmlab.statistics import student_quantile
+from aqmlab.statistics import prediction_factor
 
 ONLY_DDRED = "DDRED."
 """Keys of an axis that begin so belong to the queue under DDRED only."""
@@ -166,7 +165,6 @@ def score(runs: np.ndarray, discipline: str) -> dict[str, Any]:
 
 def inside(runs: np.ndarray, paper: np.ndarray, level: float) -> np.ndarray:
     """Whether each printed cell lies in the prediction interval of one further run (Student)."""
-    n = len(runs)
-    half = student_quantile(0.5 + level / 2, n - 1) * runs.std(axis=0, ddof=1) * math.sqrt(1 + 1 / n)
+    half = prediction_factor(len(runs), level=level) * runs.std(axis=0, ddof=1)
     found: np.ndarray = np.abs(paper - runs.mean(axis=0)) <= half
     return found
