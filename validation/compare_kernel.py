@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab.live.agreement import group_goodput
-from aqmlab.live.running import is_done, live_folder
-from aqmlab.results import folders
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from live_jobs import Job, LiveJobs
+from live_runs import LiveRuns
 
 TITLE = "The kernel's TCP window compared with the simulator's"
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,27 +86,14 @@ class Setting:
         """Return it."""
         return Scenario.load(FILE, overrides=self.overrides)
 
-    def folder(self) -> Path:
-        """Where its live runs are."""
-        return live_folder(STORE, self.scenario())
-
-    def lacks(self, seed: int) -> bool:
-        """Whether there is no valid run of this number."""
-        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
+    @property
+    def runs(self) -> LiveRuns:
+        """Return its live runs."""
+        return LiveRuns(self.scenario(), FILE, self.overrides, STORE)
 
     def job(self, seed: int) -> Job:
         """Return the live run of this number."""
-        words = [sys.executable, "-m", "aqmlab", "live", str(FILE), "--out", str(STORE)]
-        words += ["--seeds", f"{seed}-{seed}", "--resume"]
-        for key, value in self.overrides.items():
-            words += ["--set", f"{key}={value}"]
-        name = f"{self.words}, run {seed}"
-        return Job(name, tuple(words), self.scenario().duration_s, 1.0, lambda: not self.lacks(seed))
-
-    def live(self, runs: int) -> Result | None:
-        """Return the valid runs that there are."""
-        seeds = [seed for seed in range(1, runs + 1) if not self.lacks(seed)]
-        return Result.load(self.folder(), seeds=seeds) if seeds else None
+        return self.runs.job(f"{self.words}, run {seed}", seed)
 
     def simulated(self, *, window_growth: bool = False) -> Result:
         """Return its simulation, or that with a receiver whose window grows."""
@@ -235,7 +221,7 @@ def _period(reductions: list[float]) -> float:
 
 def do_runs(*, runs: int = RUNS, side_by_side: float = SIDE_BY_SIDE, minutes: float = MINUTES) -> None:
     """Do the live runs that are missing."""
-    jobs = [one.job(seed) for seed in range(1, runs + 1) for one in SETTINGS if one.lacks(seed)]
+    jobs = [one.job(seed) for seed in range(1, runs + 1) for one in SETTINGS if one.runs.lacks(seed)]
     missing = LiveJobs(side_by_side, 60 * minutes).do(jobs)
     print(f"{len(missing)} runs are missing" if missing else "all runs are there", flush=True)
 
@@ -250,7 +236,7 @@ def page(*, runs: int = RUNS) -> tuple[str, bool]:
     """Write the page over the runs that there are."""
     rows, shown = [], True
     for setting in SETTINGS:
-        live = setting.live(runs)
+        live = setting.runs.valid(range(1, runs + 1))
         if live is None:
             rows.append(f"| {setting.words} | 0 | no valid run yet | | | | | | | |")
             shown = False

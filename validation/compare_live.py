@@ -26,14 +26,15 @@ import pandas as pd
 import aqmlab
 from aqmlab.live.agreement import DELAY_WITHIN, Agreement, Line, group_goodput
 from aqmlab.live.plan import for_family
-from aqmlab.live.running import certificates_in, is_done, live_folder
+from aqmlab.live.running import certificates_in
 from aqmlab.results import folders
 from aqmlab.results.result import Result
 from aqmlab.scenario.file import Scenario
 from aqmlab.statistics import Interval, Verdict, runs_needed, verdict_above
 from aqmlab.statistics.power import MOST, POWER
-from live_cases import CASES, CELLS, LONG_S, RUNS, RUNS_OF_LONG, Case
+from live_cases import CASES, CELLS, LONG_S, RUNS, RUNS_OF_LONG, Case, Overrides
 from live_jobs import Job, LiveJobs
+from live_runs import LiveRuns
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "validation"
@@ -108,38 +109,29 @@ class Setting:
         """Which one it is."""
         return ", ".join(word for word in (self.discipline, self.family, self.control) if word)
 
+    @property
+    def overrides(self) -> Overrides:
+        """Return what its runs override."""
+        return self.case.overrides(self.discipline, self.family, self.control)
+
     @cache  # noqa: B019 - there are few of them, for as long as the program runs
     def scenario(self) -> Scenario:
         """Return the scenario, overridden for the address family."""
-        overrides = self.case.overrides(self.discipline, self.family, self.control)
-        return for_family(self.case.file, self.family, overrides=overrides)
+        return for_family(self.case.file, self.family, overrides=self.overrides)
 
-    def folder(self) -> Path:
-        """Where its live runs are."""
-        return live_folder(STORE, self.scenario())
+    @property
+    def runs(self) -> LiveRuns:
+        """Return its live runs."""
+        return LiveRuns(self.scenario(), self.case.file, self.overrides, STORE, ("--family", self.family))
 
     def seeds(self, most: int) -> range:
         """Return the seeds of its live runs, at most so many."""
         own = RUNS if self.scenario().duration_s <= LONG_S else RUNS_OF_LONG
         return range(1, min(most, own) + 1)
 
-    def lacks(self, seed: int) -> bool:
-        """Whether this seed lacks a valid run."""
-        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
-
-    def command(self, seed: int) -> list[str]:
-        """Return the command that does a live run."""
-        overrides = self.case.overrides(self.discipline, self.family, self.control)
-        words = [sys.executable, "-m", "aqmlab", "live", self.case.file, "--family", self.family, "--out", str(STORE)]
-        words += ["--seeds", f"{seed}-{seed}", "--resume"]
-        for key, value in overrides.items():
-            words += ["--set", f"{key}={value}"]
-        return words
-
     def live(self, most: int) -> Result | None:
         """Return the valid runs that there are."""
-        seeds = [seed for seed in self.seeds(most) if not self.lacks(seed)]
-        return Result.load(self.folder(), seeds=seeds) if seeds else None
+        return self.runs.valid(self.seeds(most))
 
     def simulated(self) -> Result:
         """Return its simulation."""
@@ -158,11 +150,12 @@ def jobs(cases: tuple[Case, ...], runs: int) -> list[Job]:
     """List the live runs that are missing: one of each scenario before the second of any, long ones first."""
 
     def job(setting: Setting, seed: int) -> Job:
-        seconds = setting.scenario().duration_s
         name = f"{setting.case.key} ({setting.words}), seed {seed}"
-        return Job(name, tuple(setting.command(seed)), seconds, setting.case.weight, lambda: not setting.lacks(seed))
+        return setting.runs.job(name, seed, weight=setting.case.weight)
 
-    missing = [(seed, setting) for setting in settings(cases) for seed in setting.seeds(runs) if setting.lacks(seed)]
+    missing = [
+        (seed, setting) for setting in settings(cases) for seed in setting.seeds(runs) if setting.runs.lacks(seed)
+    ]
     missing.sort(key=lambda one: (one[0], -one[1].scenario().duration_s))
     return [job(setting, seed) for seed, setting in missing]
 
@@ -213,7 +206,7 @@ def _rows(setting: Setting, runs: int) -> Iterator[dict[str, Any]]:
     if result is None:
         return
     goodput, metrics = group_goodput(result), result.metrics().set_index("seed")
-    for seed, certificate in certificates_in(setting.folder(), result.seeds).items():
+    for seed, certificate in certificates_in(setting.runs.folder, result.seeds).items():
         measured, late = certificate["measured"], certificate["measured"]["lateness_us"]
         yield {
             "case": setting.case.key,
@@ -295,7 +288,7 @@ def _certificates(case: Case, runs: int) -> Iterator[str]:
         result = setting.live(runs)
         if result is None:
             continue
-        for one in certificates_in(setting.folder(), result.seeds).values():
+        for one in certificates_in(setting.runs.folder, result.seeds).values():
             count += 1
             late.append(one["measured"]["lateness_us"]["p99"])
             rate = one["measured"]["rate"]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +17,7 @@ import pandas as pd
 import aqmlab
 from aqmlab.errors import InputError
 from aqmlab.live.kernel_backends import Bottleneck
-from aqmlab.live.running import certificates_in, is_done, live_folder
-from aqmlab.results import folders
+from aqmlab.live.running import certificates_in
 from aqmlab.results.quantities import difference_of, quantity
 from aqmlab.results.result import Result
 from aqmlab.rfc7928.network import QUEUE
@@ -29,6 +27,7 @@ from aqmlab.tuning.tuned_outcome import in_unit
 from compare_frontiers import CASES, REPORT, ROOT
 from csv_rows import read_rows, write_rows
 from live_jobs import Job, LiveJobs
+from live_runs import LiveRuns
 
 TABLE = REPORT / "free-curve-live.csv"
 STORE = ROOT / "results" / "live-pairs"
@@ -168,23 +167,16 @@ class Runs:
         """Load the scenario with its overrides."""
         return Scenario.load(self.file, overrides=self.overrides)
 
-    def folder(self) -> Path:
-        """Return the folder of its results."""
-        return live_folder(STORE, self.scenario(), self.world.bottleneck)
-
-    def lacks(self, seed: int) -> bool:
-        """Whether this seed lacks a valid run."""
-        return not is_done(folders.seed_folder(self.folder(), seed), self.scenario())
+    @property
+    def live(self) -> LiveRuns:
+        """Return the runs themselves."""
+        return LiveRuns(self.scenario(), self.file, self.overrides, STORE, self.world.words, self.world.bottleneck)
 
     def job(self, seed: int) -> Job:
         """Return the job of a live run."""
-        words = [sys.executable, "-m", "aqmlab", "live", str(self.file), "--out", str(STORE)]
-        words += ["--seeds", f"{seed}-{seed}", "--resume", *self.world.words]
-        for key, value in self.overrides.items():
-            words += ["--set", f"{key}={value}"]
         curve = "free curve" if "points" in self.body else "RED"
         name = f"{self.world.name}, {self.cell.key}, {curve}, seed {seed}"
-        return Job(name, tuple(words), self.scenario().duration_s, 1.0, lambda: not self.lacks(seed))
+        return self.live.job(name, seed)
 
 
 def make_pairs(settings: Mapping[tuple[str, str], Bodies], world: World, *, pairs: int | None = None) -> bool:
@@ -201,7 +193,7 @@ def make_pairs(settings: Mapping[tuple[str, str], Bodies], world: World, *, pair
         for seed in range(1, pairs + 1)
         for both in found
         for one in (both if seed % 2 else both[::-1])
-        if one.lacks(seed)
+        if one.live.lacks(seed)
     ]
     missing = LiveJobs(world.side_by_side, 60 * MINUTES).do(jobs)
     others = [row for row in read_rows(TABLE) if row["world"] != world.name]
@@ -225,11 +217,11 @@ def _runs_of(world: World, cell: Cell, bodies: Bodies) -> tuple[Runs, Runs]:
 def _rows(both: tuple[Runs, Runs], pairs: int) -> Iterator[dict[str, str]]:
     """Yield a row for each pair of valid runs."""
     cell = both[0].cell
-    seeds = [seed for seed in range(1, pairs + 1) if not any(one.lacks(seed) for one in both)]
+    seeds = [seed for seed in range(1, pairs + 1) if not any(one.live.lacks(seed) for one in both)]
     if not seeds:
         return
-    results = [Result.load(one.folder(), seeds=seeds).metrics().set_index("seed") for one in both]
-    late = [certificates_in(one.folder(), seeds) for one in both]
+    results = [Result.load(one.live.folder, seeds=seeds).metrics().set_index("seed") for one in both]
+    late = [certificates_in(one.live.folder, seeds) for one in both]
     for seed in seeds:
         values = {name: found.loc[seed] for name, found in zip(CURVES, results, strict=True)}
         p99 = [one[seed]["measured"].get("lateness_us", {}).get("p99") for one in late]
