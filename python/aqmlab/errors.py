@@ -13,8 +13,9 @@ import shlex
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 OVERRIDE = "--set"
@@ -245,6 +246,15 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def capitalized(text: str) -> str:
+    """Return a text with a capital first letter, as at the start of a sentence; the others stay.
+
+    >>> capitalized("use RED"), capitalized("")
+    ('Use RED', '')
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def joined(parts: Sequence[str]) -> str:
     """Return parts with commas and a last "and".
 
@@ -252,6 +262,16 @@ def joined(parts: Sequence[str]) -> str:
     ('a', 'a, b and c', '')
     """
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def unused(name: str, taken: Container[str], *, between: str = "-") -> str:
+    """Return a name that is not taken: itself, or with the first free number from 2 on.
+
+    >>> unused("tcp", ["tcp", "tcp-2"]), unused("udp", [])
+    ('tcp-3', 'udp')
+    """
+    numbered = (f"{name}{between}{number}" for number in count(2))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
 
 
 def counted(number: int, noun: str) -> str:

@@ -152,8 +152,7 @@ def _answer(found: Evaluated) -> str:
         verdicts = found.table["verdict"][found.table["metric"] == key]
         counts = [(int((verdicts == word).sum()), word) for word in ("lower", "higher")]
         decided = " and ".join(f"{word} in {count}" for count, word in counts if count) or "undecided in all"
-        title = quantity(key).title
-        parts.setdefault(decided, []).append(title if title.startswith("TCP") else title.lower())
+        parts.setdefault(decided, []).append(quantity(key).in_sentence)
     words = "; ".join(f"{joined(titles)} {decided}" for decided, titles in parts.items())
     cells = len(found.table.drop_duplicates(["scenario", "baseline"]))
     return f"{found.policy}, of {cells} comparisons with a tuned baseline: {words}."

@@ -45,6 +45,11 @@ class Semantic:
         """Name, kind and text in one line."""
         return f"{self.name} ({self.kind}): {self.text}"
 
+    @property
+    def data(self) -> dict[str, str]:
+        """As plain data."""
+        return {"name": self.name, "kind": str(self.kind), "text": self.text}
+
 
 def unwritten(model: Model, tool: str) -> Iterator[Semantic]:
     """Name the features that no script here expresses: sections, keys of flows, links that fail, impaired channels."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
-from itertools import count
 
-from aqmlab.errors import printable
+from aqmlab.errors import printable, unused
 
 INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 """Unicode categories of characters that no generated file holds as they are."""
@@ -76,8 +75,7 @@ def c_identifier(text: str, *, taken: Collection[str] = ()) -> str:
     """
     words = "".join(c if c.isalnum() and c.isascii() else " " for c in text).split()
     name = words[0].lower() + "".join(word[:1].upper() + word[1:] for word in words[1:])
-    numbered = (f"{name}{number}" for number in count(2))
-    return name if name not in taken else next(one for one in numbered if one not in taken)
+    return unused(name, taken, between="")
 
 
 def line_comment(text: str) -> str:

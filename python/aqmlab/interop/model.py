@@ -127,6 +127,11 @@ class Model:
         """Measured time in s."""
         return self.duration_s - self.warmup_s
 
+    @property
+    def about(self) -> str:
+        """What the scenario says of itself, else its name in a sentence."""
+        return self.scenario.description or f"The scenario {self.name}."
+
     @cached_property
     def link_named(self) -> dict[str, Link]:
         """Links by name."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import joined
+from aqmlab.errors import capitalized, joined
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, FIRST
@@ -53,7 +53,7 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     if first is not None:
         page.chart(first, command=figure_command(page, command, found.folder, first.key))
     for line in found.warnings:
-        page.text(f"{line[:1].upper()}{line[1:]}.", note=True)
+        page.text(f"{capitalized(line)}.", note=True)
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from markupsafe import Markup
 
-from aqmlab.errors import shell_word
+from aqmlab.errors import shell_word, unused
 from aqmlab.reporting import charts, flowchart, payload, plots, rendering, topology
 from aqmlab.reporting.fragments import (
     ClaimLine,
@@ -260,10 +259,8 @@ class Page:
         return path
 
     def _fresh(self, key: str) -> str:
-        """Return a key that no figure of the page has: the same one, or with a number behind it."""
-        taken = {name for name, _, _ in self._figures}
-        numbered = (key if n == 1 else f"{key}-{n}" for n in count(1))
-        return next(name for name in numbered if name not in taken)
+        """Return a key that no figure of the page has."""
+        return unused(key, {name for name, _, _ in self._figures})
 
     def _anchor(self, title: str) -> str:
         """Put a title into the contents and return the id of its element."""

@@ -32,7 +32,7 @@ def chart_of(
         *(_confirmed(task, one, color) for color, one in enumerate(confirmed, 1)),
     ]
     text = (
-        f"{goal.title} against {bound.metric.title.lower()} at the worst point: each of {len(usable)} trials, their "
+        f"{goal.title} against {bound.metric.in_sentence} at the worst point: each of {len(usable)} trials, their "
         f"Pareto front, and on fresh seeds {', '.join(one.name for one in confirmed)}; {bound.words} was asked for."
     )
     return Chart("tune", f"Tuning {queue}: {bound.words}", text, bound.metric.label, goal.label, series)

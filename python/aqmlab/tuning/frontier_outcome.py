@@ -136,7 +136,7 @@ class Frontier(OneLine):
             *(_series(one.name, self.goals, [one], mode="points", aqm=one.aqm) for one in self.others),
         ]
         text = (
-            f"{first.title} against {second.title.lower()}: {len(usable)} settings of the RED family, their frontier, "
+            f"{first.title} against {second.in_sentence}: {len(usable)} settings of the RED family, their frontier, "
             f"and {joined([one.name for one in self.others])} on fresh seeds."
         )
         return Chart("frontier", f"RED family: {self.name}", text, second.label, first.label, series)

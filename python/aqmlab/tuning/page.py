@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import counted
+from aqmlab.errors import capitalized, counted
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
@@ -51,7 +51,7 @@ def write_page(
     Path
         The page. It runs `best` at rates and round trips that are 10 % off, on the fresh seeds.
     """
-    page = Page(f"Use {best.aqm} {with_settings(best)}: {best.name}", f"{why[:1].upper()}{why[1:]}", folder=path.parent)
+    page = Page(f"Use {best.aqm} {with_settings(best)}: {best.name}", capitalized(why), folder=path.parent)
     page.section("Use this")
     if lines:
         page.code("\n".join(lines), copied=True)
@@ -59,7 +59,7 @@ def write_page(
             page.text("Replace `DEV` by the name of the interface to the link.")
     page.code(best.scenario_text, fold="The queue in a scenario file")
     for line in best.warnings:
-        page.text(f"{line[:1].upper()}{line[1:]}.", note=True)
+        page.text(f"{capitalized(line)}.", note=True)
     _candidates(page, answers, best)
     if best.rerun is not None:
         _wrong_conditions(page, best, best.rerun)

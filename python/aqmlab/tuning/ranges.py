@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -173,8 +173,7 @@ def fresh_points(ranges: Sequence[Range], count: int, seen: Sequence[Point] = ()
 def at_rate(point: Point, plan: Scenario, link: str, share: float) -> Point | None:
     """Return a point at which a link has this share of its rate; None where no key of the network sets the rate."""
     raw = plan.tables
-    parts = {**RATES_AT, "dumbbell": link if link in raw.get("dumbbell", ()) else "bottleneck"}
-    key = next((f"{name}.{part}.rate" for name, part in parts.items() if part in raw.get(name, ())), None)
+    key = _rate_key(raw, {**RATES_AT, "dumbbell": link if link in raw.get("dumbbell", ()) else "bottleneck"})
     if key is None or any(own == key for own, _ in point.pairs):
         return None
     rate = written(share * plan.link(link).rate_bps, "bps")
@@ -289,8 +288,12 @@ def _round_trip(low: float, unit: str, text: str, raw: dict[str, Any]) -> Callab
     return pairs
 
 
+def _rate_key(raw: Mapping[str, Any], parts: Mapping[str, str] = RATES_AT) -> str | None:
+    return next((f"{name}.{part}.rate" for name, part in parts.items() if part in raw.get(name, ())), None)
+
+
 def _rate(unit: str, text: str, raw: dict[str, Any]) -> Callable[[float], Pairs]:
-    key = next((f"{name}.{part}.rate" for name, part in RATES_AT.items() if part in raw.get(name, ())), None)
+    key = _rate_key(raw)
     if key is None:
         raise InputError(f'over "{text}": this network has no one bottleneck; name the rate by its dotted key')
     if unit != "bps":

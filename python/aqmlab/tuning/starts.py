@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aqmlab.scenario.registry import Discipline
+from aqmlab.theory.control.conditions import hollot_frequency
 from aqmlab.theory.drop_curve import drop_rate
 from aqmlab.theory.scenario.model import LinkModel, model_of
 from aqmlab.tuning.measurements import Body, Place
@@ -173,5 +174,5 @@ def largest_weight(load: Load, min_th: float, max_th: float, max_p: float) -> fl
     fastest = -math.expm1(-1 / c)
     if gain <= 1:
         return fastest
-    slow = 0.1 * min(2 * n / (r**2 * c), 1 / r)
+    slow = hollot_frequency(flows=n, capacity=c, rtt=r)
     return min(fastest, -math.expm1(-slow / math.sqrt(gain**2 - 1) / c))

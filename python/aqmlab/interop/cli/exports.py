@@ -133,10 +133,10 @@ def _export_scenario(file: Path, to: str, out: Path | None, set_: list[str] | No
 
     paths, differences = export_scenario(file, to=to, out=out, overrides=parse_overrides(set_))
     if as_json:
-        told = [{"name": one.name, "kind": str(one.kind), "text": one.text} for one in differences]
+        told = [one.data for one in differences]
         print_json({"files": [str(path) for path in paths], "format": to, "differences": told})
         return
     for one in differences:
-        print(printable(f"aqmlab: note: {one.name} ({one.kind}): {one.text}"), file=sys.stderr)
+        print(printable(f"aqmlab: note: {one.sentence}"), file=sys.stderr)
     for path in paths:
         say(f"Exported: {path}")

@@ -110,6 +110,6 @@ def _side_data(side: Side) -> dict[str, Any]:
         "version": side.version,
         "why_not": side.why_not,
         "script": str(side.folder / side.files[0]),
-        "differences": [{"name": d.name, "kind": str(d.kind), "text": d.text} for d in side.differences],
+        "differences": [one.data for one in side.differences],
         "lines": [line.data() for line in side.lines],
     }

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from aqmlab.errors import InputError, one_line
+from aqmlab.errors import InputError, one_line, unused
 from aqmlab.interop.importing.diffserv import Commands, queue_tables
 from aqmlab.interop.importing.ns2_study import (
     TWO_WAY,
@@ -26,7 +26,7 @@ from aqmlab.interop.importing.ns2_study import (
 from aqmlab.interop.importing.over_tcp import Way, is_read, supply
 from aqmlab.interop.importing.quantities import rate, time
 from aqmlab.interop.importing.recording import QUANTILES, Action, Recording
-from aqmlab.interop.importing.study import Study, Transfer, Wire, fresh
+from aqmlab.interop.importing.study import Study, Transfer, Wire
 from aqmlab.interop.ns2.quantities import seconds
 from aqmlab.scenario.parts import UDP
 
@@ -183,7 +183,7 @@ def _queue(of: Recording, link: str, bits: float, study: Study) -> str:
     handle, place = str(of.objects[link]["queue"]), of.place(link)
     kind, own = of.kind(handle), of.settings(handle)
     word = {"Queue/DropTail": "tail"}.get(kind, kind.removeprefix("Queue/").lower().replace("/", "-"))
-    name = fresh(word, study.queues)
+    name = unused(word, study.queues)
     if kind.startswith("Queue/dsRED"):
         told = Commands.of(of.objects[handle].get("diffserv", []))
         tables = dict(queue_tables(told, own, place, name, study.named))
@@ -260,7 +260,7 @@ def _flows(run: Recording, nodes: dict[str, str], study: Study) -> None:
             if "start" not in table and "active" not in table:
                 continue
             label = _variable(run, handle) if handle != sender and len(_apps(told)) > 1 else ""
-            name = fresh(re.sub(r"[^A-Za-z0-9_-]", "-", label) or _flow_name(run, sender, table), names)
+            name = unused(re.sub(r"[^A-Za-z0-9_-]", "-", label) or _flow_name(run, sender, table), names)
             names.add(name)
             study.transfers.append(Transfer(name, nodes[str(ends[0])], nodes[str(ends[1])], table, run.place(sender)))
 
@@ -343,7 +343,7 @@ def _node_names(of: Recording) -> dict[str, str]:
     found: dict[str, str] = {}
     for handle in nodes:
         taken = set(found.values())
-        found[handle] = fresh(_variable(of, handle) or f"n{len(found)}", taken)
+        found[handle] = unused(_variable(of, handle) or f"n{len(found)}", taken)
     return found
 
 

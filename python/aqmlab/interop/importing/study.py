@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from aqmlab.interop.importing.diffserv import Policy
 from aqmlab.interop.importing.ns2_study import Named, Table
@@ -104,9 +103,3 @@ class Study:
             found.insert(0, back[last])
             last = back[last].from_
         return found
-
-
-def fresh(name: str, taken: Any) -> str:  # noqa: ANN401 - any object with these members
-    """Return a name that is not taken: itself, or with a number."""
-    numbered = (f"{name}-{n}" for n in range(2, 1_000_000))
-    return name if name not in taken else next(new for new in numbered if new not in taken)

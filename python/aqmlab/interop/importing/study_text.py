@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from aqmlab.errors import one_line
+from aqmlab.errors import one_line, unused
 from aqmlab.interop.importing.bottleneck import head
 from aqmlab.interop.importing.ns2_study import Table
 from aqmlab.interop.importing.quantities import rate, time
-from aqmlab.interop.importing.study import Study, Transfer, Wire, fresh
+from aqmlab.interop.importing.study import Study, Transfer, Wire
 from aqmlab.scenario.toml_text import Value, entries, inline
 
 
@@ -122,7 +122,7 @@ def _explicit_flows(study: Study) -> list[Table]:
     names: set[str] = set()
     found = []
     for transfers in groups.values():
-        name = fresh(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
+        name = unused(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
         names.add(name)
         study.groups |= {transfer.name: name for transfer in transfers}
         ends: Table = {"from": transfers[0].from_, "to": transfers[0].to}
@@ -189,7 +189,7 @@ class _Dumbbell:
         names: set[str] = set()
         found = []
         for transfers in groups.values():
-            name = fresh(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
+            name = unused(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
             names.add(name)
             self.study.groups |= {transfer.name: name for transfer in transfers}
             further: Table = {}

@@ -45,8 +45,7 @@ def script(model: Model, differences: Sequence[Semantic], name: str) -> str:
 
 
 def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[str]:
-    about = model.scenario.description or f"The scenario {model.name}."
-    yield from comment(about, "#")
+    yield from comment(model.about, "#")
     yield "#"
     yield f"#     ns {name} [SEED]"
     yield "#"

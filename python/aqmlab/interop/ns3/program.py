@@ -37,7 +37,7 @@ def program(model: Model, differences: Sequence[Semantic], name: str) -> str:
 
 
 def _head(model: Model, differences: Sequence[Semantic], name: str) -> Iterator[str]:
-    yield from comment(model.scenario.description or f"The scenario {model.name}.", "//")
+    yield from comment(model.about, "//")
     yield "//"
     words = command(name)
     yield f"//     {' '.join(words[: len(words) // 2])} \\"

@@ -154,7 +154,7 @@ def _transport(model: Model, group: str) -> Iterator[Semantic]:
 
 def _head(model: Model, found: Sequence[Semantic], name: str, seed: int) -> Iterator[str]:
     yield "#!/bin/sh"
-    yield from comment(model.scenario.description or f"The scenario {model.name}.", "#")
+    yield from comment(model.about, "#")
     yield "#"
     yield "#     sudo unshare --net --mount --pid --fork \\"
     yield f"#         sh -c 'mount -t tmpfs tmpfs /run && sh {name}' > results.jsonl"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from aqmlab.errors import capitalized
 from aqmlab.papers.common.claims import LITERAL, STRICT, Finding, by_claim
 from aqmlab.papers.common.engine import ANSWER
 from aqmlab.papers.common.matrix import about
@@ -136,4 +137,4 @@ def _subjects(found: Sequence[str], findings: Sequence[Finding]) -> str:
 
 
 def _headed(words: str, line: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}: {line}" if words else line
+    return f"{capitalized(words)}: {line}" if words else line

@@ -139,13 +139,12 @@ def sentence(record: Mapping[str, Any]) -> str:
     """Return the answer for the paper's page, with 95 % intervals, the plain conclusion first."""
     metric = _metric(record)
     verdict = record["verdicts"][record["idea"]]
-    title = metric.title[:1].lower() + metric.title[1:]
     bounds = f" while {' and '.join(record['keep'])}" if record["keep"] else ""
     count = len(record["points"]) + len(record["held_out"])
     given = _verdict(record, AS_GIVEN, "RED", (None, None))
     against_tuned = _of_searches(record, AGAINST_TUNED, "a tuned RED", default=True)
     both = _of_searches(record, BOTH_TUNED, "RED", default=False)
-    place = f"By {title} at the worst of {count} conditions{bounds}"
+    place = f"By {metric.in_sentence} at the worst of {count} conditions{bounds}"
     tie = ": a tie" if verdict == "tie" else ""
     return (
         f"{CONCLUSIONS[verdict]} {place}, {record['words']} with the paper's parameters is {given} and "

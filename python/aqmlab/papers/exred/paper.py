@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aqmlab.errors import capitalized
 from aqmlab.papers.common import PROVENANCE, READINGS, Code, Content, Figure, Key, Paper, Section, Study, Table, Text
 from aqmlab.papers.exred import best_page, figures, tables
 from aqmlab.papers.exred.algorithm import ALGORITHM
@@ -80,7 +81,7 @@ def numbers(study: Study) -> Iterator[Text | Table]:
     )
     for quantity, (name, title) in tables.QUANTITIES.items():
         found = tables.beside(study.runs, quantity)
-        yield Table("", None, heading=f"{title[0].upper()}{title[1:]} by load")
+        yield Table("", None, heading=f"{capitalized(title)} by load")
         yield Text(tables.largest_gaps(found, low=JUDGED_FROM))
         yield Table(
             f"by-load-{name}",

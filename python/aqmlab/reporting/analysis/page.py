@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
+from aqmlab.errors import capitalized
 from aqmlab.figures import agreement
 from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.page import Page
@@ -121,7 +122,7 @@ def _violations(found: Analysis) -> str:
 def _shares(page: Page, found: Analysis) -> None:
     shares = found.theory.shares
     if shares.reason:
-        page.text(f"{shares.reason[:1].upper()}{shares.reason[1:]}.", note=True)
+        page.text(f"{capitalized(shares.reason)}.", note=True)
     if shares.columns:
         page.section("Shares by class")
         page.table(readable_gaps(found, shares=True), caption=f"{shares.about}{_interval(found)}.")
@@ -186,7 +187,7 @@ def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured], *, short:
 
 def _assumptions(page: Page, found: Analysis) -> None:
     if not found.assumptions:
-        page.text(f"{found.reason[:1].upper()}{found.reason[1:]}.")
+        page.text(f"{capitalized(found.reason)}.")
         return
     page.table(
         pd.DataFrame(

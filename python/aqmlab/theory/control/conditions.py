@@ -48,6 +48,11 @@ class Condition:
     says: str
 
 
+def hollot_frequency(*, flows: float, capacity: float, rtt: float) -> float:
+    """w_g of Hollot et al., in rad/s: a tenth of the smaller corner frequency of TCP."""
+    return 0.1 * min(2 * flows / (rtt**2 * capacity), 1 / rtt)
+
+
 def hollot_condition(
     *, flows: float, capacity: float, rtt: float, max_p: float, min_th: float, max_th: float, w_q: float
 ) -> Condition:
@@ -58,7 +63,7 @@ def hollot_condition(
     (9.912, 10.649, True)
     """
     loop = red_loop(flows=flows, capacity=capacity, rtt=rtt, max_p=max_p, min_th=min_th, max_th=max_th, w_q=w_q)
-    slow = 0.1 * min(2 * flows / (rtt**2 * capacity), 1 / rtt)
+    slow = hollot_frequency(flows=flows, capacity=capacity, rtt=rtt)
     return _about_gain("Hollot et al.", loop.dc_gain, math.hypot(slow / averaging_rate(w_q, capacity), 1), slow)
 
 
