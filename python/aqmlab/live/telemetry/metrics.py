@@ -6,11 +6,13 @@ grows. Rates are in bytes a second, as bytes are the base unit. Docs: docs/live-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from aqmlab.live.telemetry.snapshot import ClassCounts, Direction, FlowCounts, Plane, Snapshot
 
+T = TypeVar("T")
 Sample = tuple[tuple[str, ...], float]
 Read = Callable[[Snapshot], Iterator[Sample]]
 
@@ -23,8 +25,6 @@ class Metric:
     ----------
     name
         As exposed.
-    kind
-        ``counter`` or ``gauge``.
     labels
         Names of its labels.
     help
@@ -34,85 +34,76 @@ class Metric:
     """
 
     name: str
-    kind: str
     labels: tuple[str, ...]
     help: str
     read: Read
 
-
-LINK = ("direction", "link")
-
-
-def _link(direction: Direction) -> tuple[str, ...]:
-    return (direction.name, direction.link)
+    @property
+    def kind(self) -> str:
+        """``counter`` for what only grows, else ``gauge``."""
+        return "counter" if self.name.endswith("_total") else "gauge"
 
 
-def _of_links(value: Callable[[Direction], float | None]) -> Read:
-    """Read one number of each direction that has it."""
+@dataclass(frozen=True)
+class Level(Generic[T]):
+    """What a snapshot has one or several of, with the values of its labels.
 
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        for direction in snapshot.directions:
-            number = value(direction)
-            if number is not None:
-                yield _link(direction), number
+    Attributes
+    ----------
+    labels
+        Names of the labels.
+    entries
+        Gives the values of the labels and what has them.
+    """
 
-    return read
+    labels: tuple[str, ...]
+    entries: Callable[[Snapshot], Iterator[tuple[tuple[str, ...], T]]]
 
+    def one(self, name: str, help: str, value: Callable[[T], float | None]) -> Metric:
+        """Return the metric of one number of each; what has none has no series."""
 
-def _by(values: Callable[[Direction], dict[str, float]]) -> Read:
-    """Read several numbers of each direction, with one label more that says which."""
+        def read(snapshot: Snapshot) -> Iterator[Sample]:
+            for labels, entry in self.entries(snapshot):
+                number = value(entry)
+                if number is not None:
+                    yield labels, number
 
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        for direction in snapshot.directions:
-            for name, number in values(direction).items():
-                yield (*_link(direction), name), number
+        return Metric(name, self.labels, help, read)
 
-    return read
+    def several(self, name: str, label: str, help: str, values: Callable[[T], Mapping[str, float | None]]) -> Metric:
+        """Return the metric of several numbers of each, with one label more that says which."""
 
+        def read(snapshot: Snapshot) -> Iterator[Sample]:
+            for labels, entry in self.entries(snapshot):
+                for which, number in values(entry).items():
+                    if number is not None:
+                        yield (*labels, which), number
 
-def _of_classes(value: Callable[[ClassCounts], float]) -> Read:
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        for direction in snapshot.directions:
-            for entry in direction.classes:
-                yield (*_link(direction), str(entry.dscp)), value(entry)
-
-    return read
-
-
-def _of_flows(value: Callable[[FlowCounts], float]) -> Read:
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        for direction in snapshot.directions:
-            for entry in direction.flows:
-                yield (*_link(direction), str(entry.flow), entry.group, entry.label), value(entry)
-
-    return read
+        return Metric(name, (*self.labels, label), help, read)
 
 
-def _of_plane(value: Callable[[Plane], float | None]) -> Read:
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        number = value(snapshot.plane)
-        if number is not None:
-            yield (), number
-
-    return read
-
-
-def _of_plane_by(values: Callable[[Plane], dict[str, float | None]]) -> Read:
-    def read(snapshot: Snapshot) -> Iterator[Sample]:
-        for name, number in values(snapshot.plane).items():
-            if number is not None:
-                yield (name,), number
-
-    return read
-
-
-def _info(snapshot: Snapshot) -> Iterator[Sample]:
+def _directions(snapshot: Snapshot) -> Iterator[tuple[tuple[str, ...], Direction]]:
     for direction in snapshot.directions:
-        yield (*_link(direction), direction.aqm), 1.0
+        yield (direction.name, direction.link), direction
 
 
-def _time(snapshot: Snapshot) -> Iterator[Sample]:
-    yield (), snapshot.t
+def _classes(snapshot: Snapshot) -> Iterator[tuple[tuple[str, ...], ClassCounts]]:
+    for link, direction in _directions(snapshot):
+        for entry in direction.classes:
+            yield (*link, str(entry.dscp)), entry
+
+
+def _flows(snapshot: Snapshot) -> Iterator[tuple[tuple[str, ...], FlowCounts]]:
+    for link, direction in _directions(snapshot):
+        for entry in direction.flows:
+            yield (*link, str(entry.flow), entry.group, entry.label), entry
+
+
+RUN = Level((), lambda snapshot: iter([((), snapshot)]))
+PLANE = Level((), lambda snapshot: iter([((), snapshot.plane)]))
+LINKS = Level(("direction", "link"), _directions)
+CLASSES = Level((*LINKS.labels, "dscp"), _classes)
+FLOWS = Level((*LINKS.labels, "flow", "group", "addresses"), _flows)
 
 
 def _seconds(microseconds: float | None) -> float | None:
@@ -137,124 +128,69 @@ def _lateness(plane: Plane) -> dict[str, float | None]:
     return {"0.5": _seconds(late.p50), "0.99": _seconds(late.p99), "0.999": _seconds(late.p999)}
 
 
-CLASS = (*LINK, "dscp")
-FLOW = (*LINK, "flow", "group", "addresses")
-
 METRICS: tuple[Metric, ...] = (
-    Metric("aqmlab_run_time_seconds", "gauge", (), "Time since the start of the run.", _time),
-    Metric("aqmlab_link_info", "gauge", (*LINK, "aqm"), "Always 1; its discipline as a label.", _info),
-    Metric("aqmlab_link_rate_bytes_per_second", "gauge", LINK, "Rate of the link.", _of_links(_rate)),
-    Metric("aqmlab_queue_packets", "gauge", LINK, "Packets queued.", _of_links(lambda d: d.backlog_packets)),
-    Metric("aqmlab_queue_bytes", "gauge", LINK, "Bytes queued.", _of_links(lambda d: d.backlog_bytes)),
-    Metric(
-        "aqmlab_average_queue_packets", "gauge", LINK, "RED's average; absent for disciplines without one.",
-        _of_links(lambda d: d.average),
+    RUN.one("aqmlab_run_time_seconds", "Time since the start of the run.", lambda s: s.t),
+    LINKS.several("aqmlab_link_info", "aqm", "Always 1; its discipline as a label.", lambda d: {d.aqm: 1.0}),
+    LINKS.one("aqmlab_link_rate_bytes_per_second", "Rate of the link.", _rate),
+    LINKS.one("aqmlab_queue_packets", "Packets queued.", lambda d: d.backlog_packets),
+    LINKS.one("aqmlab_queue_bytes", "Bytes queued.", lambda d: d.backlog_bytes),
+    LINKS.one(
+        "aqmlab_average_queue_packets", "RED's average; absent for disciplines without one.", lambda d: d.average,
     ),
-    Metric(
-        "aqmlab_drop_probability_ratio", "gauge", LINK,
-        "p_b of RED: probability of the curve at the average, before spacing.",
-        _of_links(lambda d: d.p_b),
+    LINKS.one(
+        "aqmlab_drop_probability_ratio", "p_b of RED: probability of the curve at the average, before spacing.",
+        lambda d: d.p_b,
     ),
-    Metric(
-        "aqmlab_discipline_state", "gauge", (*LINK, "name"),
+    LINKS.several(
+        "aqmlab_discipline_state", "name",
         "Other gauges of the discipline, by its own names and in its own units: p_a and count of RED, p of PIE.",
-        _by(lambda d: dict(d.gauges)),
+        lambda d: d.gauges,
     ),
-    Metric(
-        "aqmlab_quantity", "gauge", (*LINK, "key"),
-        "Quantities of the link over the measured time so far, in their own units.", _by(lambda d: dict(d.quantities)),
+    LINKS.several(
+        "aqmlab_quantity", "key", "Quantities of the link over the measured time so far, in their own units.",
+        lambda d: d.quantities,
     ),
-    Metric(
-        "aqmlab_queue_delay_mean_seconds", "gauge", LINK, "Mean time in the queue since the snapshot before.",
-        _of_links(lambda d: d.delay_mean_s),
+    LINKS.one(
+        "aqmlab_queue_delay_mean_seconds", "Mean time in the queue since the snapshot before.",
+        lambda d: d.delay_mean_s,
     ),
-    Metric(
-        "aqmlab_arrivals_packets_total", "counter", LINK, "Packets that arrived at the queue.",
-        _of_links(lambda d: d.counters.arrivals),
+    LINKS.one("aqmlab_arrivals_packets_total", "Packets that arrived at the queue.", lambda d: d.counters.arrivals),
+    LINKS.one("aqmlab_arrivals_bytes_total", "Bytes that arrived at the queue.", lambda d: d.counters.arrived_bytes),
+    LINKS.one("aqmlab_departures_packets_total", "Packets that departed.", lambda d: d.counters.departures),
+    LINKS.one("aqmlab_departures_bytes_total", "Bytes that departed.", lambda d: d.counters.departed_bytes),
+    LINKS.several(
+        "aqmlab_drops_packets_total", "reason",
+        "Packets dropped, by class of reason: early (to signal congestion), forced, overflow (no room).", _drops,
     ),
-    Metric(
-        "aqmlab_arrivals_bytes_total", "counter", LINK, "Bytes that arrived at the queue.",
-        _of_links(lambda d: d.counters.arrived_bytes),
+    LINKS.several(
+        "aqmlab_marks_packets_total", "reason",
+        "Packets marked with ECN, by class of reason: early (to signal congestion), forced.", _marks,
     ),
-    Metric(
-        "aqmlab_departures_packets_total", "counter", LINK, "Packets that departed.",
-        _of_links(lambda d: d.counters.departures),
+    LINKS.one("aqmlab_lost_packets_total", "Packets lost at random, not by the discipline.", lambda d: d.counters.lost),
+    CLASSES.one("aqmlab_class_arrivals_packets_total", "Packets of a code point that arrived.", lambda c: c.arrivals),
+    CLASSES.one("aqmlab_class_drops_packets_total", "Packets of a code point dropped.", lambda c: c.drops),
+    CLASSES.one("aqmlab_class_marks_packets_total", "Packets of a code point marked with ECN.", lambda c: c.marks),
+    CLASSES.one(
+        "aqmlab_class_departures_bytes_total", "Bytes of a code point that departed.", lambda c: c.departed_bytes,
     ),
-    Metric(
-        "aqmlab_departures_bytes_total", "counter", LINK, "Bytes that departed.",
-        _of_links(lambda d: d.counters.departed_bytes),
+    FLOWS.one("aqmlab_flow_arrivals_packets_total", "Packets of a flow that arrived.", lambda f: f.arrivals),
+    FLOWS.one("aqmlab_flow_drops_packets_total", "Packets of a flow dropped.", lambda f: f.drops),
+    FLOWS.one("aqmlab_flow_marks_packets_total", "Packets of a flow marked with ECN.", lambda f: f.marks),
+    FLOWS.one("aqmlab_flow_departures_bytes_total", "Bytes of a flow that departed.", lambda f: f.departed_bytes),
+    PLANE.one("aqmlab_plane_in_packets_total", "Packets read.", lambda p: p.packets_in),
+    PLANE.one("aqmlab_plane_out_packets_total", "Packets written.", lambda p: p.packets_out),
+    PLANE.one("aqmlab_plane_held_packets", "Packets inside at present.", lambda p: p.held),
+    PLANE.several(
+        "aqmlab_plane_malformed_packets_total", "reason", "Packets that could not be read, and dropped.",
+        lambda p: p.malformed,
     ),
-    Metric(
-        "aqmlab_drops_packets_total", "counter", (*LINK, "reason"),
-        "Packets dropped, by class of reason: early (to signal congestion), forced, overflow (no room).", _by(_drops),
+    PLANE.several(
+        "aqmlab_plane_tun_dropped_packets_total", "side", "Packets that a TUN device dropped before the link saw them.",
+        lambda p: p.tun_dropped,
     ),
-    Metric(
-        "aqmlab_marks_packets_total", "counter", (*LINK, "reason"),
-        "Packets marked with ECN, by class of reason: early (to signal congestion), forced.", _by(_marks),
-    ),
-    Metric(
-        "aqmlab_lost_packets_total", "counter", LINK, "Packets lost at random, not by the discipline.",
-        _of_links(lambda d: d.counters.lost),
-    ),
-    Metric(
-        "aqmlab_class_arrivals_packets_total", "counter", CLASS, "Packets of a code point that arrived.",
-        _of_classes(lambda c: c.arrivals),
-    ),
-    Metric(
-        "aqmlab_class_drops_packets_total", "counter", CLASS, "Packets of a code point dropped.",
-        _of_classes(lambda c: c.drops),
-    ),
-    Metric(
-        "aqmlab_class_marks_packets_total", "counter", CLASS, "Packets of a code point marked with ECN.",
-        _of_classes(lambda c: c.marks),
-    ),
-    Metric(
-        "aqmlab_class_departures_bytes_total", "counter", CLASS, "Bytes of a code point that departed.",
-        _of_classes(lambda c: c.departed_bytes),
-    ),
-    Metric(
-        "aqmlab_flow_arrivals_packets_total", "counter", FLOW, "Packets of a flow that arrived.",
-        _of_flows(lambda f: f.arrivals),
-    ),
-    Metric(
-        "aqmlab_flow_drops_packets_total", "counter", FLOW, "Packets of a flow dropped.", _of_flows(lambda f: f.drops)
-    ),
-    Metric(
-        "aqmlab_flow_marks_packets_total", "counter", FLOW, "Packets of a flow marked with ECN.",
-        _of_flows(lambda f: f.marks),
-    ),
-    Metric(
-        "aqmlab_flow_departures_bytes_total", "counter", FLOW, "Bytes of a flow that departed.",
-        _of_flows(lambda f: f.departed_bytes),
-    ),
-    Metric("aqmlab_plane_in_packets_total", "counter", (), "Packets read.", _of_plane(lambda p: p.packets_in)),
-    Metric("aqmlab_plane_out_packets_total", "counter", (), "Packets written.", _of_plane(lambda p: p.packets_out)),
-    Metric("aqmlab_plane_held_packets", "gauge", (), "Packets inside at present.", _of_plane(lambda p: p.held)),
-    Metric(
-        "aqmlab_plane_malformed_packets_total", "counter", ("reason",), "Packets that could not be read, and dropped.",
-        _of_plane_by(lambda p: dict(p.malformed)),
-    ),
-    Metric(
-        "aqmlab_plane_tun_dropped_packets_total", "counter", ("side",),
-        "Packets that a TUN device dropped before the link saw them.", _of_plane_by(lambda p: dict(p.tun_dropped)),
-    ),
-    Metric(
-        "aqmlab_plane_lateness_seconds", "gauge", ("quantile",), "How much later than planned packets left.",
-        _of_plane_by(_lateness),
-    ),
-    Metric(
-        "aqmlab_plane_lateness_max_seconds", "gauge", (), "The latest of all departures.",
-        _of_plane(lambda p: _seconds(p.lateness.max)),
-    ),
-    Metric(
-        "aqmlab_plane_timed_departures_total", "counter", (), "Departures whose lateness was measured.",
-        _of_plane(lambda p: p.lateness.n),
-    ),
-    Metric(
-        "aqmlab_plane_stalls_total", "counter", (), "Departures more than 10 ms late.", _of_plane(lambda p: p.stalls)
-    ),
-    Metric(
-        "aqmlab_plane_idle_ratio", "gauge", (), "Share of time in which the link thread slept.",
-        _of_plane(lambda p: p.idle_share),
-    ),
+    PLANE.several("aqmlab_plane_lateness_seconds", "quantile", "How much later than planned packets left.", _lateness),
+    PLANE.one("aqmlab_plane_lateness_max_seconds", "The latest of all departures.", lambda p: _seconds(p.lateness.max)),
+    PLANE.one("aqmlab_plane_timed_departures_total", "Departures whose lateness was measured.", lambda p: p.lateness.n),
+    PLANE.one("aqmlab_plane_stalls_total", "Departures more than 10 ms late.", lambda p: p.stalls),
+    PLANE.one("aqmlab_plane_idle_ratio", "Share of time in which the link thread slept.", lambda p: p.idle_share),
 )  # fmt: skip
