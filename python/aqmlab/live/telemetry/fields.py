@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from aqmlab.errors import Error
+
+T = TypeVar("T")
 
 
 class SnapshotError(Error):
@@ -83,6 +86,11 @@ class Fields:
         part = self.part(key)
         return {name: part.count(name) for name in part.data}
 
+    def made(self, kind: type[T], **given: object) -> T:
+        """Make a dataclass out of the keys that its fields are named after; each is read as its annotation says."""
+        keys = (one for one in dataclasses.fields(kind) if one.name not in given)  # type: ignore[arg-type]
+        return kind(**{one.name: READERS[str(one.type)](self, one.name) for one in keys}, **given)
+
     def _get(self, key: str, allowed: str) -> Any:  # noqa: ANN401 - any JSON
         if key not in self.data:
             raise SnapshotError(f"{self.place}.{key}: is missing (allowed: {allowed})")
@@ -90,3 +98,14 @@ class Fields:
 
     def _other(self, key: str, value: object, allowed: str) -> SnapshotError:
         return SnapshotError(f"{self.place}.{key}: {value!r} is not allowed (allowed: {allowed})")
+
+
+READERS: dict[str, Callable[[Fields, str], object]] = {
+    "str": Fields.text,
+    "int": Fields.count,
+    "float": Fields.number,
+    "float | None": Fields.number_or_none,
+    "Mapping[str, int]": Fields.counts,
+    "Mapping[str, float]": Fields.numbers,
+}
+"""How a field is read, by its annotation."""

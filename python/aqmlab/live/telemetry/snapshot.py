@@ -186,55 +186,21 @@ class Snapshot:
 
 
 def _direction(fields: Fields) -> Direction:
-    backlog, counters = fields.part("backlog"), fields.part("counters")
-    return Direction(
-        name=fields.text("name"),
-        link=fields.text("link"),
-        aqm=fields.text("aqm"),
-        rate_bps=fields.number_or_none("rate_bps"),
+    backlog = fields.part("backlog")
+    return fields.made(
+        Direction,
         backlog_packets=backlog.count("packets"),
         backlog_bytes=backlog.count("bytes"),
-        average=fields.number_or_none("average"),
-        p_b=fields.number_or_none("p_b"),
-        gauges=fields.numbers("gauges"),
-        counters=Counters(**{key: counters.count(key) for key in Counters.__slots__}),
-        quantities=fields.numbers("quantities"),
-        delay_mean_s=fields.number_or_none("delay_mean_s"),
-        classes=tuple(
-            ClassCounts(**{key: part.count(key) for key in ClassCounts.__slots__})
-            for part in fields.parts("classes", required=False)
-        ),
-        flows=tuple(_flow(part) for part in fields.parts("flows", required=False)),
-    )
-
-
-def _flow(fields: Fields) -> FlowCounts:
-    return FlowCounts(
-        flow=fields.count("flow"),
-        group=fields.text("group"),
-        label=fields.text("label"),
-        arrivals=fields.count("arrivals"),
-        drops=fields.count("drops"),
-        marks=fields.count("marks"),
-        departed_bytes=fields.count("departed_bytes"),
+        counters=fields.part("counters").made(Counters),
+        classes=tuple(part.made(ClassCounts) for part in fields.parts("classes", required=False)),
+        flows=tuple(part.made(FlowCounts) for part in fields.parts("flows", required=False)),
     )
 
 
 def _plane(fields: Fields) -> Plane:
-    lateness = fields.part("lateness_us")
-    return Plane(
-        malformed=fields.counts("malformed"),
-        tun_dropped=fields.counts("tun_dropped"),
-        lateness=Lateness(
-            n=lateness.count("n"),
-            p50=lateness.number_or_none("p50"),
-            p99=lateness.number_or_none("p99"),
-            p999=lateness.number_or_none("p999"),
-            max=lateness.number_or_none("max"),
-        ),
-        stalls=fields.count("stalls"),
-        idle_share=fields.number_or_none("idle_share"),
+    return fields.made(
+        Plane,
+        lateness=fields.part("lateness_us").made(Lateness),
         packets_in=fields.count("in"),
         packets_out=fields.count("out"),
-        held=fields.count("held"),
     )
