@@ -9,7 +9,7 @@ import pandas as pd
 from aqmlab.errors import capitalized, joined
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
-from aqmlab.reporting.run import EVIDENCE, FIRST
+from aqmlab.reporting.run import EVIDENCE, add_first
 from aqmlab.results.quantities import quantity
 from aqmlab.results.summary import level_words
 from aqmlab.runs.comparison_matrix import legend
@@ -49,9 +49,7 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     if not alone:
         page.text(found.answer())
     charts = list(of_comparison(found))
-    first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
-    if first is not None:
-        page.chart(first, command=figure_command(page, command, found.folder, first.key))
+    first = add_first(page, charts, command, found.folder)
     for line in found.warnings:
         page.text(f"{capitalized(line)}.", note=True)
     n = len(found.seeds)

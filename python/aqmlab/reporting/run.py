@@ -18,6 +18,10 @@ from aqmlab.results.tins import tins_of
 from aqmlab.scenario.file import Scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from aqmlab.figures.chart import Chart
     from aqmlab.reporting.page import Page
     from aqmlab.results.result import Result
 
@@ -88,9 +92,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
     if not alone:
         page.text(run_finding(result))
     charts = list(of_run(result, plan))
-    first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
-    if first is not None:
-        page.chart(first, command=figure_command(page, command, result.folder, first.key))
+    first = add_first(page, charts, command, result.folder)
     summary = result.summary()
     n, distinct = len(result.seeds), result.distinct_runs
     runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=distinct)}"
@@ -122,6 +124,14 @@ def _network(page: Page, result: Result, plan: Scenario | None) -> None:
     elif result.scenario_text:
         flows = len(result.flows) // len(result.seeds)
         page.text(f"The network of {flows:,} flows is not drawn here; `aqmlab draw` with the scenario's file draws it.")
+
+
+def add_first(page: Page, charts: Sequence[Chart], command: str, folder: Path | None) -> Chart | None:
+    """Add the chart that says most, and return it; None if there is none of those."""
+    first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
+    if first is not None:
+        page.chart(first, command=figure_command(page, command, folder, first.key))
+    return first
 
 
 def compact(summary: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from aqmlab.figures.traces import scenario_traces
 from aqmlab.reporting import plots
 from aqmlab.reporting.layout import Drawing, Spot, Wire, arrange
 from aqmlab.runs.runner import as_scenario
+from aqmlab.scenario.parts import rate_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,18 +112,6 @@ def outages(scenario: Scenario) -> list[str]:
             until = f" to {later[0]:g} s" if later else ""
             texts.append(f"{change['link']}: down from {change['at_s']:g} s{until}")
     return texts
-
-
-def rate_text(bps: float) -> str:
-    """Write a rate for people.
-
-    >>> rate_text(10e6), rate_text(1.5e9), rate_text(125)
-    ('10 Mb/s', '1.5 Gb/s', '125 b/s')
-    """
-    for size, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")):
-        if bps >= size:
-            return f"{bps / size:g} {unit}"
-    return f"{bps:g} b/s"
 
 
 def _spot(ax: Axes, spot: Spot) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib import resources
@@ -261,35 +261,30 @@ def read_text(path: Path) -> str:
         prefix, _, name = name.partition(":")
         text: str = extensions.load(ADD_ONS, prefix)(name)
         return text
-    try:
-        return read_bytes(path, longest=LONGEST_TEXT).decode().removeprefix(BOM).replace("\r\n", "\n")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file{_near(path)}") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a scenario file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InputError(f"{path}: is not a path (allowed: a path without the character NUL)") from None
+    return _utf8(path, longest=LONGEST_TEXT, kind="scenario file", near=_near).replace("\r\n", "\n")
 
 
 def _named_file(folder: Path | None, name: str) -> str:
     """Return the text of a distribution or a trace, whose name is relative to the folder of the scenario."""
     if folder is None:
         raise InputError(f"{name}: a scenario of the package has no files of its own")
-    path = folder / name
+    return _utf8(folder / name, longest=LONGEST_FILE, kind="file")
+
+
+def _utf8(path: Path, *, longest: int, kind: str, near: Callable[[Path], str] = lambda _: "") -> str:
+    """Return the text of a file without its byte order mark; `near` names files that may be meant."""
     try:
-        return read_bytes(path, longest=LONGEST_FILE).decode().removeprefix(BOM)
+        return read_bytes(path, longest=longest).decode().removeprefix(BOM)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file{near(path)}") from None
     except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file") from None
+        raise InputError(f"{path}: is a folder, not a {kind}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InputError(f"{path}: is not a path (allowed: a path without the character NUL)") from None
 
 
 @contextlib.contextmanager

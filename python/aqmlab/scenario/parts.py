@@ -165,6 +165,16 @@ def safe(name: str) -> str:
     return "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
 
 
+def rate_text(bps: float, digits: int = 6) -> str:
+    """Write a rate for people, in so many significant digits.
+
+    >>> rate_text(10e6), rate_text(1.5e9), rate_text(125)
+    ('10 Mb/s', '1.5 Gb/s', '125 b/s')
+    """
+    size, unit = next((one for one in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")) if bps >= one[0]), (1.0, "b/s"))
+    return f"{bps / size:.{digits}g} {unit}"
+
+
 def packets(value: float | str, packet: float) -> float:
     """Return a size in packets; the core writes sizes in bytes as ``25000B``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aqmlab.interop.kernel.parameters import LICENCE, comment, define
+from aqmlab.interop.kernel.parameters import define, header
 
 DUALPI2 = "dualpi2"
 DIALECT = "linux"
@@ -31,9 +31,7 @@ def dualpi2_h(integers: Mapping[str, Any], parameters: Mapping[str, Any], about:
     about
         Lines of comment: which queue of which scenario it is.
     """
-    lines = [LICENCE, *comment(about), "#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
-    lines += [define(*definition) for definition in _definitions(integers, parameters)]
-    return "\n".join([*lines, "", "#endif", ""])
+    return header(about, [define(*definition) for definition in _definitions(integers, parameters)])
 
 
 def _definitions(integers: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:

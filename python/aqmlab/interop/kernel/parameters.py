@@ -60,8 +60,7 @@ def parameters_h(
     max_p
         That of each class.
     """
-    lines = [LICENCE, *comment(about), "#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
-    lines += [define(*definition) for definition in (*_definitions(integers), *_shape(curve))]
+    lines = [define(*definition) for definition in (*_definitions(integers), *_shape(curve))]
     lines += ["", *_idle_tables(integers["idle"])]
     # A curve without cells is never looked up.
     tables = [one["points"] or [one["above"]] * 2 for one in integers["curves"]]
@@ -84,7 +83,13 @@ def parameters_h(
     lines += ["/* The class of each code point. */"]
     lines += _array("static const u8 aqmlab_class_of[64]", integers["class_of"])
     lines += _flow_tables(integers["victim"], levels)
-    return "\n".join([*lines, "", "#endif", ""])
+    return header(about, lines)
+
+
+def header(about: Iterable[str], lines: Iterable[str]) -> str:
+    """Return a header with licence, comment and guard."""
+    begin = [LICENCE, *comment(about), "#ifndef AQMLAB_PARAMETERS_H", "#define AQMLAB_PARAMETERS_H", ""]
+    return "\n".join([*begin, *lines, "", "#endif", ""])
 
 
 def _definitions(integers: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:

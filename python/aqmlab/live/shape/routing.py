@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
+from itertools import count, islice
 from socket import AF_INET
 from typing import Any
 
@@ -118,7 +119,7 @@ def between(into: Interface, out: Interface) -> Way:
     """Lead what comes in at one interface through the bottleneck, and what comes in at the other back through it."""
     here = Space()
     first, second = _devices(here, here)
-    tables, preferences = _free_tables(here), _free_preferences(here)
+    tables, preferences = _free(here)
     a, b = End(here, first, table=tables[0]), End(here, second, table=tables[1])
     forwarding, notes = _forwarding(here, [into.name, out.name])
     ways = [
@@ -133,7 +134,7 @@ def of_namespace(space: Space, out: Interface | None, addresses: tuple[Address, 
     """Make the bottleneck the default route of a namespace."""
     here = Space()
     first, second = _devices(space, here)
-    table, preferences = _free_tables(space)[0], _free_preferences(space)
+    (table, _), preferences = _free(space)
     families = [f for f in space.families if any(a.version == (4 if f == AF_INET else 6) for a in addresses)]
     a = End(space, first, addresses=addresses, table=table)
     b = End(here, second, reaches=addresses)
@@ -172,11 +173,10 @@ def _devices(a: Space, b: Space) -> tuple[str, str]:
     return f"aqm{number}-in", f"aqm{number}-out"
 
 
-def _free_tables(space: Space) -> list[int]:
-    taken = {table for _, table in rules(space)}
-    return [table for table in range(FIRST_TABLE, FIRST_TABLE + len(taken) + 2) if table not in taken][:2]
-
-
-def _free_preferences(space: Space) -> list[int]:
-    taken = {preference for preference, _ in rules(space)}
-    return [p for p in range(FIRST_PREFERENCE, FIRST_PREFERENCE + len(taken) + 2) if p not in taken][:2]
+def _free(space: Space) -> tuple[list[int], list[int]]:
+    """Return two tables and two preferences that no rule has."""
+    taken = rules(space)
+    used_tables, used_preferences = {table for _, table in taken}, {preference for preference, _ in taken}
+    tables = (one for one in count(FIRST_TABLE) if one not in used_tables)
+    preferences = (one for one in count(FIRST_PREFERENCE) if one not in used_preferences)
+    return list(islice(tables, 2)), list(islice(preferences, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aqmlab.live.telemetry.snapshot import Direction, Lateness, Plane
+from aqmlab.scenario.parts import rate_text
 
 BARS = "▁▂▃▄▅▆▇█"
 ASCII_BARS = "_.:-=+*#"
@@ -27,12 +28,7 @@ def rate(bits_per_s: float | None) -> str:
     >>> rate(9.65e6), rate(500e3), rate(None)
     ('9.65 Mb/s', '500 kb/s', '-')
     """
-    if bits_per_s is None:
-        return "-"
-    for size, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")):
-        if bits_per_s >= size:
-            return f"{bits_per_s / size:.4g} {unit}"
-    return f"{bits_per_s:.4g} b/s"
+    return "-" if bits_per_s is None else rate_text(bits_per_s, 4)
 
 
 def milliseconds(seconds: float | None) -> str:
