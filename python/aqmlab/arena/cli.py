@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Group, Json, Workers, app, command
+from aqmlab.cli.application import File, Group, Json, Workers, app, command
 from aqmlab.cli.output import print_json, print_rows, print_screen, print_wrapped, say, table_lines, warn
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def evaluate(
 @command("aqmlab arena apply policy.toml example:dumbbell-red --out mine.toml", of=arena)
 def apply(
     policy: PolicyText,
-    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).", metavar="FILE.toml")],
+    file: File,
     out: Annotated[Path, typer.Option("--out", help="The scenario to write.", metavar="FILE")],
     link: Annotated[
         str | None, typer.Option("--link", help="The link of the queue; default: the managed one.", metavar="NAME")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Out, SeedsOption, Set, Workers, command
+from aqmlab.cli.application import Engine, File, Json, Out, ReportFolder, SeedsOption, Set, Workers, command
 from aqmlab.cli.output import (
     evaluation_data,
     lines_of,
@@ -39,10 +39,7 @@ def analyze(
     ] = None,
     no_simulation: Annotated[bool, typer.Option("--no-simulation", help="Theory alone.")] = False,
     out: Out = Path("results"),
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),
-    ] = None,
+    report: ReportFolder = None,
     pictures: Annotated[bool, typer.Option("--pictures", help="Also every figure as PNG and SVG.")] = False,
     workers: Workers = None,
     engine: Engine = "auto",

@@ -169,6 +169,11 @@ SeedsOption = Annotated[
     typer.Option("--seeds", help="A number n (seeds 1 to n), a list 1,5,9 or a range 11-20.", metavar="N"),
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
+ReportFolder = Annotated[
+    Path | None, typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR")
+]
+WhichLink = Annotated[str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")]
+Quantile = Annotated[float, typer.Option("--quantile", help="Quantile over the points; 1: the worst.", metavar="Q")]
 Workers = Annotated[
     int | None, typer.Option("--workers", help="Runs at a time; default: one per core.", min=1, metavar="N")
 ]

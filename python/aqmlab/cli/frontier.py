@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Engine, File, Json, Out, Set, Workers, command
+from aqmlab.cli.application import Engine, File, Json, Out, Quantile, Set, Workers, command
 from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say
 from aqmlab.cli.tuning import Over, Queue
 from aqmlab.cli.values import parse_names, parse_overrides
@@ -21,7 +21,6 @@ Maximize = Annotated[
     list[str] | None,
     typer.Option("--maximize", help="A goal; default: goodput_mbps.", metavar="METRIC"),
 ]
-Quantile = Annotated[float, typer.Option("--quantile", help="Quantile over the points; 1: the worst.", metavar="Q")]
 Trials = Annotated[int, typer.Option("--trials", help="Settings of the family to try.", min=1, metavar="N")]
 Seeds = Annotated[int, typer.Option("--seeds", help="Seeds of a trial.", min=1, metavar="N")]
 Fresh = Annotated[int, typer.Option("--fresh", help="Fresh seeds of the frontier.", min=3, metavar="N")]

@@ -55,8 +55,6 @@ SearchSeed = Annotated[
     typer.Option("--search-seed", help="--tuned: a second search, 2 to 90.", metavar="N"),
 ]
 Report = Annotated[Path | None, typer.Option("--report", help="--tuned: also write a page.", metavar="PAGE")]
-FRESH = 20
-"""Fresh seeds of the comparison."""
 
 
 def check_without(options: Mapping[str, object]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from aqmlab import extensions
-from aqmlab.cli.application import Engine, Json, Set, Workers, command, command_words
+from aqmlab.cli.application import Engine, Json, Quantile, Set, Workers, command, command_words
 from aqmlab.cli.output import (
     WIDTH,
     lines_of,
@@ -98,10 +98,6 @@ Against = Annotated[
         help="Compare with: \"A={ aqm = 'red', max_th = '15p' }\".",
         metavar="NAME=TABLE",
     ),
-]
-Quantile = Annotated[
-    float,
-    typer.Option("--quantile", help="Quantile over the points; 1: the worst.", metavar="Q"),
 ]
 Trials = Annotated[
     int | None,

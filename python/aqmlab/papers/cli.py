@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Engine, Json, Out, Workers, command
+from aqmlab.cli.application import Engine, Json, Out, ReportFolder, Workers, command
 from aqmlab.cli.output import (
     WIDTH,
     evaluation_data,
@@ -47,10 +47,7 @@ def reproduce(
     paper: Annotated[str, typer.Argument(help=PAPER_HELP)],
     new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all takes 2 minutes on two cores.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Folder for the page; default: with the runs.", metavar="DIR"),
-    ] = None,
+    report: ReportFolder = None,
     seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point; default: the paper's.", min=2)] = None,
     out: Out = Path("results"),
     workers: Workers = None,

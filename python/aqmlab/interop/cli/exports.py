@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, Set, command
+from aqmlab.cli.application import Json, Set, WhichLink, command
 from aqmlab.cli.output import print_json, say, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, printable
@@ -42,9 +42,7 @@ def export(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Which run; default: the first, for tables all.", metavar="N")
     ] = None,
-    link: Annotated[
-        str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
-    ] = None,
+    link: WhichLink = None,
     name: Annotated[
         str | None, typer.Option("--name", help="For kernel, bpf: names module and kind, as uplink.", metavar="NAME")
     ] = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.application import Json, Set, command
+from aqmlab.cli.application import Json, Set, WhichLink, command
 from aqmlab.cli.output import print_json, warn
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import Error, printable
@@ -17,9 +17,7 @@ from aqmlab.errors import Error, printable
 def replay(
     scenario: Annotated[Path, typer.Argument(help="The scenario file that was exported.", metavar="FILE.toml")],
     log: Annotated[Path, typer.Argument(help="The log of decisions.", metavar="LOG")],
-    link: Annotated[
-        str | None, typer.Option("--link", help="Which link; default: the managed one.", metavar="NAME")
-    ] = None,
+    link: WhichLink = None,
     set_: Set = None,
     as_json: Json = False,
 ) -> None:

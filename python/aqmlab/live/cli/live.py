@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aqmlab.cli.application import Assert, Json, Junit, Markdown, SeedsOption, Set, command
+from aqmlab.cli.application import Assert, Json, Junit, Markdown, Out, SeedsOption, Set, command
 from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say, warn
 from aqmlab.cli.runs import show_run
@@ -30,7 +30,6 @@ Family = Annotated[str | None, typer.Option("--family", help="ipv4 or ipv6; defa
 LiveLink = Annotated[
     str | None, typer.Option("--link", help="The bottleneck; default: the only link with AQM.", metavar="NAME")
 ]
-Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")]
 ExecA = Annotated[
     str | None,
     typer.Option("--exec-a", help="Shell command of senders; {peer}: receivers.", metavar="CMD"),
