@@ -15,6 +15,7 @@ from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart, Heat
+    from aqmlab.statistics import Interval
 
 WIDEST_CELL = 48
 """Characters of a text that stays on one line in its cell."""
@@ -248,6 +249,12 @@ def bounded(mean: float, low: float, high: float, *, signed: bool = False) -> st
     if not high - low > 0:
         return number(float(mean))
     return interval_text(mean, low, high, significant=2, signed=signed)
+
+
+def mean_text(found: Interval, scale: float = 1.0, *, signed: bool = False) -> str:
+    """Write the mean of an interval in another unit, `scale` to one, as `bounded`."""
+    found = found.times(scale)
+    return bounded(found.mean, found.low, found.high, signed=signed)
 
 
 def _is_figure(value: object) -> bool:

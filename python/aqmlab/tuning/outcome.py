@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reporting.fragments import bounded
+from aqmlab.reporting.fragments import mean_text
 from aqmlab.results.displays import OneLine
-from aqmlab.results.quantities import Quantity
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
@@ -133,7 +132,7 @@ class Tuned(OneLine):
         """
         rows, goal = [], self.task.goal.metric
         for one, entry in [(self.confirmed, None), *((entry.reference, entry) for entry in self.against)]:
-            row = {"settings": one.name, goal.label: _bounded(goal, one.goal)}
+            row = {"settings": one.name, goal.label: mean_text(one.goal, goal.scale)}
             row |= {kept.bound.words: kept.bound.judged(kept.verdict, kept.interval.mean) for kept in one.kept}
             row["tuned is"] = "" if entry is None else f"{entry.verdict} ({self._apart(entry)})"
             rows.append(row)
@@ -174,7 +173,7 @@ class Tuned(OneLine):
         return ""
 
     def _apart(self, entry: Against) -> str:
-        return _bounded(self.task.goal.metric, entry.compared.difference.interval, signed=True)
+        return mean_text(entry.compared.difference.interval, self.task.goal.metric.scale, signed=True)
 
     def felt_against(self, entry: Against) -> str:
         """Judge by the goal alone where users feel it, else by the verdict."""
@@ -297,12 +296,6 @@ def short(body: Body) -> str:
     rest = {key: value for key, value in body.items() if key not in ("limit", "mean_packet", "ecn")}
     only = {key: body[key] for key in ("limit",) if key in body and set(rest) <= {"aqm"}}
     return ", ".join(f"{key} {value}" for key, value in {**rest, **only}.items())
-
-
-def _bounded(metric: Quantity, found: Interval, *, signed: bool = False) -> str:
-    """Write a mean, or a difference, with its interval in the quantity's shown unit."""
-    shown = found.times(metric.scale)
-    return bounded(shown.mean, shown.low, shown.high, signed=signed)
 
 
 def trial_data(trial: Trial) -> dict[str, Any]:

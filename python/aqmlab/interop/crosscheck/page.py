@@ -8,9 +8,8 @@ import pandas as pd
 
 from aqmlab.interop.crosscheck.agreement import MARGINS, mean_of
 from aqmlab.interop.crosscheck.tool import Measure
+from aqmlab.reporting.fragments import mean_text
 from aqmlab.reporting.page import Page
-from aqmlab.statistics import Interval
-from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
     from aqmlab.interop.crosscheck.outcome import CrossCheck, Side
@@ -118,8 +117,3 @@ def page_of(found: CrossCheck) -> Page:
     page.topology(scenario)
     page.code(scenario.normalized, fold="Scenario file, overrides applied")
     return page
-
-
-def mean_text(found: Interval, factor: float) -> str:
-    """Return a mean in the unit for people, with its interval."""
-    return interval_text(*(factor * one for one in (found.mean, found.low, found.high)), significant=2)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, mean_of
-from aqmlab.interop.crosscheck.page import SHOWN, margin_words, mean_text
+from aqmlab.interop.crosscheck.page import SHOWN, margin_words
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.several_kernels.outcome import Change, KernelCheck
 from aqmlab.live.vm.kernels import FLAVOUR
+from aqmlab.reporting.fragments import mean_text
 from aqmlab.reporting.page import Page
 
 

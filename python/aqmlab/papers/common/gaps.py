@@ -24,7 +24,7 @@ from aqmlab.papers.common.files import Cell, PaperFiles
 from aqmlab.papers.common.quantities import quantity_interval
 from aqmlab.papers.common.run_table import table_of_runs
 from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
-from aqmlab.reporting.fragments import bounded
+from aqmlab.reporting.fragments import mean_text
 
 GAPS = "gaps"
 """The name of the table."""
@@ -112,7 +112,7 @@ def _gap(
     return {
         "cell": f"{_table(cell.table)}: {quantity.title}{unit}; {', '.join(where)}",
         "printed": cell.printed,
-        "measured": bounded(found.mean, found.low, found.high),
+        "measured": mean_text(found),
         "factor": max(measured / printed, printed / measured),
         "held out": "" if any(_among(own, entry["of"]) for entry in data.get("used", ())) else "yes",
         "explained": IN_REACH if inside else reasons[0] if reasons else UNEXPLAINED,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from aqmlab.papers.common.claims import COUNTED, Part, places
-from aqmlab.reporting.fragments import bounded
+from aqmlab.reporting.fragments import mean_text
 from aqmlab.statistics import LEVEL, Verdict
 from aqmlab.statistics.power import MOST, POWER, runs_needed
 
@@ -74,7 +74,7 @@ def decisive_words(part: Part) -> str:
         claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
     claimed += f"; no effect below {part.margin:.3g}" if part.verdict is Verdict.NO_EFFECT else ""
     what = "; ".join(word for word in (part.what, *where) if word)
-    return f"{what}: {bounded(found.mean, found.low, found.high)} (claimed: {claimed})"
+    return f"{what}: {mean_text(found)} (claimed: {claimed})"
 
 
 def _clearness(part: Part) -> float:

@@ -12,7 +12,7 @@ import pandas as pd
 from aqmlab import _core
 from aqmlab.errors import capitalized
 from aqmlab.figures import agreement
-from aqmlab.reporting.fragments import bounded, number
+from aqmlab.reporting.fragments import bounded, mean_text, number
 from aqmlab.reporting.page import Page
 from aqmlab.reporting.provenance import program, seeds_text
 from aqmlab.statistics.text import interval_text
@@ -105,10 +105,7 @@ def headline(found: Analysis) -> str:
         words.append(f"{model.name}: " + ", ".join(text.format(model.values[key]) for key, text in said.items()))
     for column in found.measured:
         p, queue = column.values["p"], column.values["mean_queue"]
-        words.append(
-            f"{column.name}: drop probability {bounded(p.mean, p.low, p.high)}, "
-            f"mean queue {bounded(queue.mean, queue.low, queue.high)} packets"
-        )
+        words.append(f"{column.name}: drop probability {mean_text(p)}, mean queue {mean_text(queue)} packets")
     return "; ".join([*words, _violations(found)]) + "."
 
 
