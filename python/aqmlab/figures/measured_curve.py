@@ -98,14 +98,14 @@ def hits_by_average(events: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def wilson(hits: np.ndarray, trials: np.ndarray, *, z: float = 1.959963984540054) -> tuple[np.ndarray, np.ndarray]:
+def wilson(hits: np.ndarray, trials: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the bounds of Wilson's 95 % interval of a share (JASA 22, 1927).
 
     >>> low, high = wilson(np.array([0.0]), np.array([100.0]))
     >>> round(low.item(), 6), round(high.item(), 4)
     (0.0, 0.037)
     """
-    share = hits / trials
+    share, z = hits / trials, 1.959963984540054
     middle = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
     half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
     # Rounding must not put a bound on the wrong side of a share of 0 or 1.

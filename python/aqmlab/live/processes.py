@@ -169,9 +169,9 @@ def inside(netns: Path) -> Iterator[int]:
                 yield int(entry.name)
 
 
-def empty(netns: Path, *, grace_s: float = GRACE_S) -> None:
+def empty(netns: Path) -> None:
     """Kill whatever still runs in a namespace, this process excepted, and wait until it is gone."""
-    until = time.monotonic() + grace_s
+    until = time.monotonic() + GRACE_S
     while pids := [pid for pid in inside(netns) if pid != os.getpid()]:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
@@ -181,11 +181,11 @@ def empty(netns: Path, *, grace_s: float = GRACE_S) -> None:
         time.sleep(0.01)
 
 
-def needed(program: str, *, package: str = "util-linux") -> str:
-    """Return the path of a program that live runs cannot do without."""
+def needed(program: str) -> str:
+    """Return the path of a program of util-linux that live runs cannot do without."""
     found = shutil.which(program)
     if found is None:
-        raise InputError(f"{program} is not installed; a live run needs it (package {package})")
+        raise InputError(f"{program} is not installed; a live run needs it (package util-linux)")
     return found
 
 

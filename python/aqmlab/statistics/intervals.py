@@ -89,7 +89,7 @@ class Interval:
         return f"{interval_text(self.mean, self.low, self.high, significant=2)} (n = {self.n})"
 
 
-def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED) -> Interval:
+def interval(values: Values, *, level: float = LEVEL) -> Interval:
     """Mean, standard deviation and Student interval of independent runs; no interval if all runs are equal.
 
     Parameters
@@ -98,8 +98,6 @@ def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED
         One number per run; runs that gave none (NaN) are left out.
     level
         Confidence, 0 to 1.
-    bounds
-        Bounds of the quantity; the interval is clipped to them.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def interval(values: Values, *, level: float = LEVEL, bounds: Bounds = UNBOUNDED
     if sd == 0 or float(np.ptp(x)) <= ROUNDING * float(np.max(np.abs(x))):
         return Interval(mean, 0.0, n, math.nan, math.nan, level)
     half = student_quantile(0.5 + level / 2, n - 1) * sd / math.sqrt(n)
-    return Interval(mean, sd, n, mean - half, mean + half, level).within(bounds)
+    return Interval(mean, sd, n, mean - half, mean + half, level)
 
 
 def prediction_factor(n: int, *, level: float = LEVEL) -> float:

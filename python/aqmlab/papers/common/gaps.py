@@ -59,9 +59,9 @@ def gaps(words: Vocabulary, files: PaperFiles, runs: pd.DataFrame) -> pd.DataFra
     return found.sort_values("factor", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def largest_unexplained(table: pd.DataFrame, count: int = NAMED) -> pd.DataFrame:
+def largest_unexplained(table: pd.DataFrame) -> pd.DataFrame:
     """Return the largest gaps without an explanation."""
-    return table[table["explained"] == UNEXPLAINED].head(count)
+    return table[table["explained"] == UNEXPLAINED].head(NAMED)
 
 
 def gaps_words(table: pd.DataFrame) -> str:

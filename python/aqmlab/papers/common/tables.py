@@ -76,7 +76,6 @@ def beside(
     *,
     measured: Callable[[Row, str], Interval],
     printed: Callable[[Row, str], float | None],
-    paper: str = "printed",
 ) -> pd.DataFrame:
     """One of a paper's tables beside what was measured.
 
@@ -88,8 +87,6 @@ def beside(
         The paper's columns, for example ``["RED", "MRED"]``.
     measured, printed
         Give a cell's interval and its printed number (None where nothing is printed).
-    paper
-        The word for what stands beside, such as "printed" or "model".
 
     Returns
     -------
@@ -97,16 +94,16 @@ def beside(
         Per column: printed, measured, the ends of its 95 % interval (low, high) and ratio, measured / printed.
     """
     return pd.DataFrame(
-        [beside_row(row, {name: (measured(row, name), printed(row, name)) for name in columns}, paper) for row in rows]
+        [beside_row(row, {name: (measured(row, name), printed(row, name)) for name in columns}) for row in rows]
     )
 
 
-def beside_row(row: Row, cells: Mapping[str, tuple[Interval, float | None]], paper: str = "printed") -> Row:
+def beside_row(row: Row, cells: Mapping[str, tuple[Interval, float | None]]) -> Row:
     """Return one row of `beside`: its key, and of each column the measured interval and the printed number."""
     found: dict[str, str | float] = dict(row)
     for column, (value, other) in cells.items():
         if other is not None:
-            found[f"{column} {paper}"] = other
+            found[f"{column} printed"] = other
         found[f"{column} measured"] = value.mean
         found[f"{column} measured low"], found[f"{column} measured high"] = value.low, value.high
         if other is not None:
@@ -115,14 +112,12 @@ def beside_row(row: Row, cells: Mapping[str, tuple[Interval, float | None]], pap
     return found
 
 
-def beside_text(
-    table: pd.DataFrame, columns: Sequence[str], *, keys: Sequence[str], paper: str = "printed"
-) -> pd.DataFrame:
+def beside_text(table: pd.DataFrame, columns: Sequence[str], *, keys: Sequence[str]) -> pd.DataFrame:
     """Return one of the paper's tables for reading: each mean with its interval in one cell."""
     shown = table[[*keys, "seeds"]].copy()
     for column in columns:
-        if f"{column} {paper}" in table:
-            shown[f"{column} {paper}"] = table[f"{column} {paper}"]
+        if f"{column} printed" in table:
+            shown[f"{column} printed"] = table[f"{column} printed"]
         shown[f"{column} measured"] = with_intervals(table, f"{column} measured")
         if f"{column} ratio" in table:
             shown[f"{column} ratio"] = ["" if r != r else f"{r:.3f}" for r in table[f"{column} ratio"]]

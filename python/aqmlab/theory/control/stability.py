@@ -129,11 +129,11 @@ def stability_map(
 
 
 def stability_maps(
-    bottleneck: Bottleneck, *, capacities: ArrayLike, flows: ArrayLike, propagation: ArrayLike, law: str = "misra"
+    bottleneck: Bottleneck, *, capacities: ArrayLike, flows: ArrayLike, propagation: ArrayLike
 ) -> list[StabilityMap]:
     """Return a map for each capacity (packets/s), the queue and its parameters being the same."""
     return [
-        stability_map(replace(bottleneck, capacity=float(c)), flows=flows, propagation=propagation, law=law)
+        stability_map(replace(bottleneck, capacity=float(c)), flows=flows, propagation=propagation)
         for c in _axis("capacities", capacities)
     ]
 

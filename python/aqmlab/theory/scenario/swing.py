@@ -15,6 +15,8 @@ SEGMENTS = 3
 CLEAR = 0.5
 """Share of the variance within a third of an octave either side of the peak from which on it is a clear tone."""
 THIRD = 2.0 ** (1 / 3)
+LEAST = 0.05
+"""Packets; a queue that moves less has no frequency."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Swing:
         return self.share >= CLEAR
 
 
-def swing_of(runs: Sequence[Array], *, step_s: float, least: float = 0.05) -> Swing:
-    """Return the swing of runs sampled every `step_s`; below `least` packets it has no frequency.
+def swing_of(runs: Sequence[Array], *, step_s: float) -> Swing:
+    """Return the swing of runs sampled every `step_s`; below `LEAST` packets it has no frequency.
 
     >>> t = np.arange(0, 60, 0.05)
     >>> found = swing_of([20 + 5 * np.sin(2 * np.pi * 0.5 * t)], step_s=0.05)
@@ -53,7 +55,7 @@ def swing_of(runs: Sequence[Array], *, step_s: float, least: float = 0.05) -> Sw
     if not usable:
         return Swing(math.nan, None, 0.0)
     sd = float(np.mean([run.std() for run in usable]))
-    if sd < least:
+    if sd < LEAST:
         return Swing(sd, None, 0.0)
     length = min(len(run) for run in usable)
     size = 2 * length // (SEGMENTS + 1)
