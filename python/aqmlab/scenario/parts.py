@@ -141,12 +141,9 @@ class Flow:
             full = self.payload_bytes + float(self.parameters["header"])
             return full, full
         size = self.parameters["packet_size"]
-        if not isinstance(size, dict):
-            return float(size), float(size)
-        if "uniform" in size:
+        if isinstance(size, dict) and "uniform" in size:
             return float(size["uniform"][0]), float(size["uniform"][1])
-        mean = size["pareto"]["mean"] if "pareto" in size else size["exponential"]
-        return float(mean), float(mean)
+        return mean_of(size), mean_of(size)
 
 
 def parts(kind: type[P], records: Iterable[dict[str, Any]]) -> tuple[P, ...]:

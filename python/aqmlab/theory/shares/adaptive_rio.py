@@ -211,12 +211,11 @@ def step(now: tuple[float, float], rate: float, *, present: bool, steps: Steps) 
 
 @dataclass(frozen=True)
 class Walk:
-    """max_th and C'/C at the updates, with whether assured traffic was there."""
+    """max_th and C'/C at the updates."""
 
     t: Array
     threshold: Array
     reference: Array
-    present: Array
 
 
 def walk(
@@ -253,4 +252,4 @@ def walk(
         seen.append(now)
         now = step(now, rate(now[0]) if present else 0.0, present=present, steps=steps)
     found = np.array(seen)
-    return Walk(t, found[:, 0], found[:, 1], there)
+    return Walk(t, found[:, 0], found[:, 1])
