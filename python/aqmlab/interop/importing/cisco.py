@@ -23,7 +23,7 @@ from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.importing.cisco_policy import Chosen, choose, code_points_of, weights_of
 from aqmlab.interop.importing.cisco_text import Configuration, Queue, read_configuration
 from aqmlab.interop.importing.ns2_study import Table
-from aqmlab.interop.importing.quantities import packets, rate, size
+from aqmlab.interop.importing.quantities import as_label, packets, rate, size
 
 EXPONENT = "9"
 QUEUE_LIMIT = 64.0
@@ -115,7 +115,7 @@ class _Writer:
                     continue
             queue = f"{BOTTLENECK}-{number}"
             self._queue(one, queue, EVERY - taken if points is None else frozenset(points))
-            name = re.sub(r"[^A-Za-z0-9_-]", "-", one.name)
+            name = as_label(one.name)
             if one.priority:
                 strict.append((one.priority, Class(name, points, None, queue)))
                 if one.guarantee:
@@ -149,7 +149,7 @@ class _Writer:
         for profile in profiles:
             distinct.setdefault((profile.words, profile.unit), []).append(profile)
         tables = {key: self._profile(several[0], exponent, one) for key, several in distinct.items()}
-        own: Table = {"w_q": self._weight(exponent, one)}
+        own: Table = {"w_q": 2.0 ** -int(exponent)}
         if limit is None:
             most = max(several[0] for several in (_numbers(profile)[1:2] for profile in profiles))
             limit = (2 * most, profiles[0].unit)
@@ -191,11 +191,6 @@ class _Writer:
             "max_th": self._size(high, profile.unit, one),
             "max_p": float(f"{1 / denominator:.12g}"),
         }
-
-    def _weight(self, exponent: str, one: Queue) -> float:
-        if not 0 <= int(exponent) <= 32:
-            raise self._error(one.detects, "allowed is an exponent up to 32")
-        return 2.0 ** -int(exponent)
 
     def _size(self, value: float, unit: str, one: Queue) -> str:
         """Write a size; of a time that of the link's rate."""

@@ -26,7 +26,7 @@ from aqmlab.interop.importing.juniper_text import (
     Service,
     read_service,
 )
-from aqmlab.interop.importing.quantities import packets, rate
+from aqmlab.interop.importing.quantities import as_label, packets, rate
 from aqmlab.interop.juniper.queues import Profile
 from aqmlab.scenario.toml_text import Value
 
@@ -262,14 +262,13 @@ class _Writer:
             limited = "shaping-rate" if scheduler.shaped_bps else "exact transmit-rate" if scheduler.is_exact else ""
             if limited:
                 self.found.note(f"{name}: may take the whole link, without its own {limited}", scheduler.line)
-            label = re.sub(r"[^A-Za-z0-9_-]", "-", name)
             if scheduler.priority in STRICT:
-                strict.append((STRICT.index(scheduler.priority), Class(label, own, None, queue)))
+                strict.append((STRICT.index(scheduler.priority), Class(as_label(name), own, None, queue)))
                 self.found.note(
                     f"{name}: strict priority ({scheduler.priority}) without a limit by transmit-rate", scheduler.line
                 )
             else:
-                shared.append(Class(label, own, weights[name], queue))
+                shared.append(Class(as_label(name), own, weights[name], queue))
         lower = {one.priority for one in schedulers.values()} - set(STRICT)
         if len(lower) > 1:
             self.found.note(f"priorities {' and '.join(sorted(lower))}: these classes share by their transmit rates")

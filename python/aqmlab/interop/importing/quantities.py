@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,15 @@ COUNTS = (
     *("queues", "drop_batch", "buckets", "levels", "bins", "bin_size", "max_bin", "penalty_burst", "l4s_min_packets"),
     *("overhead", "mpu"),
 )
+
+
+def as_label(name: str) -> str:
+    """Return a name of another program as one that a scenario may have.
+
+    >>> as_label("class voice.1")
+    'class-voice-1'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
 def time(value: float) -> str:
