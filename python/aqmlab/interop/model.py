@@ -129,7 +129,7 @@ class Model:
 
     @property
     def about(self) -> str:
-        """What the scenario says of itself, else its name in a sentence."""
+        """The scenario's description, else its name in a sentence."""
         return self.scenario.description or f"The scenario {self.name}."
 
     @cached_property
