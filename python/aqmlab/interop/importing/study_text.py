@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aqmlab.errors import one_line, unused
@@ -115,18 +115,23 @@ def _link_name(study: Study, handle: str) -> str:
 
 def _explicit_flows(study: Study) -> list[Table]:
     """Write flows between the same ends that are alike as one table."""
+
+    def key(one: Transfer) -> str:
+        return repr((one.from_, one.to, _alike(one.table), study.marks.get(one.name)))
+
+    return [_group(name, own, {"from": own[0].from_, "to": own[0].to}) for name, own in _named(study, key).items()]
+
+
+def _named(study: Study, key: Callable[[Transfer], str]) -> dict[str, list[Transfer]]:
+    """Return the flows that share a key by the name of their table, which the study then knows too."""
     groups: dict[str, list[Transfer]] = {}
     for transfer in study.transfers:
-        key = (transfer.from_, transfer.to, _alike(transfer.table), study.marks.get(transfer.name))
-        groups.setdefault(repr(key), []).append(transfer)
-    names: set[str] = set()
-    found = []
+        groups.setdefault(key(transfer), []).append(transfer)
+    found: dict[str, list[Transfer]] = {}
     for transfers in groups.values():
-        name = unused(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
-        names.add(name)
+        name = unused(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, found)
+        found[name] = transfers
         study.groups |= {transfer.name: name for transfer in transfers}
-        ends: Table = {"from": transfers[0].from_, "to": transfers[0].to}
-        found.append(_group(name, transfers, ends))
     return found
 
 
@@ -183,15 +188,8 @@ class _Dumbbell:
     def flows(self) -> list[Table]:
         """Write the flows, those that are alike as one table."""
         usual = self._usual()
-        groups: dict[str, list[Transfer]] = {}
-        for transfer in self.study.transfers:
-            groups.setdefault(self._key(transfer), []).append(transfer)
-        names: set[str] = set()
         found = []
-        for transfers in groups.values():
-            name = unused(_base(transfers[0].name) if len(transfers) > 1 else transfers[0].name, names)
-            names.add(name)
-            self.study.groups |= {transfer.name: name for transfer in transfers}
+        for name, transfers in _named(self.study, self._key).items():
             further: Table = {}
             if not self._goes_right(transfers[0]):
                 further |= {"from": "right", "to": "left"}
