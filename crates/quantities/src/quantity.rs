@@ -120,7 +120,7 @@ pub struct Groups {
 /// A quantity: its description, and the function that computes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
-    /// The key in tables and on the command line; its end names the unit.
+    /// The key in tables and on the command line; a unit of time or rate is its end (`_ms`, `_mbps`).
     pub key: &'static str,
     /// The name for people.
     pub title: &'static str,
@@ -154,7 +154,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Return a quantity of at least 0 without a better direction, in all views.
+    /// Return a quantity of at least 0 without a better direction, in all views but those of [`View::is_chosen`].
     pub const fn new(
         key: &'static str,
         title: &'static str,

@@ -322,7 +322,7 @@ impl<P: Copy> Red<P> {
         !p_one_is_early && (forced_at == ForcedAt::POne || is_at_end())
     }
 
-    /// Decide about an arrival: the algorithm of the paper, figure 2, after the average and before the victim rule.
+    /// Decide about an arrival: the algorithm of Floyd and Jacobson 1993, figure 2, after the average and before the victim rule.
     #[inline(always)]
     fn drop_decision(&mut self, class: usize, bytes: u32, host: &mut impl Host<P>) -> DropDecision {
         let p_b = self.p_b(class);

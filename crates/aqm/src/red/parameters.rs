@@ -80,7 +80,7 @@ const COMMON: &[Parameter] = &[
         "max_p",
         "max_p",
         ValueKind::Number,
-        "p_b just below max_th; at the middle of the thresholds in double-slope; 2/3 of it in nlred",
+        "p_b just below max_th; at the middle of the thresholds in double-slope; in nlred 2/3 of p_b just below max_th",
     )
     .from(0.0)
     .to(1.0)

@@ -1,4 +1,5 @@
-//! A link whose discipline may take back what it has accepted.
+//! A link whose departures are not known at arrivals: its discipline may take back what it has accepted, it flushes, or has a very long
+//! backlog.
 
 use aqmlab_aqm::{Packet, Qdisc};
 use aqmlab_units::Time;

@@ -23,7 +23,7 @@ use crate::{DropClass, DropReason, Host, Kind, Meta, Parameter, ParameterError, 
 /// a_d <- (1 - w)^m a_d + w x            status <- a_d > L
 /// ```
 ///
-/// An arriving packet carries its flow's status as the bit QOSA for as long as it is in this queue. When a packet
+/// An arriving packet gets its flow's status as the bit QOSA, which does not change while it waits. When a packet
 /// must be dropped, the arriving one is put at the tail, a packet is picked uniformly, and from it on towards the tail the
 /// first without QOSA is the victim; the last packet is it whatever its bit.
 ///
@@ -189,7 +189,7 @@ pub const REDIRECTED: DropReason = DropReason::new(&("redirected", DropClass::Ro
 
 impl Part for PcRed {
     const NAME: &'static str = "pc-red";
-    const DOC: &'static str = "a packet picked at random whose flow has not lost more than it was promised";
+    const DOC: &'static str = "from a random packet on, the first of a flow with a loss up to its promise, else the last";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter::new(
             "loss_limit",

@@ -29,7 +29,7 @@ pub(crate) trait ServerPart: Clone + Into<Server> {
     /// Return the bit rate by which automatic parameters are chosen and runs are estimated: that of the start, or the mean.
     fn rate(&self) -> Rate;
 
-    /// Return the highest bit rate of all times.
+    /// Return the highest bit rate of all times; of a token bucket without peak rate, that of its tokens.
     fn fastest(&self) -> Rate {
         self.rate()
     }
@@ -282,7 +282,7 @@ impl Server {
         Failing { server: Box::new(self), outages: outages.to_vec() }.into()
     }
 
-    /// Return the highest bit rate of all times.
+    /// Return the highest bit rate of all times; of a token bucket without peak rate, that of its tokens.
     pub fn fastest(&self) -> Rate {
         each_server!(Kind, &self.0, part => part.fastest())
     }
