@@ -51,6 +51,7 @@ impl Events {
     }
 
     /// Evaluates everything that comes before `until`.
+    #[inline(never)]
     pub fn run_until(&mut self, network: &mut Network, until: Time) {
         while let Some((time, slot)) = self.heap.first()
             && time < until

@@ -75,10 +75,10 @@ impl LinkCounters {
         self.departed_bytes += u64::from(bytes);
         self.busy += transmission.0;
         if delay > Span::ZERO {
-            let delay = u128::from(delay.0);
-            self.delay += delay;
-            self.queue_area = self.queue_area.wrapping_add(delay);
-            self.byte_area = self.byte_area.wrapping_add(delay * u128::from(bytes));
+            let delay = delay.0;
+            self.delay += u128::from(delay);
+            self.queue_area = self.queue_area.wrapping_add(delay.into());
+            self.byte_area = self.byte_area.wrapping_add(product(delay, bytes.into()));
         }
     }
 
@@ -89,8 +89,8 @@ impl LinkCounters {
 
     #[inline]
     fn leaves(&mut self, now: Time, packets: u32, bytes: u64) {
-        self.queue_area = self.queue_area.wrapping_add(u128::from(now.0) * u128::from(packets));
-        self.byte_area = self.byte_area.wrapping_add(u128::from(now.0) * u128::from(bytes));
+        self.queue_area = self.queue_area.wrapping_add(product(now.0, packets.into()));
+        self.byte_area = self.byte_area.wrapping_add(product(now.0, bytes));
     }
 
     /// Return the counters of a run that ends at `end` with these packets waiting.
@@ -98,6 +98,17 @@ impl LinkCounters {
         self.leaves(end, waiting.packets, waiting.bytes);
         self
     }
+}
+
+/// Return the product of a time and a number. WebAssembly multiplies no wider than 64 bits: there two such products, by the lower and by
+/// the upper half of the time, are its sum.
+#[inline(always)]
+fn product(time: u64, number: u64) -> u128 {
+    if cfg!(target_arch = "wasm32") && number <= u32::MAX.into() {
+        let (lower, upper) = (time & u64::from(u32::MAX), time >> 32);
+        return u128::from(lower * number) + (u128::from(upper * number) << 32);
+    }
+    u128::from(time) * u128::from(number)
 }
 
 /// Drops and marks for one reason.
@@ -310,8 +321,8 @@ impl LinkStats {
     #[inline]
     fn enters(&mut self, now: Time, packets: u32, bytes: u64) {
         let LinkCounters { queue_area, byte_area, .. } = &mut self.counters;
-        *queue_area = queue_area.wrapping_sub(u128::from(now.0) * u128::from(packets));
-        *byte_area = byte_area.wrapping_sub(u128::from(now.0) * u128::from(bytes));
+        *queue_area = queue_area.wrapping_sub(product(now.0, packets.into()));
+        *byte_area = byte_area.wrapping_sub(product(now.0, bytes));
     }
 
     /// The warm-up is over, with so much waiting and so long to go for the service in progress: resets the counters.

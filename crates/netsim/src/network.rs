@@ -136,6 +136,7 @@ impl Network {
     }
 
     /// Start a period of a flow; its end is known from the plan.
+    #[inline(never)]
     pub fn start(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
         let source = &self.sources[flow as usize];
         if let Some((_, end)) = source.next_period().filter(|_| source.has_begun()) {
@@ -145,6 +146,7 @@ impl Network {
     }
 
     /// End a period of a flow, and schedule the next one, if any.
+    #[inline(never)]
     pub fn stop(&mut self, scheduler: &mut impl Scheduler, flow: u32, key: Key) {
         self.send(scheduler, flow as usize, key, |source, out| source.stop(key.time, out));
         let source = &self.sources[flow as usize];
@@ -154,11 +156,13 @@ impl Network {
     }
 
     /// Handle the timer of a source.
+    #[inline(never)]
     pub fn source_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
         self.send(scheduler, flow, key, |source, out| source.on_timer(key.time, out));
     }
 
     /// Handle the timer of a sink.
+    #[inline(never)]
     pub fn sink_timer(&mut self, scheduler: &mut impl Scheduler, flow: usize, key: Key) {
         let Self { sinks, fabric, .. } = self;
         fabric.acknowledge(&mut sinks[flow], scheduler, flow, key, |sink, out| sink.on_timer(key.time, out));

@@ -185,6 +185,12 @@ impl Sink {
         }
     }
 
+    /// Return when the timer is due; `NEVER` without one.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.receiver.as_ref().map_or(Time::NEVER, Receiver::deadline)
+    }
+
     /// The timer.
     #[inline]
     pub fn timer(&self) -> Option<Timer> {

@@ -337,6 +337,15 @@ impl Source {
         }
     }
 
+    /// Return when the timer is due; `NEVER` without one.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match &self.generator {
+            Generator::Tcp(sender) => sender.deadline(),
+            _ => Timer::due(self.timer()),
+        }
+    }
+
     /// The timer; for UDP the next packet.
     #[inline]
     pub fn timer(&self) -> Option<Timer> {

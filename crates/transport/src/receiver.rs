@@ -35,7 +35,8 @@ impl Receiver {
 
     /// Take a data packet if its answer is plain, and return the answer. If it is another packet, return `None` and change nothing:
     /// [`Receiver::on_data`] takes it.
-    #[inline]
+    // A browser compiles a function of its own sooner than a larger caller.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn on_plain_data(&mut self, now: Time, data: &Data, ce: bool) -> Option<PlainAnswer> {
         match self {
             Self::Ns2(receiver) => receiver.on_plain_data(now, data, ce),
@@ -60,6 +61,16 @@ impl Receiver {
             Self::Ns2(receiver) => receiver.prefetch(),
             Self::Rfc(receiver) => receiver.prefetch(),
             Self::Scream(_) => {}
+        }
+    }
+
+    /// Return when [`Receiver::timer`] is due; [`Time::NEVER`] without one.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Self::Ns2(receiver) => Timer::due(receiver.timer()),
+            Self::Rfc(receiver) => Timer::due(receiver.timer()),
+            Self::Scream(receiver) => Timer::due(receiver.timer()),
         }
     }
 

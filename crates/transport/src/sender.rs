@@ -37,7 +37,8 @@ impl Sender {
     /// Take an acknowledgement without SACK blocks and time stamp, if it only reports that new data has arrived, and
     /// is not the last. Return the new data to send. If it is another, return `None` and change nothing:
     /// [`Sender::on_ack`] takes it.
-    #[inline]
+    // A browser compiles a function of its own sooner than a larger caller.
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub fn on_plain_ack(&mut self, now: Time, ack: i32, ece: bool) -> Option<NewData> {
         match self {
             Self::Ns2(sender) if !ece => sender.on_plain_ack(now, ack),
@@ -118,6 +119,16 @@ impl Sender {
         match self {
             Self::Ns2(_) | Self::Scream(_) => {}
             Self::Rfc(sender) => sender.prefetch_acknowledged(),
+        }
+    }
+
+    /// Return when [`Sender::timer`] is due; [`Time::NEVER`] without one.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        match self {
+            Self::Ns2(sender) => Timer::due(sender.timer()),
+            Self::Rfc(sender) => Timer::due(sender.timer()),
+            Self::Scream(sender) => Timer::due(sender.timer()),
         }
     }
 

@@ -11,3 +11,11 @@ pub struct Timer {
     /// orders a timer among packets that arrive at its deadline.
     pub set_at: Time,
 }
+
+impl Timer {
+    /// Return when this timer is due; [`Time::NEVER`] without one.
+    #[inline]
+    pub fn due(timer: Option<Self>) -> Time {
+        timer.map_or(Time::NEVER, |timer| timer.deadline)
+    }
+}

@@ -133,6 +133,7 @@ struct Maker<'a> {
 impl Visitor<i32> for Maker<'_> {
     type Output = Box<dyn Deciding>;
 
+    #[inline(never)]
     fn visit<Q: Qdisc<i32> + Clone + Send + Sync + 'static>(self, discipline: Q) -> Self::Output {
         Box::new(InOrder::<Q, false>::new(Station::new(self.id, self.plan, self.seed, discipline, false)))
     }

@@ -32,15 +32,30 @@ pub enum Column {
 pub type Table = Vec<(&'static str, Column)>;
 
 fn integers<T>(rows: &[T], f: impl Fn(&T) -> u64) -> Column {
-    Column::Integer(rows.iter().map(|r| f(r) as i64).collect())
+    /// One function for all columns of a type of row: a browser compiles what a run calls.
+    #[inline(never)]
+    fn column<T>(rows: &[T], f: &dyn Fn(&T) -> u64) -> Column {
+        Column::Integer(rows.iter().map(|r| f(r) as i64).collect())
+    }
+    column(rows, &f)
 }
 
 fn reals<T>(rows: &[T], f: impl Fn(&T) -> f64) -> Column {
-    Column::Real(rows.iter().map(f).collect())
+    /// As that of `integers`.
+    #[inline(never)]
+    fn column<T>(rows: &[T], f: &dyn Fn(&T) -> f64) -> Column {
+        Column::Real(rows.iter().map(f).collect())
+    }
+    column(rows, &f)
 }
 
 fn texts<'r, T, S: AsRef<str>>(rows: &'r [T], f: impl Fn(&'r T) -> S) -> Column {
-    Column::Text(rows.iter().map(f).collect())
+    /// As that of `integers`.
+    #[inline(never)]
+    fn column<'r, T, S: AsRef<str>>(rows: &'r [T], f: &dyn Fn(&'r T) -> S) -> Column {
+        Column::Text(rows.iter().map(f).collect())
+    }
+    column(rows, &f)
 }
 
 /// Rows of which values are computed at a time.

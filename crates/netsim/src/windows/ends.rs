@@ -116,6 +116,7 @@ impl Windows {
     }
 
     /// Evaluate the endpoints of a station, which has this number behind those of the links.
+    #[inline(never)]
     pub(super) fn run_ends(&mut self, network: &mut Network, number: u32, end: Time) {
         let station = self.numbering.links + number;
         let rank = self.ranks[station as usize];
@@ -198,14 +199,13 @@ impl Windows {
     }
 
     /// Return the time of the next own event of an endpoint; `NEVER` without.
-    #[inline]
+    #[inline(always)]
     fn next_own_event(&self, network: &Network, end_point: u32) -> Time {
         let flow = (end_point / 2) as usize;
         if is_source(end_point) {
-            let timer = network.sources[flow].timer().map_or(Time::NEVER, |timer| timer.deadline);
-            timer.min(self.ends.flows[flow].application.next())
+            network.sources[flow].deadline().min(self.ends.flows[flow].application.next())
         } else {
-            network.sinks[flow].timer().map_or(Time::NEVER, |timer| timer.deadline)
+            network.sinks[flow].deadline()
         }
     }
 

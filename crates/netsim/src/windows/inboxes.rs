@@ -43,12 +43,19 @@ impl Inboxes {
             page.push(*message);
             return false;
         }
-        *page = self.free.pop().unwrap_or_else(|| {
+        self.put_first(rank, window, message);
+        true
+    }
+
+    /// Add the first input in a window.
+    #[inline(never)]
+    fn put_first(&mut self, rank: u32, window: u64, message: &Message) {
+        let page = self.free.pop().unwrap_or_else(|| {
             self.pages.push(Vec::with_capacity(PAGE));
             self.pages.len() as u32 - 1
         });
-        self.pages[*page as usize].push(*message);
-        true
+        self.inboxes[rank as usize].pages[(window % SLOTS) as usize] = page;
+        self.pages[page as usize].push(*message);
     }
 
     /// Add an input after the last window.

@@ -131,6 +131,8 @@ impl Windows {
         }
     }
 
+    /// Evaluate the inputs of a link and the ends of its services before `end`.
+    #[inline(never)]
     fn run_link(&mut self, network: &mut Network, link: LinkId, end: Time) {
         let is_queue = matches!(network.fabric.links[link as usize], Link::Queue(_));
         let reads_ahead = self.numbering.flows > MANY_FLOWS;

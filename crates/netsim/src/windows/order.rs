@@ -59,6 +59,7 @@ impl Order {
 
     /// Return the messages in the order of their keys; messages with equal keys stay in the order in which they were sent. All must
     /// arrive in the window of 2^`shift` ps that begins at `base`.
+    #[inline(never)]
     pub fn of(&mut self, messages: &[Message], base: Time, shift: u32) -> &[Entry] {
         let times = messages.iter().map(|message| message.time.0 - base.0);
         if messages.len() <= FEW {

@@ -56,6 +56,7 @@ impl Parallel {
     }
 
     /// Evaluate everything before `until`.
+    #[inline(never)]
     pub fn run_until(&mut self, network: &mut Network, until: Time) {
         self.exchange(network);
         let Self { windows: [first, second], second_network, division, looks } = self;
