@@ -1,6 +1,6 @@
 """Measure how fast scenarios run in a browser (Chromium), compared with native, by processor time of the run itself.
 
-wasm.py [PAIRS]    prints a table in Markdown of D10M, D1G and CHAIN (default: 5 pairs)
+wasm.py [PAIRS]    prints a table in Markdown of D10M, D1G, CHAIN and KERNEL (default: 5 pairs)
 
 Both sides have the scenario in memory before the clock starts, and stop it when the tables are there. In the browser a
 worker runs the scenario three times, as the laboratory does when a slider moves: the first run includes code that is
@@ -27,7 +27,7 @@ from aqmlab import _core
 from aqmlab.lab.page import CORE, bundle
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-NAMES = ("d10m", "d1g", "chain")
+NAMES = ("d10m", "d1g", "chain", "kernel")
 RUNS = 3
 PROGRAM = """
 let core = null;

@@ -100,15 +100,20 @@ impl LinkCounters {
     }
 }
 
-/// Return the product of a time and a number. WebAssembly multiplies no wider than 64 bits: there two such products, by the lower and by
-/// the upper half of the time, are its sum.
+/// Return the product of a time and a number.
 #[inline(always)]
 fn product(time: u64, number: u64) -> u128 {
-    if cfg!(target_arch = "wasm32") && number <= u32::MAX.into() {
-        let (lower, upper) = (time & u64::from(u32::MAX), time >> 32);
-        return u128::from(lower * number) + (u128::from(upper * number) << 32);
+    match u32::try_from(number) {
+        Ok(number) if cfg!(target_arch = "wasm32") => product_by_halves(time, number),
+        _ => u128::from(time) * u128::from(number),
     }
-    u128::from(time) * u128::from(number)
+}
+
+/// [`product`] in two multiplications, by the lower and the upper half of the time: WebAssembly has none wider than 64 bits.
+#[inline(always)]
+fn product_by_halves(time: u64, number: u32) -> u128 {
+    let (lower, upper) = (time & u64::from(u32::MAX), time >> 32);
+    u128::from(lower * u64::from(number)) + (u128::from(upper * u64::from(number)) << 32)
 }
 
 /// Drops and marks for one reason.
@@ -462,6 +467,22 @@ impl<P: Numbered> Host<P> for LinkHost<'_, P> {
     fn left(&mut self, packet: &Packet<P>, queue: &'static str) {
         if let Some(observation) = &mut self.stats.observation {
             observation.left(queue, self.now.since(packet.meta.arrival));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_by_halves_are_those_of_128_bits() {
+        assert_eq!(product_by_halves(3 << 32 | 5, 7), 21 << 32 | 35);
+        for time in [0, 1, u64::from(u32::MAX), 1 << 32, u64::MAX] {
+            for number in [0, 1, 1500, u32::MAX] {
+                assert_eq!(product_by_halves(time, number), u128::from(time) * u128::from(number));
+                assert_eq!(product(time, number.into()), u128::from(time) * u128::from(number));
+            }
         }
     }
 }
