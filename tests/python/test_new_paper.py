@@ -31,8 +31,17 @@ def test_a_paper_is_begun_and_reproduced(shell):
 
 def test_an_existing_folder_is_kept(tmp_path):
     reproduction.begin(tmp_path / "own")
-    with pytest.raises(InputError, match="own: is there already"):
+    with pytest.raises(InputError, match=r"own: is there already \(allowed: a new folder, or an empty one\)"):
         reproduction.begin(tmp_path / "own")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: is there already"):
+        reproduction.begin(tmp_path / "file")
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    (tmp_path / "own").mkdir()
+    assert len(reproduction.begin(tmp_path / "own")) == 4
+    assert (tmp_path / "own" / "paper.py").is_file()
 
 
 def test_a_folder_without_a_paper_is_an_error(tmp_path):
@@ -123,7 +132,7 @@ def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
         ),
         ("published.csv", "quantity,unit", "unit,unit", r"published\.csv:1: has no column quantity .*"),
         ("published.csv", "n,discipline", "n,n", r"published\.csv:1: a column is given twice: .*"),
-        ("readings.toml", "key =", "kee =", r"readings\.toml: \[\[reading\]\] 1: has no text key .*"),
+        ("readings.toml", "key =", "kee =", r"readings\.toml:3: \[\[reading\]\] 1: has no text key .*"),
         ("readings.toml", "quick = true", "quick = 3", r"SACK: set is a table, quick is true or false"),
         ("readings.toml", "[[reading.other]]", "[reading.other]", r"other: is a list of tables"),
         (
@@ -131,6 +140,44 @@ def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
             "quick = true",
             "quick = true\n[[explained]]\nof = 3",
             r"explained\]\] 1: has no text why",
+        ),
+        (
+            "readings.toml",
+            "[[reading]]",
+            "[[explained]]\nwhy = 'w'\nof = { tabel = '1' }\n[[reading]]",
+            r"own/readings\.toml:3: \[\[explained\]\] 1: of: unknown column of published\.csv \"tabel\" "
+            r"\(allowed: table, quantity, unit, n, discipline; did you mean table\?\)",
+        ),
+        (
+            "readings.toml",
+            "[[reading]]",
+            "[[used]]\nwhy = 'w'\nof = { discipline = ['RED', 'REDD'] }\n[[reading]]",
+            r"\[\[used\]\] 1: of: unknown discipline \"REDD\" \(allowed: RED; did you mean RED\?\)",
+        ),
+        (
+            "readings.toml",
+            "[[reading]]",
+            "[[used]]\nwhy = 'w'\nof = { n = 10 }\nwhen = 3\n[[reading]]",
+            r"readings\.toml:3: \[\[used\]\] 1: unknown key \"when\" \(allowed: of, why\)",
+        ),
+        (
+            "readings.toml",
+            "why =",
+            "reason = 'r'\nwhy =",
+            r"readings\.toml:3: \[\[reading\]\] 1: unknown key \"reason\" \(allowed: key, question, chosen, .*",
+        ),
+        ("readings.toml", "quick = true", "quick =", r"own/readings\.toml:10:"),
+        (
+            "readings.toml",
+            'transport"',
+            'transprt"',
+            r"paper own: .*own/readings\.toml:3: TCP flavour: SACK: set: flow\.tcp\.transprt: unknown key \(.*",
+        ),
+        (
+            "paper.py",
+            '"flow.tcp.count": n',
+            '"flow.tcp.cuont": n',
+            r"own/dumbbell\.toml: override: flow\.tcp\.cuont: unknown key",
         ),
         ("readings.toml", "[[reading]]", "[[raeding]]", r"unknown key \"raeding\" .*did you mean reading"),
         ("published.csv", "0.05,0.05,", "0.05,1000,", r"published\.csv:2: printed is 0\.05 and value 1000; .*"),
@@ -149,4 +196,24 @@ def test_broken_files_of_a_paper_are_errors_of_one_line(tmp_path, name, old, new
     folder = _broken(tmp_path / "own", name, old, new)
     with pytest.raises(InputError, match=message) as caught:
         aqmlab.reproduce(str(folder), quick=True, out=tmp_path / "results", progress=False)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (
+            "{'loss': float('inf')}",
+            r"measure: loss is infinite in the run n = 10, discipline = RED, seed 1 \(allowed: .*",
+        ),
+        ("{'loss': 'few', 'mean_queue': 1.0}", r"quantity loss: column loss: .*'few' \(allowed: a finite number, .*"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_a_run_that_no_interval_takes_are_errors_of_one_line(tmp_path, numbers, message):
+    own = 'return quantities_of(folder, "bottleneck")'
+    folder = _broken(tmp_path / "own", "paper.py", own, f"return {numbers}")
+    (folder / "dumbbell.toml").write_text((folder / "dumbbell.toml").read_text().replace('"20s"', '"6s"'))
+    with pytest.raises(InputError, match=message) as caught:
+        aqmlab.reproduce(str(folder), quick=True, seeds=2, out=tmp_path / "results", progress=False)
     assert "\n" not in str(caught.value)

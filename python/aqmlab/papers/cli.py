@@ -45,7 +45,7 @@ _ABOUT = {"against": "against", "reading": "reading"}
 )
 def reproduce(
     paper: Annotated[str, typer.Argument(help=PAPER_HELP)],
-    new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new folder, from a template.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Begin a paper in this new or empty folder.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: all takes 2 minutes on two cores.")] = False,
     report: ReportFolder = None,
     seeds: Annotated[int | None, typer.Option("--seeds", help="Seeds a point; default: the paper's.", min=2)] = None,

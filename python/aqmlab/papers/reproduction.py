@@ -272,17 +272,17 @@ def paper_of(name: str) -> Paper:
 
 
 def begin(folder: Path) -> list[Path]:
-    """Begin a paper: write a scenario, printed numbers, readings, and a ``paper.py`` with one claim into a new folder.
+    """Begin a paper: write a scenario, printed numbers, readings, and a ``paper.py`` with one claim into a folder.
 
     Raises
     ------
     InputError
-        If there is such a file or folder.
+        If there is such a file, or the folder is not empty.
     """
-    if folder.exists():
-        raise InputError(f"{folder}: is there already")
+    if folder.exists() and not (folder.is_dir() and folders.guarded(folder, lambda: not any(folder.iterdir()))):
+        raise InputError(f"{folder}: is there already (allowed: a new folder, or an empty one)")
     _check_name(folder)
-    folders.guarded(folder, lambda: folder.mkdir(parents=True))
+    folders.guarded(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     files = [one for one in resources.files("aqmlab.papers.common.template").iterdir() if one.is_file()]
     kept = sorted((one for one in files if one.name != "__init__.py"), key=lambda one: one.name)
     for one in kept:

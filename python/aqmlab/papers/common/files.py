@@ -6,13 +6,13 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, counted, unknown
+from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, counted, unknown
 from aqmlab.papers.scenarios import PREFIX
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import Value, read_toml
@@ -22,6 +22,10 @@ CELL = ("table", "quantity", "unit", "printed", "value", "note")
 
 PARTS = ("reading", "used", "explained")
 """Lists of tables in ``readings.toml``."""
+QUESTION = ("key", "question", "chosen", "why")
+"""Texts of a ``[[reading]]``."""
+MARK = ("of", "why")
+"""Keys of ``[[used]]`` and ``[[explained]]``."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class Cell:
         """Whether its columns have these values."""
         return all(self.columns.get(name) == value for name, value in where.items())
 
+    def is_among(self, where: Mapping[str, Any]) -> bool:
+        """Whether its columns have these values, or one of each list of values."""
+        own = self.columns
+        return all(own.get(name) in (some if isinstance(some, list) else [some]) for name, some in where.items())
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -80,6 +89,8 @@ class Reading:
         Whether the quick version tries it too.
     options
         Further keys of its table in ``readings.toml``.
+    place
+        File and line of its question.
     """
 
     key: str
@@ -90,6 +101,7 @@ class Reading:
     overrides: dict[str, Value] = field(default_factory=dict)
     quick: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    place: str = field(default="", compare=False)
 
     @property
     def label(self) -> str:
@@ -173,8 +185,20 @@ class PaperFiles:
         return rows
 
     def scenario(self, name: str, overrides: Overrides = ()) -> Scenario:
-        """Return the scenario ``<name>.toml`` with overrides."""
-        return Scenario.from_text(self.text(f"{name}.toml"), filename=self.scenario_name(name), overrides=overrides)
+        """Return the scenario ``<name>.toml`` with overrides.
+
+        Raises
+        ------
+        ScenarioError
+            If it is not valid; an override of a reading is named by its place in ``readings.toml``.
+        """
+        filename = self.scenario_name(name)
+        try:
+            return Scenario.from_text(self.text(f"{name}.toml"), filename=filename, overrides=overrides)
+        except ScenarioError as error:
+            given = dict(overrides)
+            sets = [one for one in self.readings() if one.needs_runs and _within(one.overrides, given)]
+            raise ScenarioError([_with_source(one, sets, filename) for one in error.problems]) from None
 
     def scenario_name(self, name: str) -> str:
         """Return the name of a scenario of this paper on the command line, such as ``paper:mred/sole.toml``."""
@@ -188,12 +212,13 @@ class PaperFiles:
 
     def readings(self, *, quick: bool = False) -> list[Reading]:
         """Return the other readings of ``readings.toml``, in order; with `quick` only those marked so."""
-        found = []
-        for entry in self.questions():
+        found, name = [], "readings.toml"
+        for number, entry in enumerate(self.questions(), 1):
+            place = _entry_place(self, name, "reading", number)
             for other in entry.get("other", ()):
                 options = {key: value for key, value in other.items() if key not in ("name", "set", "quick")}
                 words = (entry["key"], entry["question"], entry["chosen"], entry["why"], other["name"])
-                found.append(Reading(*words, other.get("set", {}), other.get("quick", False), options))
+                found.append(Reading(*words, other.get("set", {}), other.get("quick", False), options, place))
         return [reading for reading in found if reading.quick or not quick]
 
     def choices(self) -> list[dict[str, str]]:
@@ -228,7 +253,34 @@ def _text(path: Path) -> str:
 
 @cache
 def _toml(files: PaperFiles, name: str) -> dict[str, Any]:
-    return read_toml(files.text(name), filename=name)
+    return read_toml(files.text(name), filename=files.place(name))
+
+
+def _entry_place(files: PaperFiles, name: str, key: str, number: int) -> str:
+    """Return the file and the line of one of the tables ``[[key]]``, without the line if it is not found."""
+    lines = enumerate(files.text(name).splitlines(), 1)
+    heads = [line for line, text in lines if "".join(text.partition("#")[0].split()) == f"[[{key}]]"]
+    place = files.place(name)
+    return f"{place}:{heads[number - 1]}" if len(heads) == len(files.toml(name)[key]) else place
+
+
+def _within(some: Mapping[str, Value], given: Mapping[str, object]) -> bool:
+    return all(key in given and given[key] == value for key, value in some.items())
+
+
+def _with_source(problem: Problem, readings: Sequence[Reading], filename: str) -> Problem:
+    """Return a problem with the readings that set its key, or with which the file is not valid.
+
+    The file of an override that no reading sets is the scenario's.
+    """
+    path = f"{problem.key}."
+    of_key = [
+        one for one in readings if any(path.startswith(f"{k}.") or f"{k}.".startswith(path) for k in one.overrides)
+    ]
+    named = " or ".join(f"{one.place}: {one.label}: set" for one in of_key or readings)
+    if problem.file == OVERRIDE:
+        return replace(problem, file=named if of_key else f"{filename}: override", line=0)
+    return replace(problem, message=f"{problem.message}, with {named}") if named else problem
 
 
 @cache
@@ -242,15 +294,18 @@ def _questions(files: PaperFiles) -> list[dict[str, Any]]:
             raise InputError(f"{place}: {key}: is a list of tables [[{key}]]")
     for key in PARTS[1:]:
         for number, entry in enumerate(data.get(key, ()), 1):
-            where = f"{place}: [[{key}]] {number}"
-            _check_texts(entry, ("why",), where)
+            where = f"{_entry_place(files, name, key, number)}: [[{key}]] {number}"
+            _check_texts(entry, MARK[1:], where)
+            _check_keys(entry, MARK, where)
             if not isinstance(entry.get("of"), dict):
                 raise InputError(f"{where}: has no table of, which selects printed numbers by their columns")
+            _check_selection(files, entry["of"], f"{where}: of")
     found: list[dict[str, Any]] = data.get("reading", [])
     keys = set[str]()
     for number, entry in enumerate(found, 1):
-        where = f"{place}: [[reading]] {number}"
-        _check_texts(entry, ("key", "question", "chosen", "why"), where)
+        where = f"{_entry_place(files, name, 'reading', number)}: [[reading]] {number}"
+        _check_texts(entry, QUESTION, where)
+        _check_keys(entry, (*QUESTION, "other"), where)
         if entry["key"] in keys:
             raise InputError(f"{where}: key {entry['key']} is given twice")
         keys.add(entry["key"])
@@ -266,6 +321,27 @@ def _questions(files: PaperFiles) -> list[dict[str, Any]]:
             if not isinstance(other.get("set", {}), dict) or not isinstance(other.get("quick", False), bool):
                 raise InputError(f"{where}: {other['name']}: set is a table, quick is true or false")
     return found
+
+
+def _check_keys(table: Mapping[str, object], keys: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise InputError(f"{where}: {unknown('key', key, list(keys))}")
+
+
+def _check_selection(files: PaperFiles, of: Mapping[str, Value], where: str) -> None:
+    """Raise if a selection of printed numbers has an unknown column or value, or selects none."""
+    cells = files.cells()
+    columns = list(dict.fromkeys(column for cell in cells for column in cell.columns))
+    for column, wanted in of.items():
+        if column not in columns:
+            raise InputError(f"{where}: {unknown('column of published.csv', column, columns)}")
+        known = list(dict.fromkeys(cell.columns[column] for cell in cells))
+        for value in wanted if isinstance(wanted, list) else [wanted]:
+            if value not in known:
+                raise InputError(f"{where}: {unknown(column, str(value), [str(own) for own in known])}")
+    if not any(cell.is_among(of) for cell in cells):
+        raise InputError(f"{where}: selects no number of published.csv")
 
 
 def _check_texts(table: object, keys: Sequence[str], where: str) -> None:

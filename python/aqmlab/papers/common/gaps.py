@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def _gap(
     least = _half_digit(cell.printed)
     measured, printed = max(abs(found.mean), least), max(abs(cell.value), least)
     inside = abs(found.mean - cell.value) <= max(reach(found), least)
-    reasons = [str(entry["why"]) for entry in data.get("explained", ()) if _among(own, entry["of"])]
+    reasons = [str(entry["why"]) for entry in data.get("explained", ()) if cell.is_among(entry["of"])]
     quantity = words.quantities[name]
     where = [column.words(own[c]) for c, column in words.columns.items() if own.get(c, "") != ""]
     unit = f", {quantity.unit}" if quantity.unit not in ("", "1") else ""
@@ -114,17 +114,13 @@ def _gap(
         "printed": cell.printed,
         "measured": mean_text(found),
         "factor": max(measured / printed, printed / measured),
-        "held out": "" if any(_among(own, entry["of"]) for entry in data.get("used", ())) else "yes",
+        "held out": "" if any(cell.is_among(entry["of"]) for entry in data.get("used", ())) else "yes",
         "explained": IN_REACH if inside else reasons[0] if reasons else UNEXPLAINED,
     }
 
 
 def _table(name: str) -> str:
     return name.capitalize() if name == "text" else f"Table {name}"
-
-
-def _among(own: Mapping[str, Value], where: Mapping[str, Value | Sequence[Value]]) -> bool:
-    return all(own.get(key) in (value if isinstance(value, list) else [value]) for key, value in where.items())
 
 
 def _half_digit(printed: str) -> float:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.papers.common.files import Cell
+from aqmlab.papers.common.runs import ALLOWED
 from aqmlab.papers.common.vocabulary import SEED, Range, Value, Vocabulary, Where
 
 Key = tuple[Value, ...]
@@ -119,7 +120,7 @@ def table_of_runs(vocabulary: Vocabulary, runs: pd.DataFrame) -> pd.DataFrame:
     for name, quantity in vocabulary.quantities.items():
         if quantity.column:
             _has(runs, quantity.column, f"quantity {name}: column")
-            table[name] = runs[quantity.column].to_numpy(dtype=float)
+            table[name] = _numbers(runs, quantity.column, f"quantity {name}: column {quantity.column}")
     return _with_formulas(vocabulary, table)
 
 
@@ -144,6 +145,13 @@ def _with_formulas(vocabulary: Vocabulary, table: pd.DataFrame) -> pd.DataFrame:
             except (NameError, SyntaxError, ValueError) as error:
                 raise InputError(f"quantity {name}: formula {quantity.formula!r}: {error}") from None
     return table
+
+
+def _numbers(runs: pd.DataFrame, column: str, where: str) -> np.ndarray:
+    try:
+        return runs[column].to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: {error} (allowed: {ALLOWED})") from None
 
 
 def _has(runs: pd.DataFrame, name: str, kind: str) -> None:

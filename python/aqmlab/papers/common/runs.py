@@ -20,6 +20,8 @@ from aqmlab.runs.store.index import store_root
 from aqmlab.runs.store.store import ResultStore, SeedFolder
 from aqmlab.scenario.file import Scenario
 
+ALLOWED = "a finite number, or NaN where a run has none"
+"""The numbers of a quantity."""
 BASE = "base"
 """Name of the reading that was chosen."""
 
@@ -254,6 +256,14 @@ def _row(point: Point, seed: int, numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {**point.key, "reading": point.reading, "seed": seed, **numbers}
 
 
+def _check_finite(row: Mapping[str, Any], point: Point) -> None:
+    """Raise if a number measured in a run is infinite; a calculated one may be."""
+    for name, value in row.items():
+        if isinstance(value, float | np.floating) and np.isinf(value):
+            at = "".join(f"{key} = {own}, " for key, own in point.key.items())
+            raise InputError(f"measure: {name} is infinite in the run {at}seed {row['seed']} (allowed: {ALLOWED})")
+
+
 class Reader:
     """Reads the runs of scenarios, each once: when it is finished, while others are computed, or for the table.
 
@@ -280,11 +290,14 @@ class Reader:
 
     def table(self) -> pd.DataFrame:
         """Return a table as `measure` does."""
-        return pd.DataFrame(
+        rows = [
             _row(point, seed, self._numbers(number, seed))
             for number, point in enumerate(self.points)
             for seed in range(1, point.seeds + 1)
-        )
+        ]
+        for row, point in zip(rows, (one for one in self.points for _ in range(one.seeds)), strict=True):
+            _check_finite(row, point)
+        return pd.DataFrame(rows)
 
     def _numbers(self, number: int, seed: int) -> Mapping[str, float]:
         if (number, seed) not in self._known:
