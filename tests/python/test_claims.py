@@ -373,6 +373,55 @@ def test_a_claim_has_both_forms_and_no_chained_comparison():
         claims(general, each, quantities={"x": Quantity("x", column="a", formula="b")})
 
 
+def test_only_exact_tests_take_infinite_numbers():
+    table = runs(BETTER)
+    table.loc[(table["aqm"] == "new") & (table["seed"] == 3), "rate"] = np.inf
+    with pytest.raises(InputError, match=r"claim X-a, literal form: rate: is infinite in a run \(allowed: a finite .*"):
+        execute_claims(claims(general, each), table)
+    exact = lambda runs: (rate(runs).each("n", "seed") > 2).exact()  # noqa: E731
+    found, _ = judged(claims(lambda runs: literal(exact(runs)), lambda runs: strict(exact(runs))), table)
+    assert found["strict"].verdict == "holds"
+
+
+def test_a_form_undecided_by_the_correction_shows_the_part_that_fails_by_itself():
+    """t = 2.5 and -2.6 at 7 degrees of freedom: p = 0.041 and 0.035, which Holm doubles to 0.071 for two parts."""
+    noise = np.array([-7.0, -5.0, -3.0, -1.0, 1.0, 3.0, 5.0, 7.0])
+    noise /= noise.std(ddof=1)
+    table = runs({5: 0.0, 10: 0.0}, noise=0.0)
+    for n, t in ((5, 2.5), (10, -2.6)):
+        table.loc[(table["aqm"] == "new") & (table["n"] == n), "rate"] += noise + t / np.sqrt(8)
+    found, parts = judged(claims(general, each), table)
+    own = [part for part in parts if part.form == "strict"]
+    assert [str(part.verdict) for part in own] == ["holds", "fails"]
+    assert [part.difference.p for part in own] == pytest.approx([0.0410, 0.0354], abs=1e-4)
+    assert found["strict"].verdict == "undecided"
+    assert "1 part fails by itself, and none after Holm's correction for 2 parts." in found["strict"].found
+    assert "n = 10: -0.92 ± 0.84" in found["strict"].decided_by
+
+
+def test_equal_runs_are_named_where_a_verdict_rests_on_them():
+    """The difference is 1 in every run: no interval and no p, as the page reports."""
+    table = runs({5: 1.0, 10: 1.0}, noise=0.0)
+    found, parts = judged(claims(general, each), table)
+    assert {finding.verdict for finding in found.values()} == {"holds"}
+    assert found["strict"].found.splitlines() == [
+        "All 2 parts hold.",
+        "Equal in all runs, and so without an interval: 2 of 2 parts that hold.",
+    ]
+    assert found["strict"].decided_by.endswith(": 1 (claimed: above 0; equal in all 8 runs)")
+    rows = parts_table(parts)
+    assert set(rows["remark"]) == {"equal in all 8 runs"}
+    assert rows[["p", "95 % low", "95 % high"]].isna().all(axis=None)
+
+
+def test_a_number_without_chance_has_no_p():
+    exact = lambda runs: (rate(runs).at(n=5).each("seed") > 12).exact()  # noqa: E731
+    found, parts = judged(claims(lambda r: literal(exact(r)), lambda r: strict(exact(r))), runs(BETTER))
+    assert found["strict"].verdict == "fails"
+    assert parts_table(parts)["p"].isna().all()
+    assert "remark" not in parts_table(parts)
+
+
 def test_columns_that_the_runs_lack_are_reported():
     with pytest.raises(InputError, match='unknown quantity acted: column "acted"'):
         execute_claims(claims(general, each), runs(BETTER).drop(columns="acted"))

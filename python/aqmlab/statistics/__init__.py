@@ -22,6 +22,7 @@ from aqmlab.statistics.pairs import Difference, paired, welch
 from aqmlab.statistics.power import runs_needed
 from aqmlab.statistics.verdicts import (
     Verdict,
+    failing,
     opposite,
     verdict_above,
     verdict_all,
@@ -40,6 +41,7 @@ __all__ = [
     "Verdict",
     "benjamini_hochberg",
     "compare_means",
+    "failing",
     "holm",
     "interval",
     "mean_interval",

@@ -97,7 +97,13 @@ def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float
     """
     if verdicts and all(v is Verdict.HOLDS for v in verdicts):
         return Verdict.HOLDS
-    adjusted = holm(p)
-    if any(v is Verdict.FAILS and not q >= 1 - level for v, q in zip(verdicts, adjusted, strict=True)):
-        return Verdict.FAILS
-    return Verdict.UNDECIDED
+    return Verdict.FAILS if any(failing(verdicts, p, level=level)) else Verdict.UNDECIDED
+
+
+def failing(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float = LEVEL) -> list[bool]:
+    """Return which parts of a claim fail, and still do so after Holm's correction.
+
+    >>> failing([Verdict.FAILS, Verdict.FAILS, Verdict.HOLDS], [0.03, 0.001, 0.6])
+    [False, True, False]
+    """
+    return [v is Verdict.FAILS and not q >= 1 - level for v, q in zip(verdicts, holm(p), strict=True)]

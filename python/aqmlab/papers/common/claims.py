@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from aqmlab.errors import counted
 from aqmlab.statistics import Difference, Verdict, paired, verdict_all, verdict_within
 from aqmlab.statistics.intervals import UNBOUNDED, Bounds
 
@@ -96,6 +97,12 @@ class Part:
         return self.margin > 0 and verdict_within(self.difference.interval, self.margin) is Verdict.HOLDS
 
     @property
+    def remark(self) -> str:
+        """The reason why a comparison by chance has no interval; "" for one that has."""
+        found = self.difference.interval
+        return f"equal in all {found.n} runs" if found.constant else ""
+
+    @property
     def place(self) -> tuple[str, str, str, tuple[tuple[str, str | float], ...]]:
         """Which comparison it is, on paper as in the runs."""
         return self.what, self.case, self.aspect, tuple(self.at.items())
@@ -166,6 +173,34 @@ def overall(parts: Sequence[Part]) -> Verdict:
     own = [Verdict.UNDECIDED if part.verdict is Verdict.NO_EFFECT else part.verdict for part in parts]
     verdict = verdict_all(own, [part.difference.p for part in parts])
     return Verdict.NO_EFFECT if verdict is Verdict.UNDECIDED and all(part.equivalent for part in parts) else verdict
+
+
+def correction_words(parts: Sequence[Part]) -> list[str]:
+    """Say that parts fail by themselves, and none after the correction, in a line for an undecided form.
+
+    >>> found = [Difference(paired([0.0, 0.1], [1.0, 1.3]).interval, p) for p in (0.04, 0.5)]
+    >>> parts = zip(found, (Verdict.FAILS, Verdict.UNDECIDED), strict=True)
+    >>> correction_words([Part("X", "a - b", difference, verdict) for difference, verdict in parts])
+    ["1 part fails by itself, and none after Holm's correction for 2 parts."]
+    """
+    failed = sum(part.verdict is Verdict.FAILS for part in parts)
+    tested = sum(not math.isnan(part.difference.p) for part in parts)
+    own = "itself" if failed == 1 else "themselves"
+    words = f"{counted(failed, 'part')} {COUNTED[Verdict.FAILS][failed > 1]} by {own}"
+    return [f"{words}, and none after Holm's correction for {tested} parts."] if failed else []
+
+
+def equal_words(parts: Sequence[Part], verdict: Verdict) -> list[str]:
+    """Say how many parts with the verdict of their form rest on equal runs, in a line.
+
+    >>> part = Part("X", "a - b", paired([1.0, 1.0], [0.0, 0.0]), Verdict.HOLDS)
+    >>> equal_words([part, part], Verdict.HOLDS)
+    ['Equal in all runs, and so without an interval: 2 of 2 parts that hold.']
+    """
+    own = [part for part in parts if part.verdict is verdict]
+    equal = sum(bool(part.remark) for part in own)
+    which = f"{equal} of {counted(len(own), 'part')} that {COUNTED[verdict][len(own) > 1]}"
+    return [f"Equal in all runs, and so without an interval: {which}."] if equal else []
 
 
 def margin_words(parts: Sequence[Part]) -> str:
@@ -250,15 +285,16 @@ def parts_table(parts: Iterable[Part]) -> pd.DataFrame:
             "difference": part.difference.mean,
             "95 % low": part.difference.interval.low,
             "95 % high": part.difference.interval.high,
-            "p": part.difference.p,
+            "p": part.difference.p if part.difference.interval.n > 1 else math.nan,
             "seeds": part.difference.interval.n,
             "no effect below": part.margin or math.nan,
+            "remark": part.remark,
             "verdict": str(part.verdict),
         }
         for part in parts
     ]
     table = pd.DataFrame(rows)
-    optional = {"case": "case", "reading": "reading", "no effect below": "margin"}
+    optional = {"case": "case", "reading": "reading", "no effect below": "margin", "remark": "remark"}
     return table.drop(columns=[name for name, own in optional.items() if not any(getattr(part, own) for part in parts)])
 
 

@@ -72,7 +72,8 @@ def add_details(page: Page, findings: Sequence[Finding], parts: pd.DataFrame, on
                     page.text(new)
             rows = parts[parts["claim"] == name].drop(columns="claim")
             empty = [column for column in rows.columns if (rows[column] == "").all()]
-            page.table(rows.drop(columns=empty), caption=f"Parts of {name}.", digits=3)
+            alone = ", each judged by itself, without Holm's correction" if rows["p"].notna().sum() > 1 else ""
+            page.table(rows.drop(columns=empty), caption=f"Parts of {name}{alone}.", digits=3)
 
 
 def _tests(findings: Sequence[Finding]) -> list[str]:

@@ -31,7 +31,9 @@ from aqmlab.papers.common.claims import (
     STRICT,
     Finding,
     Part,
+    correction_words,
     describe,
+    equal_words,
     judge_effect,
     margin_words,
     overall,
@@ -45,6 +47,7 @@ from aqmlab.papers.common.power import decisive, decisive_words, seeds_cell, see
 from aqmlab.papers.common.prose import side, unit_of
 from aqmlab.papers.common.quantities import Kind, bounds_of, difference_of_bounds
 from aqmlab.papers.common.run_table import RunTable, table_of_printed, table_of_runs
+from aqmlab.papers.common.runs import ALLOWED
 from aqmlab.papers.common.vocabulary import SEED, Value, Vocabulary
 from aqmlab.statistics import (
     Difference,
@@ -179,7 +182,10 @@ def _form(
     verdict = overall(engaged) if engaged else Verdict.NOT_ENGAGED
     lines = [describe(parts), *([margin_words(engaged)] if verdict is Verdict.NO_EFFECT else [])]
     seeds = ""
+    if verdict in (Verdict.HOLDS, Verdict.FAILS):
+        lines += equal_words(engaged, verdict)
     if verdict is Verdict.UNDECIDED:
+        lines += correction_words(engaged)
         needed, way = seeds_to_decide(engaged)
         lines.append(seeds_words(needed, way))
         seeds = seeds_cell(needed, way)
@@ -216,6 +222,8 @@ def _parts(
     numbers = test.numbers
     place = f"claim {claim}, {test.form} form"
     for pair in numbers.pairs(runs, place=place, along=test.along, steps=test.steps):
+        if test.by_chance and (np.isinf(pair.a).any() or (pair.b is not None and np.isinf(pair.b).any())):
+            raise InputError(f"{place}: {numbers.quantity}: is infinite in a run (allowed: {ALLOWED})")
         case, at = _place(words, pair.at)
         engaged = _acted(test, pair.at, runs) and not _identical(test, pair)
         for bound in _bounds(test, pair):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from aqmlab.papers.common.claims import COUNTED, Part, places
 from aqmlab.reporting.fragments import mean_text
-from aqmlab.statistics import LEVEL, Verdict
+from aqmlab.statistics import LEVEL, Verdict, failing
 from aqmlab.statistics.power import MOST, POWER, runs_needed
 
 
@@ -49,15 +49,24 @@ def seeds_cell(needed: float, way: Verdict) -> str:
 def decisive(parts: Sequence[Part], verdict: Verdict) -> Part:
     """Return the part that shows a verdict best: the clearest of failures, otherwise the least clear with that verdict.
 
-    The clearness of a part is the distance of its mean from the nearest claimed bound, in half widths of its interval.
+    Failures that Holm's correction leaves undecided are shown if no part is undecided by itself. The clearness of a
+    part is the distance of its mean from the nearest claimed bound, in half widths of its interval.
     """
-    own = [part for part in parts if part.verdict is verdict] or list(parts)
-    choose = max if verdict is Verdict.FAILS else min
-    return choose(own, key=_clearness)
+    engaged = [part for part in parts if part.verdict is not Verdict.NOT_ENGAGED]
+    failed = [part for part in engaged if part.verdict is Verdict.FAILS]
+    if verdict is Verdict.FAILS:
+        stays = failing([part.verdict for part in engaged], [part.difference.p for part in engaged])
+        return max((part for part, fails in zip(engaged, stays, strict=True) if fails), key=_clearness)
+    own = [part for part in parts if part.verdict is verdict]
+    if failed and not own:
+        return max(failed, key=_clearness)
+    return min(own or parts, key=_clearness)
 
 
 def decisive_words(part: Part) -> str:
     """Return a part as text: the comparison, its place, its mean with the 95 % interval, and the claimed range.
+
+    Equal runs have no interval, and are named.
 
     >>> from aqmlab.statistics import Difference, Interval
     >>> found = Difference(Interval(1.5, 0.7, 2, -4.9, 7.9), 0.2)
@@ -73,6 +82,7 @@ def decisive_words(part: Part) -> str:
     else:
         claimed = f"above {low:g}" if math.isfinite(low) else f"below {high:g}" if math.isfinite(high) else "above 0"
     claimed += f"; no effect below {part.margin:.3g}" if part.verdict is Verdict.NO_EFFECT else ""
+    claimed += f"; {part.remark}" if part.remark else ""
     what = "; ".join(word for word in (part.what, *where) if word)
     return f"{what}: {mean_text(found)} (claimed: {claimed})"
 
