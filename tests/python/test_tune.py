@@ -199,6 +199,7 @@ def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.Ca
     assert len(error.splitlines()) == 1
     assert "none of 8 trials keeps the constraints" in error
     assert "loss<=0%: best found " in error
+    assert "; nearest: aqm = red, " in error
 
 
 @pytest.mark.parametrize(

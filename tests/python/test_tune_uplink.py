@@ -263,6 +263,12 @@ def test_defaults_that_win_are_the_answer() -> None:
     assert {one.reference.name for one in found.against} == {"best trial", "drop-tail"}
     assert any(note.startswith("defaults win: ") for note in found.notes)
     assert found.against_drop_tail().startswith("Against drop-tail: ")
+    # Notes on equal settings name those that are equal.
+    trial = next(one.reference for one in found.against if one.reference.name == "best trial")
+    again = aqmlab.tune(own.scenario, overrides=short, against_settings={"tried": trial.body}, **asked, **few)
+    assert again.body == found.body
+    assert "the best trial has the same settings as tried" in again.notes
+    assert not any(note.startswith("the answer has the same settings as tried") for note in again.notes)
 
 
 def test_bounds_that_none_keeps_show_the_best_and_the_next_is_tried(
@@ -280,6 +286,7 @@ def test_bounds_that_none_keeps_show_the_best_and_the_next_is_tried(
     out = " ".join(capsys.readouterr().out.split())
     assert out.count("none of 2 trials keeps the constraints at every point (utilization>=0.75: best found 0.") == 2
     assert ", misses by 0." in out
+    assert "nearest: aqm" not in out, "the answer may be another trial than the nearest one of the search"
 
 
 def test_the_time_budget_is_stated_when_it_is_spent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

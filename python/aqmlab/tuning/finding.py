@@ -121,7 +121,7 @@ def find(bench: Bench, problem: Problem, task: Task, effort: Effort, *, as_it_is
         tried.append(task.judge(len(tried), as_it_is, unmoved, values))
     missed = _missed(task, tried)
     if missed and not effort.best_anyway:
-        raise BoundsError(f"tune: {missed}")
+        raise BoundsError(f"tune: {missed}{_nearest_words(task, tried)}")
     notes: list[str] = []
     best = _winning_defaults(problem, task, tried) if effort.prefer_defaults else None
     if best is not None:
@@ -156,7 +156,10 @@ def _winning_defaults(problem: Problem, task: Task, tried: Sequence[Trial]) -> T
 
 
 def _missed(task: Task, trials: Sequence[Trial]) -> str:
-    """Say by how much the trial nearest to the bounds misses them; "" if it keeps them."""
+    """Say by how much the trial nearest to the bounds misses them; "" if it keeps them.
+
+    Runs on other seeds may choose another trial, so that its settings are not named.
+    """
     best = min(trials, key=task.order)
     if best.feasible:
         return ""
@@ -168,5 +171,11 @@ def _missed(task: Task, trials: Sequence[Trial]) -> str:
         for bound, value in zip(task.bounds, best.kept, strict=True)
         if bound.sign * value < bound.sign * bound.value
     )
+    return f"none of {counted(len(trials), 'trial')} keeps the constraints at every point ({near})"
+
+
+def _nearest_words(task: Task, trials: Sequence[Trial]) -> str:
+    """Name the settings of the trial nearest to the bounds; "" if no trial was run."""
+    best = min(trials, key=task.order)
     settings = ", ".join(f"{key} = {value}" for key, value in best.body.items())
-    return f"none of {counted(len(trials), 'trial')} keeps the constraints at every point ({near}; with {settings})"
+    return f"; nearest: {settings}" if _is_valid(best) else ""

@@ -178,9 +178,13 @@ def checked(
 
 @dataclass(frozen=True)
 class _Answer:
-    """The best settings, confirmed, with the references confirmed beside them, and notes on how they were found."""
+    """The best settings, confirmed, with the references confirmed beside them, and notes on how they were found.
+
+    `same` names the references with these settings.
+    """
 
     body: Body
+    same: list[str]
     trials: list[Trial]
     confirmed: Confirmed
     against: list[Against]
@@ -196,9 +200,8 @@ def _confirm(bench: Bench, problem: Problem, task: Task, chosen: Chosen, fresh: 
     confirmed, compared = confirm_until_decided(
         bench, task, settings, points=problem.points.all, seeds=fresh, least=least
     )
-    notes = [*chosen.notes, *(f"the answer has the same settings as {name}" for name in same)]
     warnings = [*chosen.warnings, *filter(None, [bench.budget.note()])]
-    return _Answer(chosen.body, chosen.trials, confirmed, compared, notes, warnings)
+    return _Answer(chosen.body, same, chosen.trials, confirmed, compared, chosen.notes, warnings)
 
 
 def _or_defaults(task: Task, answer: _Answer) -> _Answer:
@@ -211,15 +214,21 @@ def _or_defaults(task: Task, answer: _Answer) -> _Answer:
         f"{own.reference.name} win: the best trial does not beat them decisively ({task.goal.metric.key} differs by "
         f"{found.mean:+.3g}, {found.low:.3g} to {found.high:.3g}; p {own.p:.2g})"
     )
+    notes = [*answer.notes, *_same_words(BEST_TRIAL, answer.same), text]
     winner, loser = replace(own.reference, name=TUNED), replace(answer.confirmed, name=BEST_TRIAL)
     others = [one.reference for one in answer.against if one is not own]
     return replace(
         answer,
         body=winner.body,
+        same=[],
         confirmed=winner,
         against=against(task, winner, [loser, *others]),
-        notes=[*answer.notes, text],
+        notes=notes,
     )
+
+
+def _same_words(which: str, names: Sequence[str]) -> list[str]:
+    return [f"the {which} has the same settings as {name}" for name in names]
 
 
 def _tuned(
@@ -242,7 +251,12 @@ def _tuned(
         fresh_points=[point.name for point in points.unseen],
         seeds=(number.trial, number.choice, len(answer.confirmed.per_seed)),
         tuned=tuned,
-        notes=[*problem.notes, *over_both_queues(problem.chosen.name, task), *answer.notes],
+        notes=[
+            *problem.notes,
+            *over_both_queues(problem.chosen.name, task),
+            *answer.notes,
+            *_same_words("answer", answer.same),
+        ],
         warnings=answer.warnings,
         dialects=[one for write in writers for one in write(tuned, place.link)],
         folder=folder,
