@@ -16,6 +16,7 @@ from aqmlab.statistics import Verdict
 from aqmlab.theory.control.conditions import hollot_condition
 from aqmlab.tuning.goals import Goal, goal_of
 from aqmlab.tuning.measurements import Bench, Place
+from aqmlab.tuning.problem import problem_of
 from aqmlab.tuning.ranges import fresh_points, ranges_of, search_points
 from aqmlab.tuning.search import Task, Trial, front
 from aqmlab.tuning.space import space_of
@@ -53,6 +54,20 @@ def test_points_of_a_dumbbell(plan: aqmlab.Scenario) -> None:
         assert f"rtt={rtt * 1e3:.3g}ms" in point.name
         assert f"flows={len(there.flows)}," in point.name
     assert [p.name for p in fresh_points(ranges, 4)] == [p.name for p in fresh_points(ranges, 4)]
+
+
+def test_a_search_of_ecn_without_a_flow_that_negotiates_it_has_a_warning(plan: aqmlab.Scenario) -> None:
+    modern = plan.with_overrides({"flow.tcp.transport": "tcp"})
+    marked = modern.with_overrides({"flow.tcp.tcp.ecn": True})
+
+    def warnings(of: aqmlab.Scenario, vary: list[str], over: list[str]) -> list[str]:
+        return problem_of(of, "bottleneck", aqm="codel", vary=vary, over=over).warnings
+
+    asked = (["ecn=false,true"], ["flows=2:8"])
+    text = 'vary "ecn=false,true": no flow is ECN-capable, so that ecn has no effect'
+    assert warnings(plan, *asked) == warnings(modern, *asked) == [text]
+    assert warnings(marked, *asked) == []
+    assert warnings(modern, ["target=1ms:9ms"], ["flows=2:8"]) == []
 
 
 def test_the_weight_of_the_analytic_design_meets_hollots_condition_with_equality() -> None:

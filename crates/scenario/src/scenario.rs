@@ -274,6 +274,7 @@ fn plan(file: &Section<'_>, run: Option<&Run>, queues: &Queues<'_>) -> Planned {
         };
         routing::check(file, plan, queue_name);
         flow::check_pings(file, &sections, plan, queue_name);
+        flow::warn_without_priority(file, plan, queue_name);
         if let Some(network) = &network {
             flow::check_loads(&sections, network, plan, queues);
         }

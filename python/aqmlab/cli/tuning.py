@@ -329,7 +329,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
 def _warnings(found: Tuned, several: bool) -> list[str]:
     """Return the warnings of an answer, and, if it is the only one, its open comparisons; the table has the rest."""
     if several:
-        return [line for line in found.warnings if line.startswith("the time budget")]
+        return [line for line in found.warnings if line.startswith(("the time budget", "vary "))]
     return [*found.warnings, *found.why_undecided()]
 
 

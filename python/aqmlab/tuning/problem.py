@@ -40,7 +40,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Problem:
-    """The search problem: the queue and its parameters, points, starts, and settings to compare with."""
+    """The search problem: the queue and its parameters, points, starts, settings to compare with, and remarks."""
 
     place: Place
     chosen: Discipline
@@ -49,6 +49,7 @@ class Problem:
     starts: list[Start]
     references: dict[str, Body]
     notes: list[str]
+    warnings: list[str]
 
 
 AS_IT_IS = Points([Point("the scenario", (), corner=False)], [])
@@ -87,7 +88,9 @@ def problem_of(
             place.scenario(body, points.search[0])
         except ScenarioError as error:
             raise error.of_options({f"queue.{queue}": f"--against {name}:"}, {}) if name in further else error from None
-    return Problem(place, chosen, space, points, starts, references, notes)
+    return Problem(
+        place, chosen, space, points, starts, references, notes, _of_no_flow(place, space, vary, points.search)
+    )
 
 
 def varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
@@ -152,6 +155,18 @@ def _check_ends(place: Place, space: Space, vary: Sequence[str]) -> None:
                 raise InputError(f'vary "{varied[one.key]}": {one.key} has no effect in this {link.aqm} queue{has}')
 
 
+def _of_no_flow(place: Place, space: Space, vary: Sequence[str], points: Sequence[Point]) -> list[str]:
+    """Return a warning if ECN is varied although no flow negotiates it at any point."""
+    text = next((text for text in vary if text.partition("=")[0].strip() == "ecn"), None)
+    if text is None or any(_has_ecn(place.scenario(dict(space.base), point)) for point in points):
+        return []
+    return [f'vary "{text}": no flow is ECN-capable, so that ecn has no effect']
+
+
+def _has_ecn(plan: Scenario) -> bool:
+    return any(flow.parameters.get("ecn") for flow in plan.flows)
+
+
 def _accepted(place: Place, space: Space, text: str, numbers: Sequence[Numbers]) -> Link:
     """Return the link with the first valid numbers; raise the error of the last if none are valid."""
     problems: list[errors.Problem] = []
@@ -189,7 +204,7 @@ def _starts(place: Place, chosen: Discipline, space: Space, points: Sequence[Poi
 
 def _marking(plan: Scenario, table: Body) -> Body:
     """Return a queue's table with ECN where flows negotiate it: another discipline than the scenario's then marks."""
-    return {"ecn": True, **table} if any(flow.parameters.get("ecn") for flow in plan.flows) else table
+    return {"ecn": True, **table} if _has_ecn(plan) else table
 
 
 def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:

@@ -113,6 +113,7 @@ def compare_tuned(
     own_vary = varied(vary, names)
     defaults = {name: _default(plan, tuned, name, notes) for name in names}
     problems = {name: _problem(plan, tuned, name, defaults[name], own_vary[name], asked) for name in names}
+    notes += dict.fromkeys(line for problem in problems.values() for line in problem.warnings)
     points = problems[base].points
     root = None if out is None else Path(out)
     runs = ResultStore(root, create=True)

@@ -257,7 +257,7 @@ def _tuned(
             *answer.notes,
             *_same_words("answer", answer.same),
         ],
-        warnings=answer.warnings,
+        warnings=[*problem.warnings, *answer.warnings],
         dialects=[one for write in writers for one in write(tuned, place.link)],
         folder=folder,
     )

@@ -12,7 +12,7 @@ use super::live::Settings;
 use super::marker::Marker;
 use super::{classes_json, kind_of, parameter_json, tuple};
 use crate::problem::Problem;
-use crate::{LinkState, Scenario, parse, routing, traces};
+use crate::{LinkState, Scenario, flow, parse, routing, traces};
 
 /// A scenario without its nodes, links and flows, which are long lists.
 #[derive(Serialize)]
@@ -153,7 +153,8 @@ impl Scenario {
 
     /// Describe each link.
     pub fn links(&self) -> impl Iterator<Item = impl Serialize> {
-        self.links_with_queues().map(|(link, queue)| Link::new(&self.plan, link, queue))
+        let any_priority = flow::any_priority(&self.plan);
+        self.links_with_queues().map(move |(link, queue)| Link::new(&self.plan, link, queue, any_priority))
     }
 
     /// Describe each flow.
@@ -169,7 +170,8 @@ impl Scenario {
 }
 
 impl<'a> Link<'a> {
-    fn new(plan: &'a Plan, link: &'a plan::Link, queue: &'a str) -> Self {
+    fn new(plan: &'a Plan, link: &'a plan::Link, queue: &'a str, any_priority: bool) -> Self {
+        let of_priority = if any_priority { Vec::new() } else { link.queue.priority_keys() };
         Self {
             name: link.name.as_str(),
             from: node_name(plan, link.from),
@@ -190,7 +192,7 @@ impl<'a> Link<'a> {
             queue,
             aqm: link.aqm(),
             parameters: parameters_of(link),
-            without_effect: link.queue.without_effect.clone(),
+            without_effect: [&*link.queue.without_effect, &of_priority].concat(),
             classes: classes_json(&link.queue),
             token_bucket: link.line.server.as_token_bucket().map(|(burst, peak)| {
                 let (peakrate_bps, mtu) = peak.unzip();

@@ -7,6 +7,7 @@ mod ends;
 mod load;
 mod pattern;
 mod pings;
+mod priority;
 mod scream;
 mod start;
 mod transport;
@@ -35,6 +36,7 @@ use transport::GroupTransport;
 
 pub use application::APPLICATIONS;
 pub(crate) use pings::{check as check_pings, read as read_pings};
+pub(crate) use priority::{any as any_priority, warn_without as warn_without_priority};
 pub(crate) use transport::UDP;
 
 /// Most flows of a scenario.

@@ -60,6 +60,21 @@ fn a_curve_beyond_the_limit() {
 }
 
 #[test]
+fn parameters_for_flows_with_priority() {
+    let own = "aqm = \"pc-red\"\nloss_start = 0.0\nsearch = \"early\"\nqosa = \"honoured\"";
+    let text = exchange(VALID, "aqm = \"red\"", own);
+    let expected = [
+        "net.toml:15:14: queue.main: loss_start has no effect without a flow with priority = true",
+        "net.toml:17:8: queue.main: qosa has no effect without a flow with priority = true",
+    ];
+    accepted(&text, &expected);
+    for priority in ["priority = true", "priority = 2"] {
+        accepted(&exchange(&text, "count = 2", &format!("count = 2\n{priority}")), &[]);
+    }
+    accepted(&exchange(&text, "count = 2", "count = 2\npriority = false"), &expected);
+}
+
+#[test]
 fn udp_needs_no_way_back() {
     let text = exchange(VALID, "queue = \"main\"", "queue = \"main\"\nduplex = false");
     let text = exchange(&text, "count = 2", "transport = \"udp\"\nrate = \"1Mbps\"");

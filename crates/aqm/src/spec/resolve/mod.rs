@@ -17,7 +17,8 @@ use crate::preset::Make;
 use crate::red::DialectName;
 #[cfg(feature = "red")]
 use crate::red::{
-    ClassState, Params, PartKind, Red, adaptation::Adaptation, average::Average, curve::Curve, victim::Victim,
+    ClassState, Params, PartKind, Red, adaptation::Adaptation, average::Average, curve::Curve, victim,
+    victim::Victim,
 };
 use crate::{Discipline, DropTail, Room};
 
@@ -147,6 +148,17 @@ impl Resolved {
             ResolvedKind::Red(parts) => Some(parts),
             ResolvedKind::DropTail { .. } | ResolvedKind::NonRed(_) => None,
         }
+    }
+
+    /// Return the keys of the parameters that have an effect on flows with priority only: PC-RED's, without its search.
+    #[cfg(feature = "red")]
+    pub fn priority_keys(&self) -> Vec<&'static str> {
+        if !self.red().is_some_and(|parts| matches!(parts.victim, Victim::PcRed(_))) {
+            return Vec::new();
+        }
+        let rule = PartKind::find("victim").and_then(|kind| kind.part("pc-red"));
+        let keys = rule.iter().flat_map(|rule| rule.parameters).map(|parameter| parameter.key);
+        keys.filter(|key| *key != victim::SEARCH.key).collect()
     }
 
     /// The settings of DualPI2 in the dialect of Linux; `None` for all other queues.
