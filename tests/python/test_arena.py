@@ -12,6 +12,7 @@ from aqmlab.arena.evaluation import evaluate
 from aqmlab.arena.holdout import HELD_OUT_FROM, HOLD_OUT
 from aqmlab.arena.policies import Policy, applied, policy_text, read_policy
 from aqmlab.errors import InputError
+from aqmlab.runs.comparison_settings import exchange
 from aqmlab.scenario.file import Scenario
 
 
@@ -72,6 +73,7 @@ def test_a_curve_goes_into_a_scenario_and_into_the_kernel(tmp_path, shell):
     answer = shell("arena", "apply", str(policy), "example:dumbbell-red", "--out", str(scenario))
     assert answer.code == 0, answer.err
     plan = Scenario.load(scenario)
+    assert plan.queue_table("bottleneck").keys() == {"aqm", "curve", "points", "limit", "w_q", "arithmetic"}
     averages = np.linspace(0, 60, 601)
     p_b = _core.curve(json.dumps(plan.queue_table("bottleneck")), averages.tolist())
     wanted = np.where(averages < 5, 0.0, np.interp(averages, curve.averages, action))
@@ -80,6 +82,18 @@ def test_a_curve_goes_into_a_scenario_and_into_the_kernel(tmp_path, shell):
     assert files
     integers = _core.integers(json.dumps(plan.queue_table("bottleneck")), 10e6, 0.01)
     assert integers
+
+
+def test_a_curve_through_points_and_thresholds_replace_each_other():
+    plan = Scenario.load("example:dumbbell-red")
+    table = {"aqm": "red", "curve": "points", "points": [[5, 0.0], [20, 0.2]]}
+    curved = exchange(plan, ["bottleneck"], "curved", table, [])
+    assert curved.queue_table("bottleneck").keys() == {*table, "limit", "w_q"}
+    back = exchange(curved, ["bottleneck"], "mred", {"aqm": "mred", "max_th": "30p"}, [])
+    assert back.queue_table("bottleneck").keys() == {"aqm", "max_th", "limit", "w_q"}
+    assert curved.warnings == back.warnings == ()
+    other = exchange(curved, ["bottleneck"], "other", {"aqm": "red", "curve": "points", "limit": "50p"}, [])
+    assert other.queue_table("bottleneck")["points"] == table["points"]
 
 
 def test_averages_in_ms_scale_with_the_link(policy):

@@ -26,6 +26,8 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,23}")
 LABEL_WORDS = "1 to 24 of the characters A-Z a-z 0-9 _ . + -, beginning with a letter or digit"
 QUEUE_KEY = re.compile(r'queue\.(?:"([^"]+)"|([^."]+))(?:\."?([^."]+)|$)')
 """The path of an override in a queue's table: the queue's name, quoted or not, and the key."""
+POINTS = "points"
+"""The curve of RED through points, which has no thresholds."""
 RESERVED = ("comparison.toml", "compare.json", "figures", "log.txt", "report.html", "scenario.toml")
 """Names of other things in the folder of a comparison, where each label has a folder of its own."""
 DEFINITION = "comparison.toml"
@@ -88,7 +90,8 @@ def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value
     if "curve" in own and "curve" not in table:
         note = f"{label}: with its own curve in place of curve = {inline(own['curve'])}"
         notes.extend([note] if note not in notes else [])
-    body = {key: value for key, value in own.items() if key not in ("aqm", "curve")}
+    dropped = {"aqm", "curve", *_dead(own, table)}
+    body = {key: value for key, value in own.items() if key not in dropped}
     known = _exchanged_keys(str(table["aqm"])) - _other_words(str(table["aqm"]), body)
     left_out = [key for key in body if key not in known]
     note = f"{label}: without {', '.join(left_out)}, which it does not know"
@@ -100,6 +103,13 @@ def _exchanged(plan: Scenario, queue: str, label: str, table: Mapping[str, Value
     except ScenarioError as error:
         place = f'settings "{label}"'
         raise ScenarioError([replace(one, file=place, line=0) for one in error.problems]) from None
+
+
+def _dead(own: Mapping[str, Value], table: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the keys of the queue's curve that have no effect on the other's: one is through points, the other not."""
+    if table.get("curve") == POINTS:
+        return ("min_th", "max_th", "max_p")
+    return ("points",) if own.get("curve") == POINTS else ()
 
 
 def managed_queues(plan: Scenario, asked: str | None = None) -> list[str]:
