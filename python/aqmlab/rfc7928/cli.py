@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def rfc7928(
     aqm: Annotated[str, typer.Option("--aqm", help="Disciplines; drop-tail is always beside them.", metavar="A,B,...")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few seeds, short runs: 8 disciplines in 3 minutes on two cores.")
+        bool, typer.Option("--quick", help="Few seeds, short runs: 8 disciplines in a minute on two cores.")
     ] = False,
     section: Annotated[
         list[str] | None,

@@ -71,13 +71,19 @@ class _Seen:
 
     @cached_property
     def delivered(self) -> metrics.Delivered:
-        """What was delivered of each flow, by time."""
+        """Bytes of each flow that were delivered, by time."""
         return metrics.Delivered.of(self.tables["flow_samples"])
 
     @cached_property
     def _flows(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.tables["flows"].select(["flow", "group", "from"]).to_pylist()
         return rows
+
+    @cached_property
+    def measured(self) -> Mapping[str, Packets]:
+        """The packets that were offered to each link in the measured time."""
+        begin, end = self.what["begin_s"], self.what["end_s"]
+        return {name: own.between(begin, end) for name, own in self.packets.items()}
 
     def flows(self, group: str, *, forward: bool) -> tuple[np.ndarray, list[str]]:
         """Return numbers and names of a group's flows whose data go in a direction."""
@@ -126,7 +132,10 @@ def _part(seen: _Seen, spans: list[tuple[float, float]], rate_bps: float | None)
         name: (rate if rate_bps is None or i else rate_bps)
         for i, (name, rate) in enumerate(seen.what["rates_bps"].items())
     }
-    cut = {name: _within(seen.packets[name], spans) for name in links if name in seen.packets}
+    if spans == [(seen.what["begin_s"], seen.what["end_s"])]:
+        cut = {name: seen.measured[name] for name in links if name in seen.packets}
+    else:
+        cut = {name: _within(seen.packets[name], spans) for name in links if name in seen.packets}
     return {
         "groups": {name: _of_group(seen, name, cut, links, spans) for name in seen.what["groups"]},
         "links": {name: _flow_through(seen.packets[name], cut[name], links[name], spans) for name in cut},
@@ -232,7 +241,7 @@ def _distributions(seen: _Seen) -> tuple[dict[str, list[int]], dict[str, list[in
         numbers, names = seen.flows(name, forward=group["forward"])
         link = group["route"][0]
         if link in seen.packets:
-            own = seen.packets[link].between(seen.what["begin_s"], seen.what["end_s"]).of(numbers)
+            own = seen.measured[link].of(numbers)
             delays[name] = metrics.histogram(own.waited_s * 1e3, metrics.DELAY_EDGES_MS)
         rates = seen.delivered.goodput(names, begin_s=seen.what["begin_s"])
         goodputs[name] = metrics.histogram(rates.ravel() / capacity, metrics.GOODPUT_EDGES)

@@ -103,7 +103,7 @@ def characterize(
     sections
         Only these of the RFC, for example ``["5.1", "6.2"]``; default: all.
     quick
-        Few seeds and short runs: eight disciplines in less than three minutes on two cores.
+        Few seeds and short runs: eight disciplines in less than a minute on two cores.
     seeds
         Runs of each scenario; default: 20, in the quick form 5.
     overrides

@@ -32,7 +32,7 @@ pub enum Column {
 pub type Table = Vec<(&'static str, Column)>;
 
 fn integers<T>(rows: &[T], f: impl Fn(&T) -> u64) -> Column {
-    /// One function for all columns of a type of row: a browser compiles what a run calls.
+    /// One function for all columns of a type of row, since a browser compiles each function of a run.
     #[inline(never)]
     fn column<T>(rows: &[T], f: &dyn Fn(&T) -> u64) -> Column {
         Column::Integer(rows.iter().map(|r| f(r) as i64).collect())
