@@ -189,7 +189,8 @@ pub const REDIRECTED: DropReason = DropReason::new(&("redirected", DropClass::Ro
 
 impl Part for PcRed {
     const NAME: &'static str = "pc-red";
-    const DOC: &'static str = "from a random packet on, the first of a flow with a loss up to its promise, else the last";
+    const DOC: &'static str =
+        "from a random packet on, the first of a flow with a loss up to its promise, else the last";
     const PARAMETERS: &'static [Parameter] = &[
         Parameter::new(
             "loss_limit",
