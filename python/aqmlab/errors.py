@@ -345,5 +345,7 @@ def in_code_of(owner: str) -> Iterator[None]:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if not frame.filename.startswith(installed)]
         where = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
-        hint = "" if own else " (AQMLAB_TRACEBACK=1 shows where)"
+        if isinstance(error, SyntaxError) and error.filename:
+            where, error = f"{error.filename}:{error.lineno}: ", SyntaxError(error.msg)
+        hint = "" if where else " (AQMLAB_TRACEBACK=1 shows where)"
         raise InputError(f"{owner}: {where}{type(error).__name__}: {error}{hint}") from None

@@ -11,6 +11,7 @@ import pytest
 from aqmlab import _core
 from aqmlab.papers.exred import plan
 from aqmlab.results.parquet import to_arrow
+from aqmlab.scenario.toml_text import entries
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "oracle"
 QUEUE = """
@@ -89,7 +90,7 @@ def open_loop_by_scenario(scheme: str, load: float, *, seconds: float, seeds: in
 def open_loop_by_core(scheme: str, load: float, *, seconds: float, seeds: int) -> np.ndarray:
     """The same from the open loop, in which service times are drawn, not lengths."""
     arrivals = round(load * plan.SERVICE_RATE * seconds)
-    queue = "\n".join(f"{key} = {plan.inline(value)}" for key, value in plan.queue_of(scheme).items())
+    queue = "\n".join(entries(plan.queue_of(scheme)))
     rates = (load * plan.SERVICE_RATE, plan.SERVICE_RATE)
     runs = [_core.open_loop(queue, *rates, arrivals, 20_000, seed) for seed in range(1, seeds + 1)]
     return np.array([[run[key] for run in runs] for key in ("p_drop", "throughput", "mean_wait_s")])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, ScenarioError
 from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS
 from aqmlab.scenario.toml_text import read_toml
 
@@ -40,7 +40,9 @@ def parse_settings(option: str, entries: Sequence[str] | None) -> dict[str, dict
         name, sign, table = (part.strip() for part in entry.partition("="))
         try:
             data = read_toml(f"table = {table}")
-        except InputError:
+        except ScenarioError as error:
+            if name and table.startswith("{") and table.endswith("}"):
+                raise InputError(f"{option} {entry}: {error.problems[0].message}") from None
             data = {}
         if not sign or not name or list(data) != ["table"] or not isinstance(data["table"], dict):
             raise InputError(f"{option} {entry}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")

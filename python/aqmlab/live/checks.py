@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import resource
 import shutil
 import time
 from collections.abc import Iterator
@@ -166,6 +165,8 @@ def can_be_realtime() -> bool:
 
 def can_lock_memory() -> bool:
     """Whether a process may lock all of its memory, also what it gets after it gave up its privileges."""
+    import resource  # not on Windows, where a job for tc can be written
+
     return resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] == resource.RLIM_INFINITY
 
 

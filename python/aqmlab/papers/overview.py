@@ -76,7 +76,7 @@ def notice_over(found: Sequence[Reproduction]) -> str:
 
 def gaps_of(found: Sequence[Reproduction]) -> pd.DataFrame:
     """Return the gaps to printed numbers of all papers, largest first, with the column ``paper``."""
-    tables = [one.tables[GAPS].assign(paper=one.name) for one in found if GAPS in one.tables]
+    tables = [one.tables[GAPS].assign(paper=one.name) for one in found if len(one.tables[GAPS])]
     every = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["paper", *COLUMNS])
     every = every[["paper", *(column for column in every.columns if column != "paper")]]
     return every.sort_values("factor", ascending=False, kind="stable").reset_index(drop=True)
@@ -86,9 +86,9 @@ def _gaps(page: Page, found: Sequence[Reproduction]) -> None:
     """Add the largest gaps to printed numbers of all papers."""
     page.section("Gaps to printed numbers")
     for one in found:
-        if GAPS in one.tables:
+        if len(one.tables[GAPS]):
             page.text(f"{one.name}: {gaps_words(one.tables[GAPS])}")
-    without = [one.name for one in found if GAPS not in one.tables]
+    without = [one.name for one in found if not len(one.tables[GAPS])]
     if without:
         page.text(f"No measured number is printed: {', '.join(without)}.", note=True)
     every = gaps_of(found)

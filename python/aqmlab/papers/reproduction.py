@@ -365,7 +365,8 @@ def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTas
     found = paper_of(paper)
     if seeds is not None and seeds < 2:
         raise InputError("seeds: at least 2, since an interval needs them")
-    effort = found.effort.of(quick=quick, seeds=seeds)
+    with in_code_of(f"paper {found.files.key}: Effort"):
+        effort = found.effort.of(quick=quick, seeds=seeds)
     if effort.seeds < 2:
         raise InputError(f"{found.files.name}: Effort: seeds is {effort.seeds}; an interval needs at least 2")
     root = out / found.files.key

@@ -114,6 +114,9 @@ class Claim(Generic[P]):
                 raise InputError("the function yields no test (yield literal(...) and strict(...))")
             found: list[Test] = list(yielded)
             for test in found:
+                given: object = test
+                if not isinstance(given, Test):
+                    raise InputError(f"the function yields {type(given).__name__}, not literal(...) or strict(...)")
                 if SEED in test.numbers.per and test.by_chance:
                     raise InputError(f'{test.form} form: each("seed") needs exact()')
             return found

@@ -169,19 +169,28 @@ class PaperFiles:
         InputError
             If a column is missing or given twice, or a row has more or fewer cells than there are columns.
         """
-        reader, place = csv.reader(io.StringIO(self.text(name))), self.place(name)
+        return [row for _, row in self.numbered_rows(name, columns)]
+
+    def numbered_rows(self, name: str, columns: Sequence[str] = ()) -> list[tuple[int, dict[str, str]]]:
+        """Return the rows of a CSV file as `rows` does, each with the number of the line on which it begins."""
+        reader, place = csv.reader(io.StringIO(self.text(name)), strict=True), self.place(name)
         head = next(reader, [])
         for column in columns:
             if column not in head:
                 raise InputError(f"{place}:1: has no column {column} (needed: {', '.join(columns)})")
         if len(set(head)) < len(head):
             raise InputError(f"{place}:1: a column is given twice: {', '.join(head)}")
-        rows = []
-        for cells in filter(None, reader):
-            if len(cells) != len(head):
-                counts = f"{counted(len(cells), 'cell')}, and there are {counted(len(head), 'column')}"
-                raise InputError(f"{place}:{reader.line_num}: has {counts}: {', '.join(head)}")
-            rows.append(dict(zip(head, cells, strict=True)))
+        rows, line = [], reader.line_num + 1
+        try:
+            for cells in reader:
+                if cells and len(cells) != len(head):
+                    counts = f"{counted(len(cells), 'cell')}, and there are {counted(len(head), 'column')}"
+                    raise InputError(f"{place}:{line}: has {counts}: {', '.join(head)}")
+                if cells:
+                    rows.append((line, dict(zip(head, cells, strict=True))))
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise InputError(f"{place}:{line}: is no row of CSV ({error}); is a quote closed?") from None
         return rows
 
     def scenario(self, name: str, overrides: Overrides = ()) -> Scenario:
@@ -352,7 +361,8 @@ def _check_texts(table: object, keys: Sequence[str], where: str) -> None:
 
 @cache
 def _cells(files: PaperFiles) -> tuple[Cell, ...]:
-    for line, row in enumerate(files.rows("published.csv", CELL[:-1]), start=2):
+    rows = files.numbered_rows("published.csv", CELL[:-1])
+    for line, row in rows:
         place = f"{files.place('published.csv')}:{line}"
         _check_value(row["printed"], _number(row["value"] or "nan", place=f"{place}: value"), place=place)
     return tuple(
@@ -366,7 +376,7 @@ def _cells(files: PaperFiles) -> tuple[Cell, ...]:
             key={column: _number_or_text(text) for column, text in row.items() if column not in CELL},
             place=f"{files.place('published.csv')}:{line}",
         )
-        for line, row in enumerate(files.rows("published.csv", CELL[:-1]), start=2)
+        for line, row in rows
     )
 
 

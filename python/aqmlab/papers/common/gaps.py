@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,7 @@ GAPS = "gaps"
 COLUMNS = ("cell", "printed", "measured", "factor", "held out", "explained")
 UNEXPLAINED = "not explained"
 IN_REACH = "within the scatter of one run"
+_NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)(?:[eE]([-+\N{MINUS SIGN}]?\d+))?")
 NAMED = 3
 """So many unexplained gaps are named in words."""
 
@@ -102,7 +104,7 @@ def _gap(
     words: Vocabulary, cell: Cell, own: Mapping[str, Value], name: str, values: np.ndarray, data: Mapping[str, Any]
 ) -> dict[str, object]:
     found = quantity_interval(values, name)
-    least = _half_digit(cell.printed)
+    least = _half_digit(cell.printed, cell.value)
     measured, printed = max(abs(found.mean), least), max(abs(cell.value), least)
     inside = abs(found.mean - cell.value) <= max(reach(found), least)
     reasons = [str(entry["why"]) for entry in data.get("explained", ()) if cell.is_among(entry["of"])]
@@ -123,15 +125,21 @@ def _table(name: str) -> str:
     return name.capitalize() if name == "text" else f"Table {name}"
 
 
-def _half_digit(printed: str) -> float:
-    """Return half a unit of the last digit of a printed number.
+def _half_digit(printed: str, value: float) -> float:
+    """Return half a unit of the last digit of a printed number, in the unit of its value.
 
-    >>> _half_digit("11.5"), _half_digit("0"), _half_digit("3196 s"), _half_digit("0.0081852")
-    (0.05, 0.5, 0.5, 5e-08)
+    >>> _half_digit("11.5", 11.5), _half_digit("0", 0), _half_digit("3196 s", 3196), _half_digit("-0.05", -0.05)
+    (0.05, 0.5, 0.5, 0.005)
+    >>> _half_digit("5e-2", 0.05), _half_digit("~1,200 ms", 1.2), _half_digit("ten", 10)
+    (0.005, 0.0005, 0.5)
     """
-    digits = printed.split()[0] if printed.split() else "0"
-    places = len(digits.partition(".")[2]) if digits.replace(".", "", 1).isdigit() else 0
-    return 0.5 * 10.0**-places
+    found = _NUMBER.search(printed)
+    if found is None:
+        return 0.5
+    digits, power = found[1].replace(",", ""), int((found[2] or "0").replace("\N{MINUS SIGN}", "-"))
+    number = float(digits) * 10.0**power
+    half = 0.5 * 10.0 ** (power - len(digits.partition(".")[2]))
+    return half * abs(value / number) if number else half
 
 
 def used_words(data: Mapping[str, Any]) -> list[str]:

@@ -485,8 +485,8 @@ class Paper:
         blocks = [block for section in sections for block in section.blocks]
         found = {one.name: one.numbers for one in blocks if isinstance(one, Table) and one.numbers is not None}
         found[PARTS] = parts_table(parts)
-        gap = gaps(self.claims.words, self.files, study.base)
-        found |= {GAPS: gap} if len(gap) else {}
+        gap = found[GAPS] = gaps(self.claims.words, self.files, study.base)
+        measured = gap if len(gap) else None
         view = Page(f"{self.name} reproduced: published beside measured", f"{self.citation}.")
         page.fill(
             view,
@@ -494,10 +494,10 @@ class Paper:
             card=own,
             findings=findings,
             parts=parts,
-            figure=key_figure(self.key, sections, found.get(GAPS)),
+            figure=key_figure(self.key, sections, measured),
             lead=filled(self.lead),
             sections=sections,
-            gaps=found.get(GAPS),
+            gaps=measured,
             effort=effort,
             seeds=seeds,
             setups=study.setups,
