@@ -121,6 +121,10 @@ def test_compare_of_settings(shell):
     [
         ("tight", "aqmlab: --with tight: write it as NAME={ aqm = 'red', min_th = '5p', ... }\n"),
         (
+            "x={ aqm = 'red', max_p = inf }",
+            "aqmlab: --with x max_p: inf is out of range (allowed: finite numbers)\n",
+        ),
+        (
             "tight={ max_th = '20p' }",
             "aqmlab: settings \"tight\": the discipline is missing; add aqm, for example aqm = 'red'\n",
         ),

@@ -190,6 +190,23 @@ def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
         ("paper.py", "claims=CLAIMS,", "claims=[],", r"paper\.py: PAPER: claims: is Claims of .*"),
         ("paper.py", "measure=measure,", "measure=1,", r"paper\.py: PAPER: measure: is a function"),
         ("paper.py", "FILES =", "raise SystemExit\nFILES =", r"paper own: .*paper\.py:\d+: SystemExit"),
+        ("paper.py", "FILES =", "def (\nFILES =", r"paper own: .*own/paper\.py:\d+: SyntaxError: invalid syntax$"),
+        ("paper.py", '"seeds": 4', '"sedes": 4', r"paper own: Effort: TypeError: .*sedes"),
+        (
+            "paper.py",
+            "    yield literal(",
+            "    yield 3\n    yield literal(",
+            r"claim \w+: the function yields int, ",
+        ),
+        (
+            "paper.py",
+            'return quantities_of(folder, "bottleneck")',
+            "return {'loss': float('nan'), 'mean_queue': float('nan')}",
+            r"no claim can be judged: measure returned no number for its runs",
+        ),
+        ("readings.toml", "quick = true", "quik = true", r"SACK: unknown key \"quik\" .*did you mean quick\?"),
+        ("readings.toml", "set = {", "set = {}\n# {", r"SACK: sets nothing \(needed: set, with keys and values\)"),
+        ("published.csv", "0.05,0.05,", '"0.05,0.05,', r"published\.csv:2: is no row of CSV \(.*is a quote closed\?"),
     ],
 )
 def test_broken_files_of_a_paper_are_errors_of_one_line(tmp_path, name, old, new, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from aqmlab.errors import InputError, ScenarioError
@@ -42,7 +43,9 @@ def parse_settings(option: str, entries: Sequence[str] | None) -> dict[str, dict
             data = read_toml(f"table = {table}")
         except ScenarioError as error:
             if name and table.startswith("{") and table.endswith("}"):
-                raise InputError(f"{option} {entry}: {error.problems[0].message}") from None
+                problem = error.problems[0]
+                key = problem.key.removeprefix("table.")
+                raise InputError(str(replace(problem, file=f"{option} {name}", key=key))) from None
             data = {}
         if not sign or not name or list(data) != ["table"] or not isinstance(data["table"], dict):
             raise InputError(f"{option} {entry}: write it as NAME={{ aqm = 'red', min_th = '5p', ... }}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import math
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ PARTS = ("reading", "used", "explained")
 """Lists of tables in ``readings.toml``."""
 QUESTION = ("key", "question", "chosen", "why")
 """Texts of a ``[[reading]]``."""
+OTHER = ("name", "set", "quick")
+"""Keys of a ``[[reading.other]]``; any further ones are options for the paper's own functions."""
 MARK = ("of", "why")
 """Keys of ``[[used]]`` and ``[[explained]]``."""
 
@@ -225,7 +228,7 @@ class PaperFiles:
         for number, entry in enumerate(self.questions(), 1):
             place = _entry_place(self, name, "reading", number)
             for other in entry.get("other", ()):
-                options = {key: value for key, value in other.items() if key not in ("name", "set", "quick")}
+                options = {key: value for key, value in other.items() if key not in OTHER}
                 words = (entry["key"], entry["question"], entry["chosen"], entry["why"], other["name"])
                 found.append(Reading(*words, other.get("set", {}), other.get("quick", False), options, place))
         return [reading for reading in found if reading.quick or not quick]
@@ -329,6 +332,12 @@ def _questions(files: PaperFiles) -> list[dict[str, Any]]:
             names.add(other["name"])
             if not isinstance(other.get("set", {}), dict) or not isinstance(other.get("quick", False), bool):
                 raise InputError(f"{where}: {other['name']}: set is a table, quick is true or false")
+            options = [key for key in other if key not in OTHER]
+            for key in options:
+                if difflib.get_close_matches(key, OTHER, cutoff=0.7):
+                    raise InputError(f"{where}: {other['name']}: {unknown('key', key, list(OTHER))}")
+            if not options and not other.get("set"):
+                raise InputError(f"{where}: {other['name']}: sets nothing (needed: set, with keys and values)")
     return found
 
 

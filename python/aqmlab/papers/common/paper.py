@@ -472,6 +472,8 @@ class Paper:
     def _build(self, study: Study) -> Built:
         effort, numbers = study.effort, study.effort.to_json()
         findings, parts = study.judged
+        if not findings:
+            raise InputError(f"{self.files.name}: no claim can be judged: measure returned no number for its runs")
 
         def filled(text: str) -> str:
             return text.format(**numbers)
