@@ -71,7 +71,7 @@ def test_a_run_begins_with_its_finding(run):
     assert re.search(rf"packets wait {int(wait)}\.\d+ ± \d", text)
     parts = [
         "Delay against goodput",
-        "<caption>Link",
+        "<caption><span>Link",
         "Statistics of every metric",
         ">Evidence<",
         ">Provenance<",
@@ -95,7 +95,7 @@ def test_a_comparison_begins_with_its_answer(comparison):
     assert comparison.answer()[:40] in text
     parts = [
         "Delay against goodput",
-        "<caption>Means at link",
+        "<caption><span>Means at link",
         ">Evidence<",
         "Differences against drop-tail",
         ">Provenance<",
