@@ -164,8 +164,8 @@ def time_taken(logs: Iterable[Path]) -> tuple[float, float, int]:
 
 def gaps_section(papers: Sequence[Reproduction]) -> str:
     """Write the gaps to printed numbers, largest first."""
-    words = [f"- {one.name}: {gaps_words(one.tables[GAPS])}" for one in papers if GAPS in one.tables]
-    without = [one.name for one in papers if GAPS not in one.tables]
+    words = [f"- {one.name}: {gaps_words(one.tables[GAPS])}" for one in papers if len(one.tables[GAPS])]
+    without = [one.name for one in papers if not len(one.tables[GAPS])]
     words += [f"- {', '.join(without)}: no measured number is printed."] if without else []
     every = gaps_of(papers)
     if every.empty:
