@@ -1,4 +1,4 @@
-"""Live runs of a scenario in a folder of results: which are valid, and how a missing one is done."""
+"""Live runs of a scenario in a folder of results: their validity, and jobs for missing ones."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class LiveRuns:
     scenario
         The scenario as it is run.
     file, overrides
-        The file that it is in, and what its runs override.
+        Its file, and the overrides of its runs.
     store
         Folder of the results.
     options
         Further words of ``aqmlab live``.
     bottleneck
-        Where the discipline is.
+        The place of the discipline.
     """
 
     scenario: Scenario
@@ -42,7 +42,7 @@ class LiveRuns:
 
     @property
     def folder(self) -> Path:
-        """Where they are."""
+        """The folder of these runs."""
         return live_folder(self.store, self.scenario, self.bottleneck)
 
     def lacks(self, seed: int) -> bool:
@@ -58,6 +58,6 @@ class LiveRuns:
         return Job(name, tuple(words), self.scenario.duration_s, weight, lambda: not self.lacks(seed))
 
     def valid(self, seeds: Iterable[int]) -> Result | None:
-        """Return those of the seeds that have a valid run."""
+        """Return the valid runs of these seeds; None without any."""
         own = [seed for seed in seeds if not self.lacks(seed)]
         return Result.load(self.folder, seeds=own) if own else None

@@ -56,7 +56,7 @@ def told(found: Iterable[Semantic], title: str, mark: str) -> Iterator[str]:
 def refused(
     model: Model, title: str, found: Iterable[Semantic], mark: str, *end: str, cannot: str = "express all of it"
 ) -> str:
-    """Write what stands in place of a script for a scenario that a program cannot run; the last lines end it."""
+    """Write the text in place of a script where a program cannot run the scenario; the last lines end it."""
     about = f"{mark} The scenario {line_comment(model.name)} is not written for {title}: it cannot {cannot}."
     return "\n".join([about, *(f"{mark} {line_comment(one.sentence)}" for one in found), *end]) + "\n"
 

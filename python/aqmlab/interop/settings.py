@@ -164,7 +164,7 @@ def spacing_note(own: Settings, spacing: str, queue: str) -> list[str]:
 def simulator_notes(
     own: Settings, queue: str, parts: Mapping[str, tuple[str, ...]], differences: Iterable[Semantic]
 ) -> list[str]:
-    """Return notes on what ns-2 or ns-3, which has these parts, makes of a queue."""
+    """Return notes on the differences of a queue in ns-2 or ns-3, given the parts of that simulator."""
     notes = strange_parts(own, curves=parts["curve"], adaptations=parts["adaptation"])
     notes += [one.text.removesuffix(".") for one in differences if one.kind is Kind.DIFFERS]
     return notes if own.spacing == "ns2-wait" else [*notes, *spacing_note(own, "ns2-nowait", queue)]

@@ -182,7 +182,7 @@ def empty(netns: Path) -> None:
 
 
 def needed(program: str) -> str:
-    """Return the path of a program of util-linux that live runs cannot do without."""
+    """Return the path of a program of util-linux that live runs need."""
     found = shutil.which(program)
     if found is None:
         raise InputError(f"{program} is not installed; a live run needs it (package util-linux)")

@@ -127,7 +127,7 @@ def _network(page: Page, result: Result, plan: Scenario | None) -> None:
 
 
 def add_first(page: Page, charts: Sequence[Chart], command: str, folder: Path | None) -> Chart | None:
-    """Add the chart that says most, and return it; None without any."""
+    """Add the chart with the finding and return it; None without a chart."""
     first = next((chart for start in FIRST for chart in charts if chart.key.startswith(start)), None)
     if first is not None:
         page.chart(first, command=figure_command(page, command, folder, first.key))

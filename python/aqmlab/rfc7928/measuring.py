@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -82,8 +82,14 @@ class _Seen:
     @cached_property
     def measured(self) -> Mapping[str, Packets]:
         """The packets that were offered to each link in the measured time."""
-        begin, end = self.what["begin_s"], self.what["end_s"]
-        return {name: own.between(begin, end) for name, own in self.packets.items()}
+        return self.within([(self.what["begin_s"], self.what["end_s"])])
+
+    def within(self, spans: Sequence[tuple[float, float]]) -> dict[str, Packets]:
+        """Return the packets that were offered to each link within some stretches of time."""
+        own = {name: self.packets[name] for name in self.what["rates_bps"] if name in self.packets}
+        return {
+            name: one.chosen(_inside(one.offered_s, spans), _inside(one.mark_s, spans)) for name, one in own.items()
+        }
 
     def flows(self, group: str, *, forward: bool) -> tuple[np.ndarray, list[str]]:
         """Return numbers and names of a group's flows whose data go in a direction."""
@@ -115,9 +121,9 @@ def measure(tables: Mapping[str, pa.Table], what: Mapping[str, Any]) -> dict[str
     """
     seen = _Seen(tables, packets_of(tables["packets"]), what)
     span = (what["begin_s"], what["end_s"])
-    found: dict[str, Any] = _part(seen, [span], None)
+    found: dict[str, Any] = _part(seen, seen.measured, [span], None)
     found["links"] = {name: values | _of_link(seen, name) for name, values in found["links"].items()}
-    found["phases"] = {name: _part(seen, spans, rate) for name, spans, rate in what["phases"]}
+    found["phases"] = {name: _part(seen, seen.within(spans), spans, rate) for name, spans, rate in what["phases"]}
     found["delays"], found["goodputs"] = _distributions(seen)
     found["course"] = _course(seen)
     found |= applications.measured(tables, seen.packets, what)
@@ -126,16 +132,14 @@ def measure(tables: Mapping[str, pa.Table], what: Mapping[str, Any]) -> dict[str
     return found
 
 
-def _part(seen: _Seen, spans: list[tuple[float, float]], rate_bps: float | None) -> dict[str, Any]:
-    """Measure what happened in some stretches of time, in which the first link has a given rate."""
+def _part(
+    seen: _Seen, cut: Mapping[str, Packets], spans: list[tuple[float, float]], rate_bps: float | None
+) -> dict[str, Any]:
+    """Measure some stretches of time by their packets; the first link has a given rate in them."""
     links = {
         name: (rate if rate_bps is None or i else rate_bps)
         for i, (name, rate) in enumerate(seen.what["rates_bps"].items())
     }
-    if spans == [(seen.what["begin_s"], seen.what["end_s"])]:
-        cut = {name: seen.measured[name] for name in links if name in seen.packets}
-    else:
-        cut = {name: _within(seen.packets[name], spans) for name in links if name in seen.packets}
     return {
         "groups": {name: _of_group(seen, name, cut, links, spans) for name in seen.what["groups"]},
         "links": {name: _flow_through(seen.packets[name], cut[name], links[name], spans) for name in cut},
@@ -143,12 +147,7 @@ def _part(seen: _Seen, spans: list[tuple[float, float]], rate_bps: float | None)
     }
 
 
-def _within(packets: Packets, spans: list[tuple[float, float]]) -> Packets:
-    """Return the packets that were offered within some stretches of time."""
-    return packets.chosen(_inside(packets.offered_s, spans), _inside(packets.mark_s, spans))
-
-
-def _inside(times: np.ndarray, spans: list[tuple[float, float]]) -> np.ndarray:
+def _inside(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.ndarray:
     """Say of each time whether it is in one of the stretches; nan is in none. Stretches do not touch each other."""
     edges = np.array([edge for span in spans for edge in span])
     found: np.ndarray = (np.searchsorted(edges, times, side="right") % 2 == 1) & ~np.isnan(times)
@@ -240,7 +239,7 @@ def _distributions(seen: _Seen) -> tuple[dict[str, list[int]], dict[str, list[in
     for name, group in seen.what["groups"].items():
         numbers, names = seen.flows(name, forward=group["forward"])
         link = group["route"][0]
-        if link in seen.packets:
+        if link in seen.measured:
             own = seen.measured[link].of(numbers)
             delays[name] = metrics.histogram(own.waited_s * 1e3, metrics.DELAY_EDGES_MS)
         rates = seen.delivered.goodput(names, begin_s=seen.what["begin_s"])

@@ -57,11 +57,6 @@ class Packets:
         marks = asked[self.mark_flow] if data else np.zeros(len(self.mark_flow), dtype=bool)
         return self.chosen(asked[self.flow] & (self.data == data), marks)
 
-    def between(self, begin_s: float, end_s: float) -> Packets:
-        """Return only the packets that were offered in a stretch of time."""
-        mine = (self.offered_s >= begin_s) & (self.offered_s < end_s)
-        return self.chosen(mine, (self.mark_s >= begin_s) & (self.mark_s < end_s))
-
     def chosen(self, mine: np.ndarray, marks: np.ndarray) -> Packets:
         """Return some of the packets and some of the marks."""
         rows, marked = np.flatnonzero(mine), np.flatnonzero(marks)

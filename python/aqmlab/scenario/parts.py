@@ -163,7 +163,7 @@ def safe(name: str) -> str:
 
 
 def rate_text(bps: float, digits: int = 6) -> str:
-    """Write a rate for people, in so many significant digits.
+    """Write a rate with its unit, in so many significant digits.
 
     >>> rate_text(10e6), rate_text(1.5e9), rate_text(125)
     ('10 Mb/s', '1.5 Gb/s', '125 b/s')
@@ -182,7 +182,7 @@ def packets(value: float | str, packet: float) -> float:
 
 
 def mean_of(spread: float | Mapping[str, Any]) -> float:
-    """Return the mean of a distribution as the core tells it.
+    """Return the mean of a distribution in the form of the core.
 
     >>> mean_of(2.0), mean_of({"uniform": [1, 3], "unit": "s"}), mean_of({"pareto": {"mean": 5, "shape": 1.5}})
     (2.0, 2.0, 5.0)

@@ -119,7 +119,7 @@ def interval(values: Values, *, level: float = LEVEL) -> Interval:
 
 
 def prediction_factor(n: int, *, level: float = LEVEL) -> float:
-    """Return within how many standard deviations of the mean of `n` runs one further run is, with this probability.
+    """Return the half-width of the interval for one further run, in standard deviations of `n` runs.
 
     >>> round(prediction_factor(5), 2)
     3.04

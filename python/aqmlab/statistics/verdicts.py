@@ -101,7 +101,7 @@ def verdict_all(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float
 
 
 def failing(verdicts: Sequence[Verdict], p: Sequence[float], *, level: float = LEVEL) -> list[bool]:
-    """Return which parts of a claim fail, and still do so after Holm's correction.
+    """Return for each part of a claim whether it fails after Holm's correction too.
 
     >>> failing([Verdict.FAILS, Verdict.FAILS, Verdict.HOLDS], [0.03, 0.001, 0.6])
     [False, True, False]

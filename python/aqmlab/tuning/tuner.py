@@ -178,7 +178,7 @@ def checked(
 
 @dataclass(frozen=True)
 class _Answer:
-    """The best settings, confirmed, with the references confirmed beside them, and notes on how they were found.
+    """The best settings, confirmed, with the references confirmed beside them, and notes on the search.
 
     `same` names the references with these settings.
     """

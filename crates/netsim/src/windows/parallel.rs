@@ -23,7 +23,7 @@ use super::{SLOTS, Windows};
 use crate::message::{Message, SackStore};
 use crate::network::Network;
 
-/// So often a thread looks whether the other has come on before it lets others have the processor, where it has one of its own.
+/// Looks at the other thread's progress before the processor is yielded, where each thread has a processor.
 const LOOKS: u32 = 300;
 
 /// The windows of both parts, and the network in which the second is evaluated.

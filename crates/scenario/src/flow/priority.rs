@@ -1,4 +1,4 @@
-//! Parameters of queues that only flows with priority feel.
+//! Parameters of queues with an effect on flows with priority only.
 
 use std::collections::BTreeSet;
 

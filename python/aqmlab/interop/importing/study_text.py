@@ -123,7 +123,7 @@ def _explicit_flows(study: Study) -> list[Table]:
 
 
 def _named(study: Study, key: Callable[[Transfer], str]) -> dict[str, list[Transfer]]:
-    """Return the flows that share a key by the name of their table, which the study then knows too."""
+    """Return the flows that share a key by the name of their table, and record these names in the study."""
     groups: dict[str, list[Transfer]] = {}
     for transfer in study.transfers:
         groups.setdefault(key(transfer), []).append(transfer)

@@ -124,7 +124,7 @@ def flow_differences(model: Model) -> Iterator[Semantic]:
             yield Semantic("code points", f"{name}: packets carry no code points in ns-2.", Kind.LEFT_OUT)
 
 
-def spread(value: Any) -> str:  # noqa: ANN401 - a number or a distribution, as the core tells it
+def spread(value: Any) -> str:  # noqa: ANN401 - a number, or a distribution in the form of the core
     """Write a number or a distribution as the script's ``draw`` reads it.
 
     >>> spread(5), spread({"exponential": 50000, "unit": "B"}), spread({"pareto": {"mean": 1, "shape": 1.5}})

@@ -38,7 +38,7 @@ def rate(bps: float) -> str:
     return f"{round(bps)}bps"
 
 
-def distribution(value: Any) -> str:  # noqa: ANN401 - a number or a distribution, as the core tells it
+def distribution(value: Any) -> str:  # noqa: ANN401 - a number, or a distribution in the form of the core
     """Write a number or a distribution as one of ns-3's random variables.
 
     >>> distribution(5), distribution({"uniform": [1, 2], "unit": "s"})

@@ -40,27 +40,27 @@ class Metric:
 
     @property
     def kind(self) -> str:
-        """``counter`` for what only grows, else ``gauge``."""
+        """``counter`` for a number that only grows, else ``gauge``."""
         return "counter" if self.name.endswith("_total") else "gauge"
 
 
 @dataclass(frozen=True)
 class Level(Generic[T]):
-    """What a snapshot has one or several of, with the values of its labels.
+    """The entries of one kind in a snapshot, such as links or flows, with the values of their labels.
 
     Attributes
     ----------
     labels
         Names of the labels.
     entries
-        Gives the values of the labels and what has them.
+        Gives each entry with the values of its labels.
     """
 
     labels: tuple[str, ...]
     entries: Callable[[Snapshot], Iterator[tuple[tuple[str, ...], T]]]
 
     def one(self, name: str, help: str, value: Callable[[T], float | None]) -> Metric:
-        """Return the metric of one number of each; what has none has no series."""
+        """Return the metric of one number an entry; an entry without it has no series."""
 
         def read(snapshot: Snapshot) -> Iterator[Sample]:
             for labels, entry in self.entries(snapshot):
@@ -71,7 +71,7 @@ class Level(Generic[T]):
         return Metric(name, self.labels, help, read)
 
     def several(self, name: str, label: str, help: str, values: Callable[[T], Mapping[str, float | None]]) -> Metric:
-        """Return the metric of several numbers of each, with one label more that says which."""
+        """Return the metric of several numbers an entry, named by one more label."""
 
         def read(snapshot: Snapshot) -> Iterator[Sample]:
             for labels, entry in self.entries(snapshot):

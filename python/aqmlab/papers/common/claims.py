@@ -176,7 +176,7 @@ def overall(parts: Sequence[Part]) -> Verdict:
 
 
 def correction_words(parts: Sequence[Part]) -> list[str]:
-    """Say that parts fail by themselves, and none after the correction, in a line for an undecided form.
+    """Write the number of parts that fail by themselves but not after the correction, for an undecided form.
 
     >>> found = [Difference(paired([0.0, 0.1], [1.0, 1.3]).interval, p) for p in (0.04, 0.5)]
     >>> parts = zip(found, (Verdict.FAILS, Verdict.UNDECIDED), strict=True)
@@ -191,7 +191,7 @@ def correction_words(parts: Sequence[Part]) -> list[str]:
 
 
 def equal_words(parts: Sequence[Part], verdict: Verdict) -> list[str]:
-    """Say how many parts with the verdict of their form rest on equal runs, in a line.
+    """Write the number of parts that rest on equal runs, of those with the verdict of their form.
 
     >>> part = Part("X", "a - b", paired([1.0, 1.0], [0.0, 0.0]), Verdict.HOLDS)
     >>> equal_words([part, part], Verdict.HOLDS)

@@ -58,7 +58,7 @@ class ClassShares:
 def columns_of(
     models: Iterable[tuple[str, Callable[[], dict[str, float]]]], what: str
 ) -> tuple[tuple[Analysed, ...], str]:
-    """Return the results of each model by its name, and why there is no theory if no model has a solution.
+    """Return the results of each model by its name, and the reason if no model has a solution.
 
     `what` names the theory in the reason.
     """
