@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -152,6 +153,22 @@ class TestSeveralWriters:
         assert errors == []
         assert folders.read_table(folder, "links")["n"][0].as_py() == folders.read_summary(folder)["seed"]
         assert leftovers(tmp_path) == []
+
+    def test_a_folder_that_changes_during_the_check_is_checked_again(self, tmp_path, monkeypatch):
+        folder, own, checks = tmp_path / "seed-0001", folders._foreign, []
+
+        def changing(path):
+            checks.append(path)
+            if len(checks) > 1:
+                return own(path)
+            time.sleep(0.02)  # longer than the clock of the file system stands still
+            os.utime(path)
+            return "links.csv"
+
+        folders.write_seed(folder, summary_of(1), {})
+        monkeypatch.setattr(folders, "_foreign", changing)
+        folders.write_seed(folder, summary_of(2), {})
+        assert (folders.read_summary(folder)["seed"], len(checks)) == (2, 2)
 
     def test_a_file_that_lies_at_a_temporary_name_is_not_written_to(self, tmp_path, monkeypatch):
         (tmp_path / "letters").write_text("kept")

@@ -189,9 +189,13 @@ def _put_in_place(made: Path, folder: Path, stays: Callable[[], bool]) -> None:
         aside = temporary_path(folder)
         with contextlib.suppress(FileNotFoundError):
             found = folder.lstat()
-            # Files that vanish during this check belong to a run that another process moves aside.
-            if (name := _foreign(folder)) and os.path.samestat(found, folder.lstat()):
-                raise OSError(errno.EEXIST, f"{name} in it is not of a run, and would be deleted", str(folder))
+            if name := _foreign(folder):
+                # Files that vanish during this check belong to a run that another process moves aside. A new folder may
+                # get the number of a removed one, but not its time.
+                now = folder.lstat()
+                if os.path.samestat(found, now) and found.st_ctime_ns == now.st_ctime_ns:
+                    raise OSError(errno.EEXIST, f"{name} in it is not of a run, and would be deleted", str(folder))
+                continue
             folder.rename(aside)
             shutil.rmtree(aside, ignore_errors=True)
     raise OSError(errno.EBUSY, "other processes keep replacing it", str(folder))
