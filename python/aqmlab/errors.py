@@ -193,8 +193,7 @@ class Problem:
         if self.file.startswith("--"):
             parts = [f"{self.file} {self.key}", self.message]
         else:
-            place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-            parts = [place, self.key, self.message]
+            parts = [self._place, self.key, self.message]
         text = ": ".join(p.replace("\n", "\\n") for p in parts if p)
         hints = []
         if self.allowed:
@@ -202,6 +201,21 @@ class Problem:
         if self.suggestion:
             hints.append(f"did you mean {self.suggestion}?")
         return f"{text} ({'; '.join(hints)})" if hints else text
+
+    @property
+    def _place(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def at_override(self, key: str, value: str) -> Problem:
+        """Return the problem of a key of the file as one of the override that it conflicts with; both are named.
+
+        >>> print(Problem("a.toml", 3, 1, "run.warmup", "is too long", "below 2 s").at_override("run.duration", "2s"))
+        --set run.duration: 2s conflicts with run.warmup (a.toml:3:1): is too long (allowed: below 2 s)
+        """
+        other = f"{self.key} ({self._place})" if self.key else self._place
+        return replace(
+            self, file=OVERRIDE, line=1, column=1, key=key, message=f"{value} conflicts with {other}: {self.message}"
+        )
 
 
 class ScenarioError(InputError):

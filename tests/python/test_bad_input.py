@@ -167,6 +167,31 @@ def test_override(shell, override, message):
 
 
 @pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            ["run.duration=1s"],
+            "--set run.duration: 1s conflicts with run.warmup (good.toml:6:10): is not before the end of the run "
+            "(allowed: below duration (1 s))",
+        ),
+        (
+            ["run.seeds=2", "queue.bottleneck.max_th=2p"],
+            "--set queue.bottleneck.max_th: 2p conflicts with queue.bottleneck.min_th (good.toml:17:10): "
+            "min_th (5p) is not below max_th (2p) (allowed: 0 < min_th < max_th)",
+        ),
+        (
+            ["run.duration=1s", "run.warmup=2s"],
+            "--set run.warmup: is not before the end of the run (allowed: below duration (1 s))",
+        ),
+    ],
+)
+def test_an_override_that_conflicts_with_the_file_is_at_fault(shell, overrides, message):
+    (shell.folder / "good.toml").write_text(FILE.replace('"3s"\n', '"3s"\nwarmup = "1s"\n'))
+    answer = shell("check", "good.toml", *(word for one in overrides for word in ("--set", one)))
+    assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["run", "nothing.toml"], "nothing.toml: no such file"),

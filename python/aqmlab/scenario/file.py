@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from aqmlab import _core, extensions
-from aqmlab.errors import InputError, Problem, ScenarioError, is_text, one_line
+from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, is_text, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
 from aqmlab.scenario.parts import Flow, Link, parts, safe
@@ -131,7 +131,10 @@ class Scenario:
         pairs = override_pairs(overrides)
         text, read = _core.with_files(text, filename, pairs, partial(_named_file, folder))
         pairs = tuple(read)
-        core = _core.Scenario(text, filename, pairs)
+        try:
+            core = _core.Scenario(text, filename, pairs)
+        except ScenarioError as error:
+            raise _at_overrides(error, text, filename, pairs) from None
         return cls(core=core, text=text, filename=filename, overrides=pairs, **core.description())
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
@@ -209,6 +212,31 @@ def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
     """
     try:
         Scenario.load(path, overrides=overrides)
+    except ScenarioError as error:
+        return error.problems
+    return []
+
+
+def _at_overrides(error: ScenarioError, text: str, filename: str, pairs: tuple[tuple[str, str], ...]) -> ScenarioError:
+    """Return the error with the override in place of the file's key that is valid without it; both are named.
+
+    An override is the cause of a problem if the scenario without it has this problem no more, and no new one.
+    """
+    found = list(error.problems)
+    for key in dict.fromkeys(key for key, _ in reversed(pairs)):
+        if all(one.file == OVERRIDE for one in found):
+            break
+        others = [pair for pair in pairs if pair[0] != key]
+        left = _problems(text, filename, others)
+        if {*left} < {*error.problems}:
+            value = dict(pairs)[key]
+            found = [one if one.file == OVERRIDE or one in left else one.at_override(key, value) for one in found]
+    return ScenarioError(found)
+
+
+def _problems(text: str, filename: str, pairs: list[tuple[str, str]]) -> list[Problem]:
+    try:
+        _core.Scenario(text, filename, pairs)
     except ScenarioError as error:
         return error.problems
     return []
