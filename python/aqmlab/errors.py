@@ -317,9 +317,12 @@ def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int 
     'unknown discipline "rde" (allowed: drop-tail, red; did you mean red?)'
     >>> unknown("metric", "losss", ["loss", "marks"], see="aqmlab list quantities")
     'unknown metric "losss" (did you mean loss? All: aqmlab list quantities)'
+    >>> unknown("metric", "dely", ["loss", "delay_p95_ms"], see="aqmlab list quantities")
+    'unknown metric "dely" (did you mean delay_p95_ms? All: aqmlab list quantities)'
     """
     near = difflib.get_close_matches(name, known, len(known) or 1)
     near = near or [word for word in known if see and len(name) >= 4 and name[:4] in word]
+    near = near or [word for word in known if see and difflib.get_close_matches(name, [word.partition("_")[0]])]
     # Of equally near ones the first in the list, which is the best known.
     nearest = (
         max((w for w in known if w in near), key=lambda word: difflib.SequenceMatcher(None, word, name).ratio())
