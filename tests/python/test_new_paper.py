@@ -133,7 +133,8 @@ def test_a_claim_declared_twice_and_numbers_of_no_quantity(tmp_path):
         ("published.csv", "quantity,unit", "unit,unit", r"published\.csv:1: has no column quantity .*"),
         ("published.csv", "n,discipline", "n,n", r"published\.csv:1: a column is given twice: .*"),
         ("readings.toml", "key =", "kee =", r"readings\.toml:3: \[\[reading\]\] 1: has no text key .*"),
-        ("readings.toml", "quick = true", "quick = 3", r"SACK: set is a table, quick is true or false"),
+        ("readings.toml", "quick = true", "quick = 3", r"SACK: quick: is not true or false"),
+        ("readings.toml", "set = {", "set = 3 # {", r"SACK: set: is not a table \(allowed: keys with values\)"),
         ("readings.toml", "[[reading.other]]", "[reading.other]", r"other: is a list of tables"),
         (
             "readings.toml",

@@ -330,8 +330,10 @@ def _questions(files: PaperFiles) -> list[dict[str, Any]]:
             if other["name"] in names:
                 raise InputError(f"{where}: name {other['name']} is given twice")
             names.add(other["name"])
-            if not isinstance(other.get("set", {}), dict) or not isinstance(other.get("quick", False), bool):
-                raise InputError(f"{where}: {other['name']}: set is a table, quick is true or false")
+            if not isinstance(other.get("set", {}), dict):
+                raise InputError(f"{where}: {other['name']}: set: is not a table (allowed: keys with values)")
+            if not isinstance(other.get("quick", False), bool):
+                raise InputError(f"{where}: {other['name']}: quick: is not true or false")
             options = [key for key in other if key not in OTHER]
             for key in options:
                 if difflib.get_close_matches(key, OTHER, cutoff=0.7):
