@@ -248,6 +248,13 @@ def test_settings_under_a_discipline_s_name_are_its_own(small):
     assert found.results["mred"].summaries[0]["readings"]["bottleneck"]["parameters"]["max_th"] == 15.0
 
 
+def test_settings_in_place_of_a_discipline_are_named(shell, settings_found):
+    assert settings_found.settings_lines() == []
+    asked = ("--aqm", "red,codel", "--seeds", "1", "--set", "run.duration=2s", "--with", "red={ max_th = '10p' }")
+    text = " ".join(shell("compare", "small.toml", *asked).out.split())
+    assert 'red has the settings of --with, { max_th = "10p" }, in place of the scenario\'s; under another' in text
+
+
 def test_the_folder_is_named_by_what_is_compared(small, tmp_path):
     def folder(*aqm: str, **more: Any) -> str:
         found = aqmlab.compare(small, aqm=aqm, seeds=1, out=tmp_path / "out", workers=1, progress=False, **more)

@@ -99,6 +99,26 @@ def test_standard_output_gets_the_page_and_what_follows(tmp_path):
     assert text.endswith("Page: /dev/stdout\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "form", "ending"),
+    [
+        (["lab", SMALL, "--out", "x.txt"], "html", ".html"),
+        (["lab", SMALL, "--out", "x"], "html", ".html"),
+        (["compare", SMALL, "--aqm", "red,codel", "--csv", "x.parquet"], "csv", ".csv"),
+        (["compare", SMALL, "--aqm", "red,codel", "--latex", "x.csv"], "tex", ".tex"),
+        (["import", "lines.txt", "--out", "x.html"], "toml", ".toml"),
+        (["init", "dumbbell-red", "--out", "x.html"], "toml", ".toml"),
+    ],
+)
+def test_a_file_has_not_the_ending_of_another_format(words, form, ending, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    name = next(word for word in words if word.split(".")[0] == "x")
+    message = f"aqmlab: {name}: the file is in the format {form} (allowed: a name that ends in {ending})\n"
+    assert capsys.readouterr().err == message
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_link_stays_and_its_file_is_replaced(tmp_path):
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.write_text("old")

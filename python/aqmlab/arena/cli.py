@@ -69,10 +69,11 @@ def apply(
 ) -> None:
     """Put the settings of a policy into a scenario. Python: aqmlab.arena.policies.applied."""
     from aqmlab.arena.policies import applied, read_policy
-    from aqmlab.results.outputs import save_output
+    from aqmlab.results.outputs import check_ending, save_output
     from aqmlab.results.quantities import bottleneck_of
     from aqmlab.scenario.file import Scenario
 
+    check_ending(out, "toml")
     plan = Scenario.load(file)
     name = link or bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links])
     found = applied(read_policy(policy), plan, name)

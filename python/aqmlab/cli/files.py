@@ -177,6 +177,7 @@ def init(
 ) -> None:
     """Begin a scenario file with an example, or list the examples. Python: aqmlab.run("example:NAME")."""
     from aqmlab.results import folders
+    from aqmlab.results.outputs import check_ending
     from aqmlab.scenario.file import EXAMPLE, example_text, examples
 
     if name is None:
@@ -187,6 +188,7 @@ def init(
     path = out if out is not None else Path(f"{name.removesuffix('.toml')}.toml")
     if path.exists():
         raise InputError(f"{path}: is there already (another name: --out FILE)")
+    check_ending(path, "toml")
     folders.save(path, text)
     say(f"{path}: {_description_of(text)}")
     say(f"Next: aqmlab check {path}, aqmlab draw {path}, aqmlab run {path}")

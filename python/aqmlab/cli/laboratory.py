@@ -12,7 +12,7 @@ from aqmlab.cli.application import Json, Set, command
 from aqmlab.cli.output import print_json, say
 from aqmlab.cli.values import parse_overrides
 from aqmlab.errors import InputError, to_stderr
-from aqmlab.results.outputs import save_output
+from aqmlab.results.outputs import check_ending, save_output
 from aqmlab.scenario.file import Overrides
 
 
@@ -66,6 +66,7 @@ def _write(out: Path, file: Path | None, link: str | None, overrides: Overrides,
 
     if out.is_dir():
         raise InputError(f"--out {out}: is a folder; name a file")
+    check_ending(out, "html", needed=True)
     save_output(out, standalone_page(file, link=link, overrides=overrides))
     if as_json:
         print_json({"page": str(out)})

@@ -40,8 +40,8 @@ from aqmlab.cli.output import (
 )
 from aqmlab.cli.tuned import Over, Report, SearchSeed, Trials, TrialSeeds, Tuned, Vary, check_without, compare_tuned
 from aqmlab.cli.values import parse_names, parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError, joined, unknown
-from aqmlab.results.outputs import save_output
+from aqmlab.errors import InputError, joined
+from aqmlab.results.outputs import check_ending, save_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,6 +307,9 @@ def compare(
         "--search-seed": search_seed, "--report": report,
     })  # fmt: skip
     _check_printed(latex, csv, as_json=as_json)
+    for place, form in ((latex, "tex"), (csv, "csv")):
+        if place not in (None, STDOUT):
+            check_ending(Path(str(place)), form)
     assertions = Assertions.read(assert_, junit, markdown)
     found = work(
         file,
@@ -365,10 +368,11 @@ def _baseline_first(names: Sequence[str], baseline: str | None) -> list[str]:
     >>> _baseline_first(["red", "codel"], "codel"), _baseline_first(["red", "codel"], None)
     (['codel', 'red'], ['red', 'codel'])
     """
+    from aqmlab.runs.comparison_settings import baseline_of
+
     if baseline is None:
         return [*names]
-    if baseline not in names:
-        raise InputError(f"--baseline: {unknown('discipline of --aqm', baseline, [*names])}")
+    baseline_of(names, baseline)
     return [baseline, *(name for name in names if name != baseline)]
 
 
@@ -430,7 +434,7 @@ def _show_comparison(found: Comparison, lines: Sequence[str], *, details: bool) 
     )
     if details:
         _show_details(found)
-    for line in lines:
+    for line in [*found.settings_lines(), *lines]:
         print_wrapped(line)
     for line in found.stopping.lines() if found.stopping is not None else ():
         print_wrapped(line)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from aqmlab.errors import InputError
 from aqmlab.results.folders import guarded, make_folder, write_file
 
 OWN_FILES = ".aqmlab-files"
@@ -20,6 +21,55 @@ OWN_FILES = ".aqmlab-files"
 STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 """Names of open files, as ``>(gzip > out.gz)`` of a shell has them."""
+
+ENDINGS = {
+    "html": (".html", ".htm"),
+    "csv": (".csv",),
+    "parquet": (".parquet",),
+    "tex": (".tex",),
+    "pcap": (".pcap",),
+    "flent": (".flent", ".gz"),
+    "ns2": (".tr",),
+    "toml": (".toml",),
+}
+"""Formats of files that a user names, and the endings of their names."""
+
+
+def check_ending(path: Path, form: str, *, needed: bool = False) -> None:
+    """Check that the name of a file has not the ending of another format.
+
+    Parameters
+    ----------
+    path
+        The file. A device, a pipe and an open file may have any name.
+    form
+        Its format, one of `ENDINGS`; others are not checked.
+    needed
+        Whether the name must have an ending of the format: a browser opens a page by it.
+
+    Raises
+    ------
+    InputError
+        If it has.
+
+    >>> check_ending(Path("a.csv"), "csv"), check_ending(Path("a.txt"), "csv")
+    (None, None)
+    >>> check_ending(Path("a.parquet"), "csv")
+    Traceback (most recent call last):
+    aqmlab.errors.InputError: a.parquet: the file is in the format csv (allowed: a name that ends in .csv)
+    """
+    own, ending = ENDINGS.get(form, ()), path.suffix.lower()
+    others = {one for endings in ENDINGS.values() for one in endings} - {*own}
+    if not own or ending in own or not (needed or ending in others) or _is_stream(path):
+        return
+    raise InputError(f"{path}: the file is in the format {form} (allowed: a name that ends in {own[0]})")
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is of a device, a pipe or an open file."""
+    if DESCRIPTOR.fullmatch(str(path)) or str(path) in STREAMS:
+        return True
+    return guarded(path, lambda: path.exists() and not path.is_file() and not path.is_dir())
 
 
 def save_output(path: Path, content: str | bytes) -> None:

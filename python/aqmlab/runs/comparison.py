@@ -109,6 +109,16 @@ class Comparison(Shown):
         """Say what pairing by seed gained, a line a discipline."""
         return pairing_lines(self.differences)
 
+    def settings_lines(self) -> list[str]:
+        """Return a line for each discipline whose own settings were replaced by given ones."""
+        own = {label: dict(table) for label, table in self.settings.items() if table["aqm"] == label}
+        return [
+            f"{label} has the settings of --with, {inline(given)}, in place of the scenario's; under another label "
+            "both are compared"
+            for label, table in own.items()
+            if (given := {key: value for key, value in table.items() if key != "aqm"})
+        ]
+
     @property
     def warnings(self) -> list[str]:
         """Warnings about seeds that change nothing, and about overrides that some of the disciplines lack."""

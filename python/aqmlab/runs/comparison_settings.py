@@ -70,6 +70,19 @@ def entries_of(aqm: Sequence[str], settings: Settings) -> dict[str, dict[str, An
     return found
 
 
+def baseline_of(names: Sequence[str], asked: str | None) -> str:
+    """Return the discipline that the others are compared with: the one asked for, or the first.
+
+    >>> baseline_of(["red", "codel"], "codel"), baseline_of(["red", "codel"], None)
+    ('codel', 'red')
+    """
+    if asked is None:
+        return names[0]
+    if asked not in names:
+        raise InputError(f"--baseline: {unknown('discipline of --aqm', asked, [*names])}")
+    return asked
+
+
 def exchange(
     plan: Scenario, queues: Sequence[str], label: str, table: Mapping[str, Value], notes: list[str]
 ) -> Scenario:

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError
 from aqmlab.results.evaluation import checked_engine
-from aqmlab.runs.comparison_settings import entries_of, exchange, lacking, one_queue
+from aqmlab.runs.comparison_settings import baseline_of, entries_of, exchange, lacking, one_queue
 from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
@@ -102,7 +102,7 @@ def compare_tuned(
     need_optuna()
     plan = as_scenario(scenario, overrides=overrides)
     names = list(entries_of(aqm, {}))
-    base = _baseline(names, baseline)
+    base = baseline_of(names, baseline)
     quantity, bounds = goal_while(goal)
     task = Task(quantity, bounds, share_of(quantile))
     searches = _searches(search_seed)
@@ -165,14 +165,6 @@ def compare_tuned(
     outcome = replace(outcome, folder=folder)
     write_records(folder, RECORD, outcome.data(), {TABLE: outcome.csv()})
     return outcome
-
-
-def _baseline(names: Sequence[str], asked: str | None) -> str:
-    if asked is None:
-        return names[0]
-    if asked not in names:
-        raise InputError(f"--baseline: {unknown('discipline of --aqm', asked, list(names))}")
-    return asked
 
 
 def _searches(second: int | None) -> list[int]:

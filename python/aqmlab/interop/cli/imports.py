@@ -39,8 +39,10 @@ def import_(
 ) -> None:
     """Make a scenario of an ns-2 study, configuration, capture or trace. Python: aqmlab.import_scenario."""
     from aqmlab.interop.importing import import_scenario
-    from aqmlab.results.outputs import save_output
+    from aqmlab.results.outputs import check_ending, save_output
 
+    if out is not None:
+        check_ending(out, "toml")
     folder = out.parent if out is not None else ""
     found = import_scenario(file, form=form, approximate=approximate, arguments=arguments or (), folder=folder)
     if out is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.results import folders
-from aqmlab.results.outputs import save_output
+from aqmlab.results.outputs import check_ending, save_output
 from aqmlab.results.result import Result
 
 
@@ -112,6 +112,7 @@ def export(
     """
     if to not in FORMATS:
         raise InputError(unknown("format", to, list(FORMATS)))
+    check_ending(Path(out), to)
     found = results if isinstance(results, Result) else _loaded(Path(results))
     if seed is not None and seed not in found.seeds:
         raise InputError(unknown("seed", str(seed), [str(own) for own in found.seeds]))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.exporting import FORMATS
 from aqmlab.results.exporting import export as export_result
-from aqmlab.results.outputs import save_output
+from aqmlab.results.outputs import check_ending, save_output
 from aqmlab.results.tables import TABLES
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.grid import grid_latex, grid_table
@@ -54,6 +54,7 @@ def export(
     known = ["csv", "parquet", "tex", *RUN_FORMATS]
     if kind not in known:
         raise InputError(f"{path}: {unknown('format', kind, known)}")
+    check_ending(path, kind)
     run = run_named(store, name)
     if table != "grid" and (kind == "tex" or metrics):
         raise InputError(f"{'--metric' if metrics else '--to tex'}: is of --table grid")
