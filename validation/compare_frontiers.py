@@ -19,9 +19,9 @@ from aqmlab.rfc7928.case import Effort
 from aqmlab.rfc7928.network import QUEUE
 from aqmlab.rfc7928.settings import Settings
 from aqmlab.scenario.file import Scenario
-from aqmlab.tuning.decision import shown
 from aqmlab.tuning.frontier_outcome import Frontier
 from aqmlab.tuning.frontier_places import BEHIND, UNDECIDED, Placed
+from aqmlab.tuning.goals import shown
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "validation"

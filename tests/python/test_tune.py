@@ -19,6 +19,7 @@ from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
 from aqmlab.runs.store.index import INDEX, Index
 from aqmlab.statistics import Verdict
+from aqmlab.tuning.decision import reason
 from aqmlab.tuning.measurements import Place
 from aqmlab.tuning.starts import AUTOMATIC
 from conftest import DUMBBELL, Shell
@@ -179,6 +180,10 @@ def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[
         ({"fresh": 1}, r"fresh seeds: 1 is out of range \(allowed: 2 to 10,000; one has no interval\)"),
         ({"trials": 0}, r"is out of range \(allowed: 1 to 1"),
         ({"against_settings": {"x": {"aqm": "red", "min_th": "30p", "max_th": "20p"}}}, "not below max_th"),
+        *(
+            ({"against_settings": {name: {"aqm": "drop-tail"}}}, f"^--against {name}: other settings .* have this name")
+            for name in ("tuned", "best trial", "file", AUTOMATIC, "start: analytic 30 %")
+        ),
     ],
 )
 def test_bad_input(plan: aqmlab.Scenario, changed: dict[str, object], message: str) -> None:
@@ -321,6 +326,24 @@ def test_a_range_of_times_has_units(plan: aqmlab.Scenario) -> None:
     assert 1 <= float(str(found.body["target"]).removesuffix("ms")) <= 30
     with pytest.raises(InputError, match=r"\"0.001\" has another unit \(allowed: for example target=1ms:30ms\)"):
         aqmlab.tune(plan, vary=["target=0.001:0.03"], **asked)
+
+
+def test_a_start_that_the_search_changes_has_a_name_of_its_own(plan: aqmlab.Scenario) -> None:
+    fine = plan.with_overrides({"queue.bottleneck.w_q": 0.0423456})
+    found = aqmlab.tune(fine, minimize="delay_p95", over=["flows=2:4"], aqm="red", **{**QUICK, "trials": 5, "fresh": 2})
+    tried = {one.name: one.body for one in found.trials}
+    named = {one.reference.name: one.reference.body for one in found.against}
+    assert {AUTOMATIC, "file"} <= named.keys()
+    assert tried[f"{AUTOMATIC} as red"]["aqm"] == "red"
+    assert named[AUTOMATIC]["aqm"] == "gentle-red"
+    assert (tried["file, w_q moved"]["w_q"], named["file"]["w_q"]) == (0.0423, 0.0423456)
+    for name in tried.keys() & named.keys():
+        assert tried[name] == named[name]
+
+
+def test_sentence_and_table_have_the_same_digits(found: aqmlab.Tuned) -> None:
+    cell = found.answer_table().iloc[0, 1]
+    assert f"95 % queueing delay {cell} ms at the worst" in reason([found], found)
 
 
 def test_undecided_says_why(plan: aqmlab.Scenario) -> None:

@@ -54,7 +54,7 @@ def test_each_discipline_has_the_same_budget_and_its_default_among_the_trials(fo
             assert len(one.trials) - (one.trials[-1].name == DEFAULT) == FEW["trials"]
             assert entry.default.everywhere.body["aqm"] == entry.aqm
     (red, _) = found.entries
-    assert red.searches[0].trials[0].name == DEFAULT
+    assert red.searches[0].trials[0].name == f"{DEFAULT}, w_q moved"
     assert "max_th" in red.words_searched
     assert "target 0.5ms to 50ms" in found.entries[1].words_searched
 

@@ -106,7 +106,9 @@ Trials = Annotated[
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds of a trial; 3, uplink 2.", min=1, metavar="N")]
 Fresh = Annotated[
     int | None,
-    typer.Option("--fresh", help="Seeds to confirm; 20, uplink 5; x4 if undecided.", min=2, metavar="N"),
+    typer.Option(
+        "--fresh", help="Seeds to confirm; 20, uplink 5; up to 4 times as many if undecided.", min=2, metavar="N"
+    ),
 ]
 BudgetText = Annotated[
     str | None,

@@ -9,9 +9,9 @@ import pandas as pd
 from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
-from aqmlab.statistics import LEVEL, Compared, Interval, Verdict
+from aqmlab.statistics import LEVEL, Compared, Verdict
 from aqmlab.statistics.text import interval_text
-from aqmlab.tuning.goals import Goal
+from aqmlab.tuning.goals import Goal, shown
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
 from aqmlab.tuning.verification import Against, Confirmed, corrected_p, is_decided
@@ -174,22 +174,3 @@ def _with_goal(one: Tuned) -> str:
 
 def _is_drop_tail(entry: Against) -> bool:
     return entry.reference.body.get("aqm", DROP_TAIL) == DROP_TAIL
-
-
-def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
-    """Write a mean with its interval in the digits of its quantity, or `alone`.
-
-    >>> from aqmlab.results.quantities import quantity
-    >>> shown(quantity("mos"), Interval(4.38449, 1e-5, 5, 4.38448, 4.3845))
-    '4.38'
-    >>> shown(quantity("mos"), Interval(4.183, 0.05, 5, 4.123, 4.243))
-    '4.18 ± 0.06'
-    """
-    scale, digits = metric.scale, max(0, metric.shown_digits)
-    mean, low, high = (f"{scale * value:z.{digits}f}" for value in (found.mean, found.low, found.high))
-    if alone or not found.low < found.high or low == high:
-        return mean
-    half = scale * (found.high - found.low) / 2
-    if abs(scale * (found.high + found.low) / 2 - scale * found.mean) < 0.1 * half:
-        return f"{mean} ± {half:.{digits}f}"
-    return f"{mean} ({low} to {high})"

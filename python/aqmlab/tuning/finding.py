@@ -10,7 +10,7 @@ from aqmlab.errors import BoundsError, InputError, counted
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.problem import Problem, numbers_of
 from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, search
-from aqmlab.tuning.starts import ANALYTIC, AUTOMATIC, DEFAULTS
+from aqmlab.tuning.starts import ANALYTIC, AUTOMATIC, DEFAULTS, START
 from aqmlab.tuning.verification import CHOICE_SEEDS, choose
 
 OWN = (DEFAULTS, AUTOMATIC)
@@ -133,7 +133,7 @@ def find(bench: Bench, problem: Problem, task: Task, effort: Effort, *, as_it_is
         best = choose(bench, task, tried, points=points.search, seeds=number.choice_seeds())
     analytic_start = min((one for one in tried if one.name.startswith(ANALYTIC)), key=task.order, default=None)
     if analytic_start is not None and not effort.prefer_defaults:
-        references = {f"start: {analytic_start.name}": analytic_start.body, **references}
+        references = {f"{START}{analytic_start.name}": analytic_start.body, **references}
     return Chosen(best.body, tried, references, notes, [missed] if missed else [])
 
 

@@ -15,9 +15,8 @@ from aqmlab.errors import joined
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.results.displays import OneLine
 from aqmlab.scenario.toml_text import inline
-from aqmlab.tuning.decision import shown
 from aqmlab.tuning.frontier_places import BEHIND, BEYOND, UNDECIDED, Placed
-from aqmlab.tuning.goals import Goal
+from aqmlab.tuning.goals import Goal, shown
 from aqmlab.tuning.measurements import Body
 
 Named = tuple[str, str, Body]

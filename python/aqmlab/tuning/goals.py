@@ -12,6 +12,8 @@ from aqmlab.errors import InputError
 from aqmlab.results.quantities import Quantity, quantity
 from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.until import metric_named
+from aqmlab.statistics import Interval
+from aqmlab.statistics.text import interval_text
 
 SENTENCE = re.compile(r"\s*(min|max)(?:imize)?\s+(\S+)(?:\s+while\s+(.+?))?\s*")
 """A goal with its bounds: ``min delay_p99_ms while utilization>=0.95 and loss<=2%``."""
@@ -99,3 +101,23 @@ def share_of(quantile: float) -> float:
     if not 0 <= quantile <= 1:
         raise InputError(f"quantile: {quantile:g} is out of range (allowed: 0, the best point, to 1, the worst)")
     return quantile
+
+
+def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
+    """Write a mean with its interval, or `alone`, in as many places as the interval needs, at most its quantity's.
+
+    >>> from aqmlab.results.quantities import quantity
+    >>> shown(quantity("mos"), Interval(4.38449, 1e-5, 5, 4.38448, 4.3845))
+    '4.38'
+    >>> shown(quantity("mos"), Interval(4.183, 0.05, 5, 4.123, 4.243))
+    '4.18 ± 0.06'
+    >>> wide = Interval(638.432, 21, 4, 604.7, 672.1)
+    >>> shown(quantity("delay_p95_ms"), wide), shown(quantity("delay_p95_ms"), wide, alone=True)
+    ('638 ± 34', '638')
+    """
+    digits, found = max(0, metric.shown_digits), found.times(metric.scale)
+    mean, low, high = (f"{value:z.{digits}f}" for value in (found.mean, found.low, found.high))
+    if not found.low < found.high or low == high:
+        return mean
+    text = interval_text(found.mean, found.low, found.high, significant=2, digits=digits)
+    return text.partition(" ")[0] if alone else text

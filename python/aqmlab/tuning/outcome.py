@@ -18,15 +18,15 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.scenario.toml_text import entries
 from aqmlab.statistics import LEVEL, Interval, Verdict, runs_needed
+from aqmlab.tuning.goals import shown
 from aqmlab.tuning.measurements import Bench, Body
 from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.search import Task, Trial, front
+from aqmlab.tuning.starts import TUNED
 from aqmlab.tuning.verification import Against, Confirmed
 
 if TYPE_CHECKING:
     from aqmlab.figures.chart import Chart
-
-TUNED = "tuned"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Tuned(OneLine):
         """
         rows, goal = [], self.task.goal.metric
         for one, entry in [(self.confirmed, None), *((entry.reference, entry) for entry in self.against)]:
-            row = {"settings": one.name, goal.label: mean_text(one.goal, goal.scale)}
+            row = {"settings": one.name, goal.label: shown(goal, one.goal)}
             row |= {kept.bound.words: kept.bound.judged(kept.verdict, kept.interval.mean) for kept in one.kept}
             row["tuned is"] = "" if entry is None else f"{entry.verdict} ({self._apart(entry)})"
             rows.append(row)

@@ -15,7 +15,8 @@ from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
 from aqmlab.statistics import LEVEL, Interval
-from aqmlab.tuning.decision import shown, side_by_side, with_settings
+from aqmlab.tuning.decision import side_by_side, with_settings
+from aqmlab.tuning.goals import shown
 from aqmlab.tuning.measurements import Measured
 from aqmlab.tuning.outcome import Rerun, Tuned, short
 from aqmlab.tuning.ranges import Point, at_rate, at_round_trip

@@ -8,7 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from aqmlab import errors
-from aqmlab.errors import InputError, ScenarioError, unknown
+from aqmlab.errors import InputError, ScenarioError, joined, unknown
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, RIO, Link, packets
 from aqmlab.scenario.registry import Discipline, discipline
@@ -17,7 +17,18 @@ from aqmlab.tuning.free_curve import POINTS, is_free_curve
 from aqmlab.tuning.measurements import Body, Place
 from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.space import CLASS, RED, Numbers, Space, least_weight, space_of
-from aqmlab.tuning.starts import ANALYTIC, FILE, Start, analytic, automatic, defaults, has_red
+from aqmlab.tuning.starts import (
+    ANALYTIC,
+    BEST_TRIAL,
+    FILE,
+    START,
+    TUNED,
+    Start,
+    analytic,
+    automatic,
+    defaults,
+    has_red,
+)
 
 ENDS = (attrgetter("low"), attrgetter("high"))
 """Functions from a dimension to the ends of its range."""
@@ -82,6 +93,7 @@ def problem_of(
     notes: list[str] = []
     starts = _starts(place, chosen, space, points.search, notes)
     references: dict[str, Body] = {start.name: start.body for start in starts if not start.name.startswith(ANALYTIC)}
+    _check_names(further, references)
     references |= {name: dict(body) for name, body in further.items()}
     for name, body in references.items():
         try:
@@ -91,6 +103,13 @@ def problem_of(
     return Problem(
         place, chosen, space, points, starts, references, notes, _of_no_flow(place, space, vary, points.search)
     )
+
+
+def _check_names(further: Mapping[str, object], references: Mapping[str, object]) -> None:
+    """Raise `InputError` if settings to compare with have the name of other settings in the answer."""
+    for name in further:
+        if name in (*references, TUNED, BEST_TRIAL) or name.startswith((ANALYTIC, START)):
+            raise InputError(f"--against {name}: other settings in the answer have this name; give another")
 
 
 def varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
@@ -208,7 +227,7 @@ def _marking(plan: Scenario, table: Body) -> Body:
 
 
 def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tuple[str, Numbers]]:
-    """Return the starts as numbers of the search, equal settings once.
+    """Return the starts as numbers of the search, equal settings once, under a name that states any change.
 
     A start that lacks the searched parameters, such as a file's own CoDel where RED is tuned, is only compared with.
     """
@@ -217,8 +236,23 @@ def numbers_of(place: Place, space: Space, starts: Sequence[Start]) -> list[tupl
         own = numbers_at(place, space, start.body)
         if own is None:
             continue
-        found.setdefault(repr(space.body(own)), (start.name, own))
+        body = space.body(own)
+        found.setdefault(repr(body), (_changed_name(place, start, body), own))
     return list(found.values())
+
+
+def _changed_name(place: Place, start: Start, body: Body) -> str:
+    """Return a start's name; with the difference where the search has other settings near it.
+
+    The difference is the discipline, or the parameters that were outside of their ranges or had more digits.
+    """
+    if place.is_same(start.body, body):
+        return start.name
+    if start.body.get("aqm") != body["aqm"]:
+        return f"{start.name} as {body['aqm']}"
+    before, after = (place.scenario(one).link(place.link).parameters for one in (start.body, body))
+    moved = [key for key in body if before.get(key) != after.get(key)]
+    return f"{start.name}, {joined(moved)} moved" if moved else f"{start.name}, moved"
 
 
 def numbers_at(place: Place, space: Space, body: Body) -> Numbers | None:

@@ -29,9 +29,14 @@ from aqmlab.tuning.ranges import Point
 from aqmlab.tuning.space import RED, Space
 
 ANALYTIC = "analytic"
+START = "start: "
+"""Beginning of the name of an analytic design that is compared with."""
 AUTOMATIC = "ns-2 automatic"
 FILE = "file"
 DEFAULTS = "defaults"
+TUNED = "tuned"
+BEST_TRIAL = "best trial"
+"""Settings that the search found, where the defaults are the answer."""
 CAKE = "cake"
 """Its buffer is a memory that follows from the rate; `limit` only bounds that."""
 SHARES = (0.15, 0.3, 0.6)

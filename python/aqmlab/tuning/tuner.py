@@ -20,11 +20,12 @@ from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.finding import OWN, Chosen, Effort, Seeds, find, seeds_of
 from aqmlab.tuning.goals import bounds_to_keep, goal_of, share_of
 from aqmlab.tuning.measurements import Bench, Body
-from aqmlab.tuning.outcome import TUNED, Rerun, Tuned
+from aqmlab.tuning.outcome import Rerun, Tuned
 from aqmlab.tuning.problem import Problem, problem_of
 from aqmlab.tuning.ranges import derived_words, usual_ranges
 from aqmlab.tuning.records import write_records
 from aqmlab.tuning.search import SAMPLER_SEED, Task, Trial, need_optuna
+from aqmlab.tuning.starts import BEST_TRIAL, TUNED
 from aqmlab.tuning.verification import Against, Confirmed, against, beats, confirm_until_decided, looks_of
 
 RECORD = folders.TUNING
@@ -33,8 +34,6 @@ ADD_ONS = "aqmlab.dialects"
 Writer = Callable[[Scenario, str], list[Dialect]]
 SCENARIO_FILE = "tuned.toml"
 """The scenario with the settings, for `run`, `check`, `export` and `live`."""
-BEST_TRIAL = "best trial"
-"""Settings that the search found, where the defaults are the answer."""
 
 
 def tune(
