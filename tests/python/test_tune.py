@@ -219,6 +219,7 @@ def test_bounds_that_cannot_be_kept_name_the_best(small: Path, capsys: pytest.Ca
         ("--over", "flows=2:9", "--against", "A={ aqm = 'rod' }"),
         ("--over", "queue.bottleneck.max_th=1p:2p"),
         ("--tcp", "reno"),
+        ("--uplink", "5Mbps"),
     ],
 )
 def test_bad_input_of_the_command_is_an_error_of_one_line(

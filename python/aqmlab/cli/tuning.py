@@ -181,6 +181,8 @@ def tune(
             if value is not None:
                 raise InputError(f"{option}: needs --uplink; a scenario file has traffic of its own")
         plan = as_scenario(file, overrides=parse_overrides(set_))
+    elif file is not None:
+        raise InputError(f"tune: {file} and --uplink exclude each other; give one of them")
     else:
         raise InputError("tune: give a scenario file, or --uplink RATE for one that is made, for example 50Mbps")
     derived = "" if over else derived_words(over := usual_ranges(plan))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -10,7 +11,6 @@ from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Verdict
-from aqmlab.statistics.text import interval_text
 from aqmlab.tuning.goals import Goal, shown
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
@@ -101,8 +101,8 @@ def _difference(metric: Quantity, compared: Compared | None) -> str:
     """Write the difference of another discipline from the best with its interval; "" for the best itself."""
     if compared is None:
         return ""
-    found = compared.difference.interval.times(metric.scale)  # best - other
-    return interval_text(-found.mean, -found.high, -found.low, signed=True)
+    found = compared.difference.interval  # best - other
+    return shown(metric, replace(found, mean=-found.mean, low=-found.high, high=-found.low), signed=True)
 
 
 def with_settings(best: Tuned) -> str:

@@ -103,8 +103,10 @@ def share_of(quantile: float) -> float:
     return quantile
 
 
-def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
+def shown(metric: Quantity, found: Interval, *, alone: bool = False, signed: bool = False) -> str:
     """Write a mean with its interval, or `alone`, in as many places as the interval needs, at most its quantity's.
+
+    `signed` is for differences.
 
     >>> from aqmlab.results.quantities import quantity
     >>> shown(quantity("mos"), Interval(4.38449, 1e-5, 5, 4.38448, 4.3845))
@@ -116,8 +118,8 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False) -> str:
     ('638 ± 34', '638')
     """
     digits, found = max(0, metric.shown_digits), found.times(metric.scale)
-    mean, low, high = (f"{value:z.{digits}f}" for value in (found.mean, found.low, found.high))
+    mean, low, high = (f"{value:{'+' if signed else ''}z.{digits}f}" for value in (found.mean, found.low, found.high))
     if not found.low < found.high or low == high:
         return mean
-    text = interval_text(found.mean, found.low, found.high, significant=2, digits=digits)
+    text = interval_text(found.mean, found.low, found.high, significant=2, digits=digits, signed=signed)
     return text.partition(" ")[0] if alone else text

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.reporting.fragments import mean_text
 from aqmlab.results.displays import OneLine
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
@@ -173,7 +172,7 @@ class Tuned(OneLine):
         return ""
 
     def _apart(self, entry: Against) -> str:
-        return mean_text(entry.compared.difference.interval, self.task.goal.metric.scale, signed=True)
+        return shown(self.task.goal.metric, entry.compared.difference.interval, signed=True)
 
     def felt_against(self, entry: Against) -> str:
         """Judge by the goal alone where users feel it, else by the verdict."""
