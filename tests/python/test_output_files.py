@@ -99,6 +99,13 @@ def test_standard_output_gets_the_page_and_what_follows(tmp_path):
     assert text.endswith("Page: /dev/stdout\n")
 
 
+def test_pictures_are_drawn_into_a_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["draw", SMALL, "--out", "x.svg"]) == 2
+    assert capsys.readouterr().err == "aqmlab: x.svg: is the name of a picture; name a folder\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "form", "ending"),
     [

@@ -142,6 +142,22 @@ def test_results_query(command):
     ]
 
 
+def test_a_sweep_without_keys_is_one_point(command):
+    out = command("sweep", "small.toml", "--seeds", "2", "--name", "single", "--report", "page.html")
+    assert out.startswith("Over 1 point, where nothing varies, with 95 % intervals: mean queue ")
+    assert "everywhere" not in out
+    page = Path("page.html").read_text()
+    assert "1 point: means" in page
+    assert " varied: single" not in page
+    assert "1 point: nothing varies" in " ".join(command("results", "ls", "results").split())
+
+
+def test_the_name_of_a_page_is_checked_before_the_runs(command, capsys):
+    assert main(["sweep", "small.toml", "--name", "late", "--out", "other", "--report", "page.txt"]) == 2
+    assert capsys.readouterr().err == "aqmlab: page.txt: a page ends in .html\n"
+    assert not Path("other").exists()
+
+
 def test_results_gc(command):
     nothing = json.loads(command("results", "gc", "results", "--dry-run", "--json"))
     assert (nothing["runs"], nothing["unwanted"]) == (0, [])

@@ -178,6 +178,14 @@ def test_command(found: aqmlab.TunedComparison, store: Path, capsys: pytest.Capt
     data = json.loads(capsys.readouterr().out)
     assert data["verdicts"] == found.verdicts()
     assert data["budget"] == {"trials": 5, "trial": 1, "choice": 8, "fresh": 4}
+    folder = Path(data["folder"])
+    assert main(["results", "ls", str(store), "--json"]) == 0
+    listed = {one["folder"]: one for one in json.loads(capsys.readouterr().out)["folders"]}[folder.name]
+    assert (listed["kind"], listed["seeds"]) == ("tuned comparison", 4)
+    assert listed["about"] == f"red, codel, {data['goal']}"
+    assert main(["report", str(folder)]) == 2
+    hint = "(the page of 'compare --tuned': the same command with --report PAGE.html)"
+    assert capsys.readouterr().err == f"aqmlab: {folder}: holds no finished run {hint}\n"
     assert set(data["disciplines"][1]["compared"]) >= {"default against the tuned baseline"}
 
 

@@ -282,6 +282,8 @@ def draw(
     """Draw a scenario's network, queues and drop curves as SVG. Python: aqmlab.draw."""
     from aqmlab.reporting.topology import draw as work
 
+    if out.suffix in (".svg", ".png") and not out.exists():
+        raise InputError(f"{out}: is the name of a picture; name a folder")
     files = work(file, overrides=parse_overrides(set_), out=out, png=png)
     if as_json:
         print_json({"files": [str(path) for path in files]})

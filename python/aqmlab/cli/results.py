@@ -13,7 +13,7 @@ import typer
 from aqmlab.cli.application import Group, Json, app, command
 from aqmlab.cli.output import print_json, print_rows, print_table, say
 from aqmlab.cli.sweeps import print_study, study_data
-from aqmlab.errors import InputError, escaped
+from aqmlab.errors import InputError, counted, escaped
 
 results = typer.Typer(
     name="results",
@@ -42,9 +42,8 @@ def ls(store: Store, as_json: Json = False) -> None:
         return
     rows = [[one.kind, one.folder, _count(one.seeds), one.about] for one in listed]
     for one in studies:
-        about = (
-            f"{one['runs']} of {one['points'] * one['seeds']} runs, {one['points']} points: {', '.join(one['keys'])}"
-        )
+        keys = ", ".join(one["keys"]) or "nothing varies"
+        about = f"{one['runs']} of {one['points'] * one['seeds']} runs, {counted(one['points'], 'point')}: {keys}"
         rows.append(["sweep", f"{one['name']} ({one['study'][:8]})", _count(one["seeds"]), about])
     if rows:
         print_rows(["what", "name", "seeds", "about"], rows)

@@ -81,6 +81,10 @@ def sweep(
     from aqmlab.runs.sweeps.sweeping import sweep as work
 
     assertions = Assertions.read(assert_, junit, markdown)
+    if report is not None:
+        from aqmlab.reporting import reports
+
+        reports.page_file(report)
     study = work(
         file,
         grid=_values(grid, "--grid"),
@@ -104,8 +108,6 @@ def sweep(
     verdicts = assertions.judge(study)
     page = None
     if report is not None:
-        from aqmlab.reporting import reports
-
         page = reports.report(out, out=report, progress=True)
     if as_json:
         took = {"simulation_s": study.simulation_s, "simulation_cpu_s": study.simulation_cpu_s}

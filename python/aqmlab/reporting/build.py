@@ -101,7 +101,7 @@ def charts_of(folder: Path) -> Iterator[Chart]:
         inside = [run.name for run in runs_below(folder)]
         if inside:
             raise InputError(f"{folder}: a figure is of one folder in it ({', '.join(inside[:4])})")
-        raise InputError(f"{folder}: holds no finished run")
+        raise folders.without_runs(folder)
     for sweep in sweeps:
         yield from of_sweep(sweep)
     yield from across([Result.load(run) for run in runs])

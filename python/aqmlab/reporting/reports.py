@@ -61,7 +61,7 @@ def report(
     """
     folder = Path(folder)
     build.must_exist(folder)
-    target = folder / "report.html" if out is None else page_file(Path(out))
+    target = folder / "report.html" if out is None else page_file(Path(out), hint=" (a figure: --figure KEY)")
     if (folder / build.REPRODUCTION).exists():
         if live:
             raise InputError(f"--live: {folder} is of a reproduction (allowed: one run or comparison)")
@@ -78,10 +78,10 @@ def report(
     return page.write(target.parent, pictures=pictures, name=target.name, progress=progress)
 
 
-def page_file(target: Path) -> Path:
-    """Return a file for a page; raise `InputError` if it cannot be one."""
+def page_file(target: Path, *, hint: str = "") -> Path:
+    """Return a file for a page; raise `InputError`, with a hint, if it cannot be one."""
     if target.suffix != ".html" or target.is_dir():
-        raise InputError(f"{target}: a page ends in .html (a figure: --figure KEY)")
+        raise InputError(f"{target}: a page ends in .html{hint}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -112,7 +112,7 @@ def page_for(folder: Path, *, pictures: bool, at: Path | None = None) -> Page:
     ]
     found = [*sweeps_in(folder), *found]
     if not found and not reproductions:
-        raise InputError(f"{folder}: holds no finished run")
+        raise folders.without_runs(folder)
     if len(found) == 1 and not reproductions:
         return _page_of_one(found[0], at)
     results = [one for one in found if isinstance(one, Result)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import joined
+from aqmlab.errors import counted, joined
 from aqmlab.figures import parameter_map
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
@@ -58,7 +58,7 @@ def sweep_title(study: Study) -> str:
     """Return a title in words that names the varied settings."""
     keys = [short(study, key) for key in study.keys]
     varied = joined(keys)
-    return f"{varied} varied: {study.name}"
+    return f"{varied} varied: {study.name}" if varied else study.name
 
 
 def sweep_finding(study: Study) -> str:
@@ -73,13 +73,15 @@ def sweep_finding(study: Study) -> str:
     else:
         parts = [_best_words(study, points, key, choices) for key in found]
     over = f", means over {', '.join(short(study, key) for key in conditions)}" if choices and conditions else ""
-    runs = f"{len(points)} points, {len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'} each{over}"
+    runs = f"{counted(len(points), 'point')}, {counted(len(study.seeds), 'seed')} each{over}"
     return f"{_first_up('; '.join(parts))} ({runs})." if parts else f"{_first_up(runs)}."
 
 
 def _best_words(study: Study, points: pd.DataFrame, key: str, choices: Sequence[str]) -> str:
     """Say with which choice a metric is least or most, as the mean over the conditions, and whether that is decided."""
     what = quantity(key)
+    if len(points) == 1:
+        return f"{what.in_sentence} {_with_unit(what, float(points[key].iloc[0]))}"
     chosen = list(choices) or list(study.keys)
     means = points.groupby(chosen, sort=False)[key].mean().dropna()
     means = means.sort_values(ascending=what.better == "lower", kind="stable")
@@ -188,7 +190,9 @@ def add_sweep(page: Page, study: Study, *, alone: bool = False) -> None:
             f"export {page.path_to(study.folder)} {study.hash[:8]} --table grid --out grid.tex`",
         )
     begin("Points")
-    page.table(points_table(study, points), caption=f"{len(points)} points: means with their 95 % intervals.")
+    page.table(
+        points_table(study, points), caption=f"{counted(len(points), 'point')}: means with their 95 % intervals."
+    )
     with page.folded("Every metric with its interval"):
         page.table(points, caption="The columns `_low` and `_high` are the ends of the 95 % intervals.", digits=4)
     begin("How it was made")
@@ -233,7 +237,7 @@ def trade_off(study: Study, points: pd.DataFrame) -> Chart | None:
     return Chart(
         key=slug(f"sweep-{study.name}-trade-off"),
         title="Delay against goodput over all points",
-        alt=f"Mean goodput against mean queueing delay, {len(points)} points. {sweep_finding(study)}",
+        alt=f"Mean goodput against mean queueing delay, {counted(len(points), 'point')}. {sweep_finding(study)}",
         x_label=X_LABEL,
         y_label=Y_LABEL,
         series=series,

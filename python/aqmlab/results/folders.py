@@ -31,7 +31,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.errors import StorageError, one_line
+from aqmlab.errors import InputError, StorageError, one_line
 from aqmlab.input_files import read_regular
 from aqmlab.results.keys import digest
 
@@ -45,6 +45,8 @@ DIGEST = "digest"
 """Key of a record that has the hash of the others."""
 COMPARISON, TUNING, REPRODUCTION = "compare.json", "tune.json", "reproduction.json"
 """The record that makes a folder one of a comparison, a tuning or a reproduction."""
+TUNED_COMPARISON = "tuned-comparison.json"
+"""The record of a comparison of tuned disciplines."""
 STALE_AFTER_S = 600.0
 """Age at which a temporary file of another machine is taken for one that was left behind."""
 MOST_SWAPS = 100
@@ -447,3 +449,12 @@ def _is_stale(entry: Path) -> bool:
     except OSError:  # the file is gone meanwhile, or the process is another user's
         return False
     return False
+
+
+def without_runs(folder: Path) -> InputError:
+    """Return the error of a folder without finished runs; of a tuning it names the option that writes a page."""
+    commands = {TUNING: "tune", TUNED_COMPARISON: "compare --tuned"}
+    places = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
+    found = next((command for one in places for record, command in commands.items() if (one / record).is_file()), "")
+    hint = f" (the page of '{found}': the same command with --report PAGE.html)" if found else ""
+    return InputError(f"{folder}: holds no finished run{hint}")

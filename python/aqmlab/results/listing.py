@@ -19,7 +19,8 @@ class Entry:
     Attributes
     ----------
     kind, folder
-        ``run``, ``comparison``, ``tuning`` or ``reproduction``; the folder, relative to the one that is listed.
+        ``run``, ``comparison``, ``tuning``, ``tuned comparison`` or ``reproduction``; the folder, relative to the one
+        that is listed.
     about
         Description of the runs, in a few words.
     seeds
@@ -69,6 +70,14 @@ def _tuning(record: dict[str, Any]) -> tuple[str, object]:
     )
 
 
+def _tuned_comparison(record: dict[str, Any]) -> tuple[str, object]:
+    entries = record.get("disciplines", ())
+    names = [str(one.get("aqm")) for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    return f"{', '.join(names)}, {record['goal']}" if names and "goal" in record else "", _within(
+        record, "budget", "fresh"
+    )
+
+
 def _reproduction(record: dict[str, Any]) -> tuple[str, object]:
     return str(record.get("paper", "")), _within(record, "effort", "seeds")
 
@@ -81,6 +90,7 @@ def _within(record: dict[str, Any], table: str, key: str) -> object:
 RECORDS = {
     folders.COMPARISON: ("comparison", _comparison),
     folders.TUNING: ("tuning", _tuning),
+    folders.TUNED_COMPARISON: ("tuned comparison", _tuned_comparison),
     folders.REPRODUCTION: ("reproduction", _reproduction),
 }
 """The record that a command leaves in its folder: the kind of the folder, and the function that describes it."""

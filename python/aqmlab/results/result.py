@@ -65,7 +65,7 @@ class Result(Shown):
         folder = Path(folder)
         found = seeds if seeds is not None else folders.finished_seeds(folder)
         if not found:
-            raise InputError(f"{folder}: holds no finished run")
+            raise folders.without_runs(folder)
         outputs = [output_in_folder(folders.seed_folder(folder, seed)) for seed in found]
         for seed, output in zip(found, outputs, strict=True):
             if output.summary["seed"] != seed:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import InputError
+from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.runs.comparison_settings import baseline_of, entries_of, exchange, lacking, one_queue
 from aqmlab.runs.runner import as_scenario
@@ -31,7 +32,7 @@ from aqmlab.tuning.verification import confirmed, fresh_seeds
 
 DEFAULT = "as compared"
 """Name of the start that has a discipline's settings before the search."""
-RECORD, TABLE = "tuned-comparison.json", "tuned-comparison.csv"
+RECORD, TABLE = folders.TUNED_COMPARISON, "tuned-comparison.csv"
 
 
 def compare_tuned(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import joined
+from aqmlab.errors import counted, joined
 from aqmlab.results.quantities import shown_in
 from aqmlab.runs.comparison_matrix import Matrix, in_sentence, matrix_of
 from aqmlab.runs.sweeps.grid import is_choice
@@ -60,15 +60,15 @@ def answer_of_points(study: Study, matrix: Matrix) -> str:
         unit = f" {matrix.unit(key)}".rstrip()
         name = in_sentence(key)
         if low.texts == high.texts:
-            parts.append(f"{name} {low.estimate}{unit} everywhere")
+            parts.append(f"{name} {low.estimate}{unit}{' everywhere' if len(cells) > 1 else ''}")
         else:
             overlap = " (their intervals overlap)" if low.high >= high.low else ""
             parts.append(
                 f"{name} {low.estimate} at {_place(least)} to {high.estimate}{unit} at {_place(most)}{overlap}"
             )
-    names = joined(short_names(study.keys))
+    names = f" of {joined(short_names(study.keys))}" if study.keys else ", where nothing varies"
     level = f", with {100 * LEVEL:g} % intervals" if any("±" in part or "+" in part for part in parts) else ""
-    return f"Over {len(matrix.labels)} points of {names}{level}{': ' if parts else ''}{'; '.join(parts)}."
+    return f"Over {counted(len(matrix.labels), 'point')}{names}{level}{': ' if parts else ''}{'; '.join(parts)}."
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
@@ -86,7 +86,12 @@ def short_names(keys: Sequence[str]) -> list[str]:
 
 
 def _labels(study: Study, points: pd.DataFrame) -> list[str]:
-    """Return the values of each point, aligned; a point that repeats the values of another gets its number."""
+    """Return the values of each point, aligned; a point that repeats the values of another gets its number.
+
+    The point of a sweep without keys has the sweep's name.
+    """
+    if not study.keys:
+        return [study.name for _ in range(len(points))]
     columns = []
     for key in study.keys:
         texts = [f"{v:.12g}{study.units[key]}" if isinstance(v, float) else str(v) for v in points[key]]
