@@ -294,6 +294,7 @@ def test_each_help_is_a_screen_with_an_example(words, capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 50
     assert max(len(line) for line in lines) <= 80
+    assert not [line for line in lines if "--" in line and "<str>" in line], "a value of an option has a name"
     examples = lines[lines.index("Examples:" if "Examples:" in lines else "Example:") + 1 :]
     assert all("aqmlab" in line for line in examples)
 

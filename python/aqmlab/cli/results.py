@@ -133,7 +133,11 @@ def export(
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option("--table", help="runs, points, grid (tests), or a table of the runs such as links; default runs."),
+        typer.Option(
+            "--table",
+            help="runs, points, grid (tests), or a table of the runs such as links; default runs.",
+            metavar="NAME",
+        ),
     ] = None,
     to: Annotated[
         str | None,

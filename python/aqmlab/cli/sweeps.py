@@ -59,7 +59,9 @@ def sweep(
     ] = None,
     seeds: SeedsOption = None,
     set_: Set = None,
-    name: Annotated[str | None, typer.Option("--name", help="Name of the study; default: the scenario's.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the study; default: the scenario's.", metavar="NAME")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Store of results.", metavar="STORE")] = Path("results"),
     report: Annotated[
         Path | None,

@@ -47,7 +47,8 @@ def export(
         str | None, typer.Option("--name", help="For kernel, bpf: names module and kind, as uplink.", metavar="NAME")
     ] = None,
     table: Annotated[
-        str | None, typer.Option("--table", help="For csv and parquet: metrics, links, flows, queue_samples, ...")
+        str | None,
+        typer.Option("--table", help="For csv and parquet: metrics, links, flows, queue_samples, ...", metavar="NAME"),
     ] = None,
     set_: Set = None,
     as_json: Json = False,

@@ -46,7 +46,8 @@ Stats = Annotated[
 ]
 Interval = Annotated[float, typer.Option("--interval", help="Time between reports, in s.", metavar="S")]
 Backend = Annotated[
-    str, typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.")
+    str,
+    typer.Option("--backend", help="link: in user space; tc: Linux's own; vm: an emulated machine.", metavar="NAME"),
 ]
 Qdisc = Annotated[
     str | None,
@@ -57,7 +58,7 @@ Kernel = Annotated[
     str | None, typer.Option("--kernel", help="With vm: the version of its kernel, as 6.12.", metavar="VERSION")
 ]
 BuildVm = Annotated[bool, typer.Option("--build-vm", help="With vm: build its image if there is none.")]
-Traffic = Annotated[str, typer.Option("--traffic", help="TCP of sockets or of iperf3.")]
+Traffic = Annotated[str, typer.Option("--traffic", help="TCP of sockets or of iperf3.", metavar="NAME")]
 KeepAwake = Annotated[
     bool,
     typer.Option("--keep-awake/--let-sleep", help="Keep processors awake."),

@@ -20,17 +20,23 @@ def shape(
         Path | None,
         typer.Argument(help="Scenario file (TOML) with the link; flows may be left out.", metavar="CONFIG.toml"),
     ] = None,
-    into: Annotated[str | None, typer.Option("--in", help="Interface at which forward traffic comes in.")] = None,
-    out: Annotated[str | None, typer.Option("--out", help="Interface at which it goes out.")] = None,
+    into: Annotated[
+        str | None, typer.Option("--in", help="Interface at which forward traffic comes in.", metavar="IF")
+    ] = None,
+    out: Annotated[str | None, typer.Option("--out", help="Interface at which it goes out.", metavar="IF")] = None,
     netns: Annotated[
-        str | None, typer.Option("--netns", help="In place of --in: a namespace whose default route it is.")
+        str | None,
+        typer.Option("--netns", help="In place of --in: a namespace whose default route it is.", metavar="NAME"),
     ] = None,
     address: Annotated[
         list[str] | None,
-        typer.Option("--address", help="With --netns: the namespace's address behind it. May be given often."),
+        typer.Option(
+            "--address", help="With --netns: the namespace's address behind it. May be given often.", metavar="ADDRESS"
+        ),
     ] = None,
     link: Annotated[
-        str | None, typer.Option("--link", help="Which link of the file; default: the only one, else bottleneck.")
+        str | None,
+        typer.Option("--link", help="Which link of the file; default: the only one, else bottleneck.", metavar="NAME"),
     ] = None,
     rate: Annotated[
         str | None,
