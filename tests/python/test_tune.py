@@ -181,8 +181,11 @@ def test_command_shows_every_dialect(small: Path, capsys: pytest.CaptureFixture[
         ({"trials": 0}, r"is out of range \(allowed: 1 to 1"),
         ({"against_settings": {"x": {"aqm": "red", "min_th": "30p", "max_th": "20p"}}}, "not below max_th"),
         *(
-            ({"against_settings": {name: {"aqm": "drop-tail"}}}, f"^--against {name}: other settings .* have this name")
-            for name in ("tuned", "best trial", "file", AUTOMATIC, "start: analytic 30 %")
+            (
+                {"against_settings": {name: {"aqm": "codel"}}},
+                f"^--against {name}: is the name of other settings in answers",
+            )
+            for name in ("tuned", "best trial", "file", AUTOMATIC, "start: analytic 30 %", "defaults", "drop-tail")
         ),
     ],
 )

@@ -19,10 +19,9 @@ from aqmlab.tuning.ranges import Point, fresh_points, ranges_of, search_points
 from aqmlab.tuning.space import CLASS, RED, Numbers, Space, least_weight, space_of
 from aqmlab.tuning.starts import (
     ANALYTIC,
-    BEST_TRIAL,
     FILE,
+    NAMES,
     START,
-    TUNED,
     Start,
     analytic,
     automatic,
@@ -105,11 +104,12 @@ def problem_of(
     )
 
 
-def _check_names(further: Mapping[str, object], references: Mapping[str, object]) -> None:
-    """Raise `InputError` if settings to compare with have the name of other settings in the answer."""
-    for name in further:
-        if name in (*references, TUNED, BEST_TRIAL) or name.startswith((ANALYTIC, START)):
-            raise InputError(f"--against {name}: other settings in the answer have this name; give another")
+def _check_names(further: Mapping[str, Mapping[str, Value]], references: Mapping[str, object]) -> None:
+    """Raise `InputError` if settings to compare with have a name that other settings have in answers."""
+    for name, body in further.items():
+        reserved = (*references, *([] if body.get("aqm", DROP_TAIL) == DROP_TAIL else [DROP_TAIL]), *NAMES)
+        if name in reserved or name.startswith((ANALYTIC, START)):
+            raise InputError(f"--against {name}: is the name of other settings in answers; give another")
 
 
 def varied(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:

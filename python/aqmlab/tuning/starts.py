@@ -37,6 +37,8 @@ DEFAULTS = "defaults"
 TUNED = "tuned"
 BEST_TRIAL = "best trial"
 """Settings that the search found, where the defaults are the answer."""
+NAMES = (AUTOMATIC, FILE, DEFAULTS, TUNED, BEST_TRIAL)
+"""Names of settings in answers."""
 CAKE = "cake"
 """Its buffer is a memory that follows from the rate; `limit` only bounds that."""
 SHARES = (0.15, 0.3, 0.6)
