@@ -41,6 +41,7 @@ class Seen(HTMLParser):
 
 def check(root: Path) -> list[str]:
     """Return a line for everything that is wrong in a built site."""
+    root = root.resolve()
     pages: dict[Path, Seen] = {}
     for path in sorted(root.rglob("*.html")):
         pages[path] = seen = Seen()
@@ -63,8 +64,8 @@ def _reason(address: str, path: Path, root: Path, pages: dict[Path, Seen], *, lo
         return "is loaded from elsewhere" if loaded else ""
     if parts.scheme:
         return ""
-    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path.resolve()
-    if not target.is_relative_to(root.resolve()):
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.is_relative_to(root):
         return "leads out of the site"
     if target.is_dir():
         target /= "index.html"
@@ -73,7 +74,7 @@ def _reason(address: str, path: Path, root: Path, pages: dict[Path, Seen], *, lo
     if target.name == LABORATORY:
         return ""
     anchor = unquote(parts.fragment)
-    known = next((seen for page, seen in pages.items() if page.resolve() == target), None)
+    known = pages.get(target)
     return f"has no anchor {anchor}" if anchor and known is not None and anchor not in known.anchors else ""
 
 
