@@ -103,8 +103,9 @@ def test_words_of_the_command(shell):
     refused(shell("sweep", "small.toml", "--grid", f"{MAX_P}="), rf"grid {MAX_P}: the grid is empty .*")
 
 
-def test_no_scheduler_answers(shell):
+def test_no_scheduler_answers(shell, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("aqmlab.runs.executors.DASK_TIMEOUT_S", 1)
     answer = shell("sweep", "small.toml", "--dask", "tcp://127.0.0.1:1")
     refused(answer, r"--dask tcp://127\.0\.0\.1:1: no Dask scheduler answers there \(Timed out .*\)")
 
