@@ -23,7 +23,7 @@ pub mod video;
 
 use std::sync::LazyLock;
 
-pub use quantity::{Better, Compared, Description, GroupDescription, Groups, Quantity, View};
+pub use quantity::{Better, Compared, Description, GroupDescription, Groups, LimitedBy, Quantity, View};
 pub use run::{Run, bottleneck_of};
 pub use tables::Tables;
 

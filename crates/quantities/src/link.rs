@@ -5,7 +5,7 @@ use crate::quantity::Compared::{Described, Main};
 use crate::quantity::View::{
     Agreement, Answer, Compare, Finding, Laboratory, Notebook, Rfc7928, Scenarios, Spread, SweepReport, Until,
 };
-use crate::quantity::{Groups, Quantity};
+use crate::quantity::{Groups, LimitedBy, Quantity};
 use crate::run::{Run, each_of_several};
 use crate::sum::ratio;
 
@@ -14,6 +14,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         Some(run.of_link("throughput_bps")? / 1e6)
     })
     .doc("bits that left the link, all packets, per second")
+    .limited_by(LimitedBy::Rate)
     .by_group(by_tin(|run| of_tins(run, throughput_mbps)))
     .head("through-", "put")
     .better(Higher)
@@ -63,6 +64,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     .hidden(&[Compare, SweepReport, Scenarios, Spread, Notebook, Rfc7928]),
     Quantity::new("mean_queue", "Mean queue", "packets", 2, 50, |run| run.of_link("mean_queue"))
         .doc("time average of the packets waiting, without the one in service")
+        .limited_by(LimitedBy::Buffer)
         .head("mean", "queue")
         .better(Lower)
         .compared(Main)
@@ -71,6 +73,7 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         .hidden(&[SweepReport, Scenarios, Spread]),
     Quantity::new("max_queue", "Largest queue", "packets", 1, 55, |run| run.of_link("max_queue"))
         .doc("largest number of packets waiting, without the one in service")
+        .limited_by(LimitedBy::Buffer)
         .head("largest", "queue")
         .better(Lower),
     Quantity::new("mean_average", "RED's average", "packets", 2, 60, |run| {

@@ -102,6 +102,16 @@ pub enum Compared {
     Described,
 }
 
+/// A setting of the link that a quantity cannot exceed, in the quantity's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LimitedBy {
+    /// The rate of the link.
+    Rate,
+    /// The limit of its queue.
+    Buffer,
+}
+
 /// A quantity of each group of flows, class of sizes or queue, where there are several.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups {
@@ -132,6 +142,8 @@ pub struct Quantity {
     pub doc: &'static str,
     /// The least and the greatest value that it can have. Intervals are clipped to them.
     pub bounds: (f64, f64),
+    /// The setting of the link that it cannot exceed either, if there is one.
+    pub limited_by: Option<LimitedBy>,
     /// The direction in which it is better, if there is one.
     pub better: Option<Better>,
     /// The least difference that users notice, in its unit; 0: not known.
@@ -178,6 +190,7 @@ impl Quantity {
             digits,
             doc: "",
             bounds: (0.0, f64::INFINITY),
+            limited_by: None,
             better: None,
             notable: 0.0,
             head: ["", ""],
@@ -202,6 +215,13 @@ impl Quantity {
     #[must_use]
     pub const fn bounds(mut self, least: f64, greatest: f64) -> Self {
         self.bounds = (least, greatest);
+        self
+    }
+
+    /// Set the setting of the link that it cannot exceed.
+    #[must_use]
+    pub const fn limited_by(mut self, limit: LimitedBy) -> Self {
+        self.limited_by = Some(limit);
         self
     }
 
@@ -311,6 +331,7 @@ impl Quantity {
             digits: self.digits,
             doc: self.doc,
             bounds: self.bounds,
+            limited_by: self.limited_by,
             better: self.better,
             notable: self.notable,
             head,
@@ -335,6 +356,7 @@ pub struct Description {
     pub digits: u8,
     pub doc: &'static str,
     pub bounds: (f64, f64),
+    pub limited_by: Option<LimitedBy>,
     pub better: Option<Better>,
     pub notable: f64,
     pub head: [String; 2],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -167,4 +167,4 @@ class Episodes:
         source = Simulation(plan, provenance(plan))
         raw = self._runs.finish()
         outputs = [source.kept(one, seed) for one, seed in zip(raw, self.seeds, strict=True)]
-        return Result.from_outputs(outputs, scenario_text=plan.normalized)
+        return replace(Result.from_outputs(outputs, scenario_text=plan.normalized), is_controlled=True)

@@ -14,12 +14,13 @@ from aqmlab.interop.tc.queues import own_words
 from aqmlab.live.certificate import Certificate
 from aqmlab.live.options import Options
 from aqmlab.live.plan import LivePlan
-from aqmlab.live.postprocess import LIVE, provenance
+from aqmlab.live.postprocess import provenance
 from aqmlab.live.tc import module
 from aqmlab.live.tc.loading import build_folder
 from aqmlab.live.tc.module import KernelModule
 from aqmlab.live.tc.outcome import PeerRun
 from aqmlab.results.output import Output
+from aqmlab.results.result import LIVE
 
 HOMES = ("tc", "vm")
 """Backends over disciplines in Linux."""

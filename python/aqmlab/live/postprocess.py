@@ -17,10 +17,9 @@ from aqmlab.live.plan import FlowGroup, LivePlan
 from aqmlab.live.run_context import Raw
 from aqmlab.live.traffic.workers import port
 from aqmlab.results.output import Output
+from aqmlab.results.result import LIVE
 from aqmlab.scenario.file import Scenario
 
-LIVE = "live"
-"""Name of a live run's world in its summary."""
 END = re.compile(r"\[?([0-9a-fA-F.:]+?)\]?:(\d+)(?= |$)")
 """Address and port of an end in the label of a flow."""
 

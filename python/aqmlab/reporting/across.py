@@ -33,12 +33,14 @@ def across(results: Sequence[Result]) -> Iterator[Chart]:
     units = {key: found[1] for key, found in numbers.items() if found is not None}
     values = pd.DataFrame({key: found[0] for key, found in numbers.items() if found is not None})
     labels = [f"{key}, {units[key]}" if units[key] else key for key in varied]
-    runs = [one.metrics() for one in results]
+    runs, limits = [one.metrics() for one in results], [one.limits() for one in results]
     for key in shown_in("scenarios"):
         if not all(key in table.columns for table in runs):
             continue
         what = quantity(key)
-        means = [interval_of(key, table[key].to_numpy())[0] for table in runs]
+        means = [
+            interval_of(key, table[key].to_numpy(), limits=own)[0] for table, own in zip(runs, limits, strict=True)
+        ]
         if len(varied) == 1:
             ends = {name: [what.scale * getattr(m, name) for m in means] for name in ("mean", "low", "high")}
             table = values.assign(**ends)

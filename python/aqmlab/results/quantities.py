@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 NOT_NEGATIVE: Bounds = (0.0, math.inf)
 SHARE: Bounds = (0.0, 1.0)
+Limits = Mapping[str, float]
+"""Setting of a link to the greatest value of the quantities limited by it: Mb/s, packets (`aqmlab.results.limits`)."""
+NO_LIMITS: Limits = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Quantity:
         Its definition.
     bounds
         Least and greatest value that it can have; intervals are clipped to them.
+    limited_by
+        The setting of the link that it cannot exceed: ``rate`` or ``buffer``; None without.
     better
         ``higher`` or ``lower``; None if neither is better.
     notable
@@ -65,6 +71,7 @@ class Quantity:
     digits: int
     doc: str
     bounds: Bounds = NOT_NEGATIVE
+    limited_by: str | None = None
     better: str | None = None
     notable: float = 0.0
     head: tuple[str, str] = ("", "")
@@ -75,6 +82,14 @@ class Quantity:
     is_felt: bool = False
     of_groups: Mapping[str, str] | None = field(default=None, hash=False)
     places: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    def within(self, limits: Limits) -> Bounds:
+        """Return its bounds at a link with these limits.
+
+        >>> quantity("throughput_mbps").within({"rate": 10.0}), quantity("loss").within({"rate": 10.0})
+        ((0.0, 10.0), (0.0, 1.0))
+        """
+        return self.bounds[0], min(self.bounds[1], limits.get(self.limited_by or "", math.inf))
 
     @property
     def scale(self) -> float:
@@ -222,18 +237,23 @@ def shown_in(view: str) -> list[str]:
     return [one.key for one in sorted(shown, key=lambda one: one.places[view])]
 
 
-def interval_of(key: str, values: Values, *, level: float = LEVEL) -> tuple[Interval, Method]:
-    """Return the mean of a quantity over runs with its interval, clipped to the quantity's bounds.
+def interval_of(
+    key: str, values: Values, *, level: float = LEVEL, limits: Limits = NO_LIMITS
+) -> tuple[Interval, Method]:
+    """Return the mean of a quantity over runs with its interval, clipped to the quantity's bounds under the limits.
 
     >>> interval_of("utilization", [0.99, 1.0, 0.95])[0].high
     1.0
     """
-    return mean_interval(values, level=level, bounds=quantity(key).bounds)
+    return mean_interval(values, level=level, bounds=quantity(key).within(limits))
 
 
-def difference_of(key: str, a: Values, b: Values, *, level: float = LEVEL) -> Compared:
-    """Compare the means of a quantity over runs that share their seeds (`aqmlab.statistics.compare_means`)."""
-    return compare_means(a, b, level=level, bounds=quantity(key).bounds)
+def difference_of(key: str, a: Values, b: Values, *, level: float = LEVEL, limits: Limits = NO_LIMITS) -> Compared:
+    """Compare the means of a quantity over runs that share their seeds (`aqmlab.statistics.compare_means`).
+
+    The limits hold for both.
+    """
+    return compare_means(a, b, level=level, bounds=quantity(key).within(limits))
 
 
 def run_quantities(tables: Tables, link: str | None = None) -> dict[str, float]:

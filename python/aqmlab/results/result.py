@@ -17,12 +17,16 @@ from aqmlab.input_files import read_regular
 from aqmlab.results import folders, frames
 from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
+from aqmlab.results.limits import limits_in
 from aqmlab.results.output import Output, output_in_folder
-from aqmlab.results.quantities import bottleneck_of, in_order, run_quantities
+from aqmlab.results.quantities import NO_LIMITS, Limits, bottleneck_of, in_order, run_quantities
 from aqmlab.results.summary import ONE_RUN, nothing_varies, summary_table
 from aqmlab.results.tables import OPTIONAL, TABLES
 from aqmlab.statistics.intervals import LEVEL
 from aqmlab.statistics.sequential import Stopping, spent
+
+LIVE = "live"
+"""Name of a live run's world in its summary."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +49,8 @@ class Result(Shown):
         How the runs of the call that made this were evaluated; None if it was only loaded.
     stopping
         How it ended if it ran until intervals are narrow enough; the summary's intervals are then of that level.
+    is_controlled
+        Whether settings of a queue changed while the runs lasted.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Result(Shown):
     scenario_text: str = field(default="", repr=False)
     evaluation: Evaluation | None = field(default=None, compare=False, repr=False)
     stopping: Stopping | None = field(default=None, compare=False, repr=False)
+    is_controlled: bool = field(default=False, repr=False)
 
     @classmethod
     def load(
@@ -265,7 +272,14 @@ class Result(Shown):
             ``method`` says how the interval was made: Student's, or Hall's where the runs are too skewed; ``none`` for
             equal runs.
         """
-        return summary_table(self.metrics(link=link), level=level or self.level, quantile=quantile)
+        limits = self.limits(link=link)
+        return summary_table(self.metrics(link=link), level=level or self.level, quantile=quantile, limits=limits)
+
+    def limits(self, *, link: str | None = None) -> Limits:
+        """Return the limits of quantities at a link (`aqmlab.results.limits`); none of live and of controlled runs."""
+        if self.is_controlled or not self.scenario_text or any(LIVE in summary for summary in self.summaries):
+            return NO_LIMITS
+        return limits_in(self.scenario_text, link)
 
     def with_runs(self, other: Result) -> Result:
         """Add the runs of further seeds of the same scenario."""

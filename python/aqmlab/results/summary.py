@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from aqmlab.results.quantities import interval_of, quantity
+from aqmlab.results.quantities import NO_LIMITS, Limits, interval_of, quantity
 from aqmlab.statistics.estimate import Method
 from aqmlab.statistics.quantiles import quantile_interval
 
 
-def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None = None) -> pd.DataFrame:
+def summary_table(
+    metrics: pd.DataFrame, *, level: float, quantile: float | None = None, limits: Limits = NO_LIMITS
+) -> pd.DataFrame:
     """Make the table of means (or of a quantile over the runs); quantities that no run gave are left out.
 
     Parameters
@@ -20,13 +22,15 @@ def summary_table(metrics: pd.DataFrame, *, level: float, quantile: float | None
         Confidence of the intervals.
     quantile
         The quantile to give in place of the mean; None for the mean.
+    limits
+        Limits of quantities at the link.
     """
     middle = "mean" if quantile is None else "quantile"
     rows = []
     for key in metrics.columns[1:]:
         values = metrics[key].to_numpy()
         if quantile is None:
-            found, method = interval_of(key, values, level=level)
+            found, method = interval_of(key, values, level=level, limits=limits)
         else:
             found, method = quantile_interval(values, quantile, level=level), Method.ORDER
         if found.n:

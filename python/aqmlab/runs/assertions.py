@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from aqmlab.errors import InputError, escaped
-from aqmlab.results.quantities import interval_of, lack
+from aqmlab.results.quantities import NO_LIMITS, Limits, interval_of, lack
 from aqmlab.results.result import Result
 from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.comparison import Comparison
@@ -118,13 +118,15 @@ def at_least_one(texts: Sequence[str], *, option: str) -> list[Bound]:
 def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doubt: str = "") -> list[Assertion]:
     """Judge parsed bounds; see `judge`. With a doubt all verdicts are "undecided"."""
     tables = {link: _tables(result, link) for link in dict.fromkeys(bound.link for bound in bounds)}
-    pairs = [(bound, of, table) for bound in bounds for of, table in tables[bound.link]]
+    pairs = [(bound, *own) for bound in bounds for own in tables[bound.link]]
     level = LEVEL if isinstance(result, Study) else result.level
     level = 1 - (1 - level) / max(len(pairs), 1)
-    return [_judged(bound, of, table, level, doubt) for bound, of, table in pairs]
+    return [_judged(bound, of, table, level, doubt, limits) for bound, of, table, limits in pairs]
 
 
-def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str) -> Assertion:
+def _judged(
+    bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str, limits: Limits = NO_LIMITS
+) -> Assertion:
     """Judge a bound; undecided if runs lack the quantity, such as the completion time of an unfinished transfer."""
     key = bound.metric.key
     values = table[key].to_numpy() if key in table.columns else np.full(len(table), np.nan)
@@ -132,20 +134,26 @@ def _judged(bound: Bound, of: str, table: pd.DataFrame, level: float, doubt: str
     if lacking:
         missing = f"no {key}" if key in table.columns else lack([key], table.columns)
         doubt = "; ".join(filter(None, [f"{lacking} of {len(values)} runs have {missing}", doubt]))
-    found, _ = interval_of(key, values, level=level)
+    found, _ = interval_of(key, values, level=level, limits=limits)
     return Assertion(bound, of, found, Verdict.UNDECIDED if doubt else bound.verdict(found), doubt)
 
 
-def _tables(result: Result | Comparison | Study, link: str) -> list[tuple[str, pd.DataFrame]]:
-    """Return the metrics of the runs at a link ("": the bottleneck) with their discipline or point."""
-    if isinstance(result, Result):
-        return [("", result.metrics(link=link or None))]
-    if isinstance(result, Comparison):
-        return [(name, one.metrics(link=link or result.link)) for name, one in result.results.items()]
+def _tables(result: Result | Comparison | Study, link: str) -> list[tuple[str, pd.DataFrame, Limits]]:
+    """Return discipline or point, the metrics of its runs at a link ("": the bottleneck), and their limits there."""
+    if isinstance(result, Study):
+        return _points(result, link)
+    results = result.results if isinstance(result, Comparison) else {"": result}
+    place = link or (result.link if isinstance(result, Comparison) else None)
+    return [(name, one.metrics(link=place), one.limits(link=place)) for name, one in results.items()]
+
+
+def _points(study: Study, link: str) -> list[tuple[str, pd.DataFrame, Limits]]:
     if link:
         raise InputError(f"link {link}: the store of a sweep has the metrics of the bottleneck alone")
-    points = [own for _, own in result.runs.groupby(POINT, sort=True)]
-    return [(", ".join(f"{key}={_value(own[key].iloc[0])}" for key in result.keys), own) for own in points]
+    return [
+        (", ".join(f"{key}={_value(own[key].iloc[0])}" for key in study.keys), own, study.limits[point])
+        for point, own in study.runs.groupby(POINT, sort=True)
+    ]
 
 
 def _value(value: float | str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from aqmlab.results.limits import loosest
 from aqmlab.results.quantities import difference_of, in_order, interval_of, quantity
 from aqmlab.statistics.compared import Compared
 from aqmlab.statistics.intervals import LEVEL
@@ -30,9 +31,9 @@ def means_table(results: Mapping[str, Result], link: str, *, level: float = LEVE
     """Make the table of every discipline's means; ``method`` says how each interval was made."""
     rows = []
     for name, result in results.items():
-        table = result.metrics(link=link)
+        table, limits = result.metrics(link=link), result.limits(link=link)
         for key in _compared(table):
-            found, method = interval_of(key, table[key].to_numpy(), level=level)
+            found, method = interval_of(key, table[key].to_numpy(), level=level, limits=limits)
             values = {"mean": found.mean, "sd": found.sd, "n": found.n, "low": found.low, "high": found.high}
             rows.append({"aqm": name, "metric": key, "unit": quantity(key).unit, **values, "method": str(method)})
     return pd.DataFrame(rows)
@@ -51,8 +52,10 @@ def differences_table(results: Mapping[str, Result], link: str, *, level: float 
     found: dict[tuple[str, str], Compared] = {}
     for name in names[1:]:
         table = results[name].metrics(link=link)
+        limits = loosest([results[one].limits(link=link) for one in (name, names[0])])
         for key in (key for key in _compared(table) if key in first.columns):
-            found[name, key] = difference_of(key, table[key].to_numpy(), first[key].to_numpy(), level=level)
+            values = table[key].to_numpy(), first[key].to_numpy()
+            found[name, key] = difference_of(key, *values, level=level, limits=limits)
     p = [math.nan if not quantity(key).is_tested else one.difference.p for (_, key), one in found.items()]
     table = pd.DataFrame(
         {"aqm": name, "against": names[0], "metric": key, "unit": quantity(key).unit, **_row(one, p_tested, p_holm)}

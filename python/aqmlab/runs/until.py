@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.errors import InputError, unknown
+from aqmlab.results.limits import loosest
 from aqmlab.results.quantities import (
     LIST_COMMAND,
     QUANTITIES,
+    Limits,
     difference_of,
     interval_of,
     is_quantity,
@@ -70,19 +72,20 @@ def run_until_narrow(
     def widths(results: Mapping[str, Result]) -> Widths:
         tables = [result.metrics(link=link) for result in results.values()]
         there = set(tables[0].columns).intersection(*(table.columns for table in tables[1:]))
-        return {goal.text: _width(goal, there, tables) for goal in goals}
+        limits = loosest([result.limits(link=link) for result in results.values()])
+        return {goal.text: _width(goal, there, tables, limits) for goal in goals}
 
     return run_until(goals, extended, widths, fewest=fewest, most=most)
 
 
-def _width(goal: Goal, there: Collection[str], tables: Sequence[pd.DataFrame]) -> float:
+def _width(goal: Goal, there: Collection[str], tables: Sequence[pd.DataFrame], limits: Limits) -> float:
     """Return the largest of the widths that a goal is about; NaN if one of them is."""
     key = metric_of(goal, there)
     base, *others = (table[key].to_numpy() for table in tables)
     if not others:
-        made, _ = interval_of(key, base, level=spent(LEVEL))
+        made, _ = interval_of(key, base, level=spent(LEVEL), limits=limits)
         return goal.width(made, made.mean)
-    differences = [difference_of(key, values, base, level=spent(LEVEL)) for values in others]
+    differences = [difference_of(key, values, base, level=spent(LEVEL), limits=limits) for values in others]
     wide = [goal.width(one.difference.interval, one.base) for one in differences]
     return math.nan if any(math.isnan(width) for width in wide) else max(wide)
 

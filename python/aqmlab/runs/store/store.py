@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -271,9 +271,16 @@ class ResultStore:
 
     def scenario_text(self, run: RunRow, block: str) -> str:
         """Return the text of the scenario of a run."""
+        return self._texts_of(block).get(run.scenario, "")
+
+    def scenario_texts(self, runs: Iterable[str]) -> list[str]:
+        """Return the texts of the scenarios of runs, by their names; each block is read once."""
+        texts_of = cache(self._texts_of)
+        return [texts_of(block).get(run.scenario, "") for run, block in map(self.run_row, runs)]
+
+    def _texts_of(self, block: str) -> dict[str, str]:
         table = self.read_table(block, SCENARIOS)
-        texts = {row["scenario"]: str(row["text"]) for row in table.to_pylist()} if table else {}
-        return texts.get(run.scenario, "")
+        return {row["scenario"]: str(row["text"]) for row in table.to_pylist()} if table else {}
 
     def studies(self) -> list[StudyRow]:
         """Return all studies."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab.errors import InputError, unknown
-from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity, shown_in
+from aqmlab.results.limits import loosest
+from aqmlab.results.quantities import Limits, Quantity, difference_of, interval_of, quantity, shown_in
 from aqmlab.runs.comparison_exports import escaped, interval_in_latex
 from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED, verdict
@@ -101,7 +102,9 @@ def grid_table(
             raise InputError(f"{study.name}: two points have the same values, and the grid takes each once")
         for one in wanted:
             for value, own in by.items():
-                row, tested = _row(one, own, by.get(base) if value != base else None, level)
+                first = by.get(base) if value != base else None
+                limits = [study.limits[table[POINT].iloc[0]] for table in (own, first) if table is not None]
+                row, tested = _row(one, own, first, level, limits)
                 rows.append({**{name: own[name].iloc[0] for name in study.keys}, **row, "against": base})
                 p.append(tested)
     table = pd.DataFrame(rows)
@@ -111,10 +114,15 @@ def grid_table(
     return table.drop(columns="constant")
 
 
-def _row(key: str, own: pd.DataFrame, base: pd.DataFrame | None, level: float) -> tuple[dict[str, Any], float]:
-    """Return a cell's mean and difference, and p before the correction; NaN for the first value."""
+def _row(
+    key: str, own: pd.DataFrame, base: pd.DataFrame | None, level: float, limits: Sequence[Limits]
+) -> tuple[dict[str, Any], float]:
+    """Return a cell's mean and difference, and p before the correction; NaN for the first value.
+
+    `limits` are those of the cell and of the first value's.
+    """
     what = quantity(key)
-    found, _ = interval_of(key, own[key].to_numpy(dtype=float), level=level)
+    found, _ = interval_of(key, own[key].to_numpy(dtype=float), level=level, limits=limits[0])
     row: dict[str, Any] = {"metric": key, "unit": what.unit, "n": found.n, "mean": found.mean}
     row |= {"low": found.low, "high": found.high, "difference": math.nan, "difference_low": math.nan}
     row |= {"difference_high": math.nan, "percent": math.nan, "constant": False}
@@ -122,7 +130,7 @@ def _row(key: str, own: pd.DataFrame, base: pd.DataFrame | None, level: float) -
         return row, math.nan
     shared = own.index.intersection(base.index)
     a, b = (part.loc[shared, key].to_numpy(dtype=float) for part in (own, base))
-    one = difference_of(key, a, b, level=level)
+    one = difference_of(key, a, b, level=level, limits=loosest(limits))
     width = one.difference.interval
     row |= {"difference": width.mean, "difference_low": width.low, "difference_high": width.high}
     row |= {"percent": 100 * width.mean / one.base if one.base else math.nan, "constant": one.constant}

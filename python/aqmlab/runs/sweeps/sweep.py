@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import InputError
+from aqmlab.errors import Error, InputError
 from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation
-from aqmlab.results.quantities import in_order, interval_of, quantity
+from aqmlab.results.limits import limits_in
+from aqmlab.results.quantities import Limits, in_order, interval_of, quantity
 from aqmlab.results.result import Result
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
@@ -116,7 +118,7 @@ class Study(Shown):
         for point, group in self.runs.groupby(POINT, sort=True):
             row: dict[str, Any] = {POINT: point, **{key: group[key].iloc[0] for key in self.keys}, "n": len(group)}
             for key in self.metrics:
-                found, _ = interval_of(key, group[key].to_numpy(), level=level)
+                found, _ = interval_of(key, group[key].to_numpy(), level=level, limits=self.limits[point])
                 row |= {key: found.mean, f"{key}_low": found.low, f"{key}_high": found.high}
             rows.append(row)
         return pd.DataFrame(rows)
@@ -151,6 +153,17 @@ class Study(Shown):
             data[key].attrs = {"units": self.units[key] or "1"} if self.runs[key].dtype != object else {}
         data.attrs = {"study": self.name, "hash": self.hash, "aqmlab": self.version}
         return data
+
+    @cached_property
+    def limits(self) -> dict[Any, Limits]:
+        """Point to the limits of quantities at its bottleneck (`aqmlab.results.limits`)."""
+        firsts = self.runs.groupby(POINT, sort=True)[RUN].first()
+        try:
+            with ResultStore(self.folder) as store:
+                texts = store.scenario_texts(firsts.astype(str))
+        except Error:  # the numbers of the index are there without the runs' blocks
+            texts = [""] * len(firsts)
+        return dict(zip(firsts.index, map(limits_in, texts), strict=True))
 
     def result(self, point: int) -> Result:
         """Return the runs of a point with all their tables."""

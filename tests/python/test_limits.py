@@ -1,0 +1,119 @@
+"""Intervals end at the rate of the link and at the limit of its queue, where these bound for certain."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import aqmlab
+from aqmlab.results.limits import ONE_QUEUE, limits_of, loosest
+from aqmlab.results.quantities import difference_of, interval_of
+from aqmlab.results.result import LIVE
+from aqmlab.runs.assertions import judge
+from aqmlab.runs.sweeps.grid import grid_table
+from aqmlab.scenario.file import Scenario
+
+OVERLOAD = """
+format = 1
+[run]
+duration = "4s"
+warmup = "1s"
+seeds = [1, 2]
+[[link]]
+name = "bottleneck"
+from = "a"
+to = "b"
+rate = "1Mbps"
+delay = "5ms"
+queue = "bottleneck"
+[queue.bottleneck]
+aqm = "drop-tail"
+limit = "10p"
+[[flow]]
+name = "u"
+from = "a"
+to = "b"
+transport = "udp"
+rate = "2Mbps"
+packet_size = "500B"
+pattern = "poisson"
+"""
+
+IN_BYTES = {"queue.bottleneck.min_th": "9kB", "queue.bottleneck.max_th": "30kB"}
+SHORT = {"run.duration": "4s", "run.warmup": "1s", "run.seeds": "[1, 2]"}
+
+
+def limits(**overrides: str) -> dict[str, float]:
+    return limits_of(Scenario.load("example:dumbbell-red", overrides=overrides), "bottleneck")
+
+
+@pytest.mark.parametrize("aqm", ONE_QUEUE)
+def test_no_run_exceeds_rate_and_limit(aqm: str) -> None:
+    plan = Scenario.from_text(OVERLOAD, overrides={"queue.bottleneck": {"aqm": aqm, "limit": "40p"}})
+    assert limits_of(plan, "bottleneck") == {"rate": 1.0, "buffer": 40.0}
+    metrics = aqmlab.run(plan, progress=False).metrics()
+    assert metrics["max_queue"].max() <= 40
+    assert metrics["throughput_mbps"].max() <= 1.0 + 500 * 8 / 1e6 / 3  # a packet in service at the end of the warm-up
+
+
+@pytest.mark.parametrize(
+    ("overrides", "lacks"),
+    [
+        ({"change": '[{ at = "10s", link = "bottleneck", rate = "20Mbps" }]'}, "rate"),
+        ({"dumbbell.bottleneck.rate": '{ tbf = "10Mbps", burst = "10kB" }'}, "rate"),
+        ({"dumbbell.bottleneck.overhead": "-4"}, "rate"),
+        (
+            {"queue.bottleneck.limit": "100kB", **IN_BYTES},
+            "buffer",
+        ),
+        ({"queue.bottleneck": {"aqm": "fq-codel"}}, "buffer"),
+        ({"queue.bottleneck": {"aqm": "rio"}}, "buffer"),
+    ],
+)
+def test_uncertain_settings_give_no_limit(overrides: dict[str, str], lacks: str) -> None:
+    assert limits() == {"rate": 10.0, "buffer": 100.0}
+    assert limits(**overrides) == {key: value for key, value in limits().items() if key != lacks}
+
+
+def test_a_change_of_the_delay_keeps_the_limits() -> None:
+    assert limits(change='[{ at = "10s", link = "bottleneck", delay = "20ms" }]') == limits()
+
+
+def test_intervals_are_clipped_but_never_below_the_mean() -> None:
+    own = {"rate": 10.0, "buffer": 50.0}
+    assert interval_of("throughput_mbps", [9.8, 9.9], limits=own)[0].high == 10.0
+    assert interval_of("throughput_mbps", [9.8, 9.9])[0].high > 10.0
+    assert interval_of("max_queue", [49.0, 50.0], limits=own)[0].high == 50.0
+    over = interval_of("throughput_mbps", [10.0004, 10.0006], limits=own)[0]
+    assert over.low < over.mean == over.high
+    assert difference_of("mean_queue", [1.0, 49.0], [2.0, 0.0], limits=own).difference.interval.high == 50.0
+
+
+def test_all_of_several_runs_are_within_the_loosest_limits() -> None:
+    assert loosest([{"rate": 1.0, "buffer": 5.0}, {"rate": 2.0}]) == {"rate": 2.0}
+    assert loosest([]) == {}
+
+
+def test_run_compare_and_sweep_clip(tmp_path: Path) -> None:
+    plan = Scenario.load("example:dumbbell-red", overrides=SHORT)
+    result = aqmlab.run(plan, progress=False)
+    own = result.metrics()["throughput_mbps"].to_numpy()
+    assert interval_of("throughput_mbps", own)[0].high > 10.0, "the example shows nothing otherwise"
+    assert result.summary().set_index("metric").loc["throughput_mbps", "high"] == 10.0
+    assert judge(result, "throughput <= 10")[0].found.high == 10.0
+    compared = aqmlab.compare(plan, aqm=["red", "drop-tail"], progress=False)
+    assert compared.means.query("metric == 'throughput_mbps' and aqm == 'red'")["high"].item() == 10.0
+    low, high = (compared.differences.query("metric == 'max_queue'")[end].item() for end in ("low", "high"))
+    assert -100.0 <= low < high <= 100.0
+    study = aqmlab.sweep(plan, grid={"queue.bottleneck.max_p": ["0.1", "0.2"]}, out=tmp_path, progress=False)
+    assert study.points()["throughput_mbps_high"].max() <= 10.0
+    assert grid_table(study, ["throughput_mbps"])["high"].max() <= 10.0
+    assert judge(study, "throughput <= 10")[0].found.high <= 10.0
+
+
+def test_live_and_controlled_runs_have_no_limits() -> None:
+    result = aqmlab.run(Scenario.from_text(OVERLOAD), seeds=1, progress=False)
+    assert result.limits() == {"rate": 1.0, "buffer": 10.0}
+    assert replace(result, is_controlled=True).limits() == {}
+    assert replace(result, summaries=[{**result.summaries[0], LIVE: {}}]).limits() == {}
+    assert replace(result, scenario_text="format = 1").limits() == {}, "a text that is not valid here"
