@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import sys
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +19,7 @@ import pandas as pd
 
 from aqmlab import _core
 from aqmlab.errors import InputError, StorageError, in_code_of, unknown
+from aqmlab.papers.checks import check
 from aqmlab.papers.common import Claims, Effort, Paper, PaperFiles
 from aqmlab.papers.common.planned import Planned
 from aqmlab.papers.outcome import Overview, Reproduction
@@ -315,7 +315,7 @@ def _in_folder(folder: Path) -> Paper:
     finally:
         sys.path.remove(str(folder))
     found = _paper_in(module, str(path))
-    _check_printed(found)
+    check(found)
     if not found.claims.all:
         raise InputError(f"{path}: CLAIMS has no claim")
     with in_code_of(f"paper {folder.name}"):
@@ -337,28 +337,6 @@ def _paper_in(module: ModuleType, place: str) -> Paper:
         if not callable(given[name]):
             raise InputError(f"{place}: PAPER: {name}: is a function")
     return found
-
-
-def _check_printed(paper: Paper) -> None:
-    """Raise if the claims declare no such case as that of a printed number: it would never be compared.
-
-    A warning names quantities that no claim declares.
-    """
-    paper.files.questions()
-    words, seen = paper.claims.words, set[tuple[object, ...]]()
-    for cell in paper.files.cells():
-        if not any(one.on_paper and cell.matches(one.on_paper) for one in words.quantities.values()):
-            warnings.warn(
-                f"{cell.place}: {cell.quantity} is not a quantity of the claims, and is not compared", stacklevel=2
-            )
-        elif (own := tuple(cell.columns.items())) in seen:
-            raise InputError(f"{cell.place}: is printed twice in the same columns: {', '.join(map(str, cell.columns))}")
-        else:
-            seen.add(own)
-        for column, value in cell.key.items():
-            declared = paper.claims.words.columns.get(column)
-            if declared is not None and declared.values is not None and value not in ("", *declared.values):
-                raise InputError(f"{cell.place}: {unknown(column, str(value), list(map(str, declared.values)))}")
 
 
 def _task(paper: str, *, quick: bool, seeds: int | None, out: Path) -> _PaperTask:

@@ -106,6 +106,7 @@ def execute_claims(
     cells: Iterable[Cell] = (),
     reading: str = "",
     experiments: pd.DataFrame | None = None,
+    readings: Sequence[str] | None = None,
 ) -> tuple[list[Finding], list[Part]]:
     """Judge all claims of which there are runs.
 
@@ -122,9 +123,12 @@ def execute_claims(
     experiments
         Runs of all readings, with the column ``reading``, from which notes and answers take their numbers; without
         them, only the runs of the reading that is judged.
+    readings
+        Labels of the readings that claims may name, beside those of `experiments`; None allows any.
     """
     words = claims.words
-    tables = Tables(RunTable(table_of_runs(words, runs)), RunTable(table_of_printed(words, cells)), experiments)
+    printed = RunTable(table_of_printed(words, cells))
+    tables = Tables(RunTable(table_of_runs(words, runs)), printed, experiments, readings)
     findings: list[Finding] = []
     parts: list[Part] = []
     for claim in claims:

@@ -13,14 +13,14 @@ the runs with its 95 % interval, one for each cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import InputError, joined
+from aqmlab.errors import InputError, joined, unknown
 from aqmlab.papers.common.claims import COUNTED, LITERAL, STRICT
 from aqmlab.papers.common.pairs import Pair, Selection, Steps, pairs_of
 from aqmlab.papers.common.quantities import Kind, bounds_of, quantity_interval
@@ -39,6 +39,10 @@ MISSING = "not run"
 NOT_PRINTED = "not printed"
 
 
+class UnknownReadingError(InputError):
+    """The label of no reading of the paper."""
+
+
 @dataclass(frozen=True)
 class Tables:
     """The runs and printed numbers from which texts take their numbers.
@@ -49,11 +53,14 @@ class Tables:
         The runs of one reading, and the printed numbers.
     others
         The runs of all readings, with the column ``reading``; None without others.
+    readings
+        Labels of the readings that may be named although none of their runs is there; None allows any.
     """
 
     runs: RunTable
     printed: RunTable
     others: pd.DataFrame | None = None
+    readings: Sequence[str] | None = None
     _known: dict[str, RunTable] = field(default_factory=dict)
 
     def under(self, words: Vocabulary, reading: str) -> RunTable:
@@ -62,6 +69,11 @@ class Tables:
             return self.runs
         if reading not in self._known:
             none, others = self.runs.frame.iloc[:0], self.others
+            if self.readings is not None:
+                there = [] if others is None else others["reading"].unique()
+                known = list(dict.fromkeys([*self.readings, *map(str, there)]))
+                if reading not in known:
+                    raise UnknownReadingError(f"under: {unknown('reading', reading, known)}")
             own = none if others is None else table_of_runs(words, others[others["reading"] == reading])
             self._known[reading] = RunTable(own)
         return self._known[reading]

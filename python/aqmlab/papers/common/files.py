@@ -12,6 +12,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, counted, unknown
 from aqmlab.papers.scenarios import PREFIX
@@ -189,6 +190,9 @@ class PaperFiles:
                 if cells and len(cells) != len(head):
                     counts = f"{counted(len(cells), 'cell')}, and there are {counted(len(head), 'column')}"
                     raise InputError(f"{place}:{line}: has {counts}: {', '.join(head)}")
+                for column, cell in zip(head, cells, strict=False):
+                    if any(category(c) == "Cc" and c not in "\t\r\n" for c in cell):
+                        raise InputError(f"{place}:{line}: {column}: {cell!r} has a control character (allowed: text)")
                 if cells:
                     rows.append((line, dict(zip(head, cells, strict=True))))
                 line = reader.line_num + 1

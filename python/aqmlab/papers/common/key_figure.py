@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from aqmlab.errors import InputError, unknown
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.papers.common.contents import Figure, Section
 from aqmlab.reporting import plots
@@ -55,12 +56,12 @@ def key_figure(key: Key | None, sections: Iterable[Section], gaps: pd.DataFrame 
     """
     if key is None:
         return None if gaps is None or gaps.empty else _printed_and_measured(gaps)
-    chart = next(
-        block.chart
-        for section in sections
-        for block in section.blocks
-        if isinstance(block, Figure) and isinstance(block.chart, Chart) and block.chart.key == key.name
-    )
+    blocks = [block for section in sections for block in section.blocks]
+    found = [block.chart for block in blocks if isinstance(block, Figure) and isinstance(block.chart, Chart)]
+    charts = {one.key: one for one in found}
+    if key.name not in charts:
+        raise InputError(f"PAPER: key: {unknown('chart of the page', key.name, list(charts))}")
+    chart = charts[key.name]
     chart = replace(chart, y_range=chart.y_range or _range(chart.series))
     on_paper = [one for one in chart.series if key.paper and key.paper in one.name]
     named = {id(one) for one in on_paper}

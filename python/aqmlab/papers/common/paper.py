@@ -18,7 +18,7 @@ from aqmlab.papers.common.cards import card, effort_words
 from aqmlab.papers.common.cells import Cells, Content, Printed, numbers_of, select
 from aqmlab.papers.common.claim_functions import Claims
 from aqmlab.papers.common.claims import Finding, Part, findings_table, parts_table, seeds_run, verdicts_by_reading
-from aqmlab.papers.common.contents import Figure, Network, Section, Table
+from aqmlab.papers.common.contents import Block, Figure, Network, Section, Table
 from aqmlab.papers.common.engine import execute_claims, find
 from aqmlab.papers.common.expressions import Numbers, Runs, Tables, one_of
 from aqmlab.papers.common.files import PaperFiles, Reading
@@ -35,6 +35,7 @@ from aqmlab.reporting.page import Page
 CHOSEN = ("chosen", "all of those chosen")
 VERDICTS = "reading-verdicts"
 PARTS = "claim-parts"
+CLAIMS_TABLE = "claims"
 READINGS_TABLE = "readings"
 """The table of readings that ``readings.csv`` holds; without it `VERDICTS`."""
 LEAD = (
@@ -459,6 +460,7 @@ class Paper:
                 cells=self.files.cells(),
                 reading=name,
                 experiments=runs if experiments else None,
+                readings=[BASE, *(one.label for one in self.files.readings())] if experiments else None,
             )
             findings, parts = findings + found, parts + rests_on
         order = [claim.id for claim in self.claims]
@@ -485,6 +487,7 @@ class Paper:
         own = card(self.name, findings, parts, finding, run=run)
         sections = list(self.page(study))
         blocks = [block for section in sections for block in section.blocks]
+        _check_names(self.files.place("paper.py"), blocks)
         found = {one.name: one.numbers for one in blocks if isinstance(one, Table) and one.numbers is not None}
         found[PARTS] = parts_table(parts)
         gap = found[GAPS] = gaps(self.claims.words, self.files, study.base)
@@ -511,3 +514,21 @@ class Paper:
             found[VERDICTS] = study.verdicts(study.readings)
         readings = found.pop(READINGS_TABLE) if READINGS_TABLE in found else found[VERDICTS]
         return Built(view, found, findings_table(findings), readings, own, seeds)
+
+
+def _check_names(place: str, blocks: Iterable[Block]) -> None:
+    """Raise if two tables have one name, or two figures: the file of one would replace that of the other.
+
+    A table with the numbers of a chart may have the chart's name.
+    """
+    tables, figures = {PARTS, GAPS, CLAIMS_TABLE}, set[str]()
+    for block in blocks:
+        if isinstance(block, Table):
+            name, kind, seen = block.name if block.numbers is not None else "", "table", tables
+        elif isinstance(block, Network | Figure):
+            name, kind, seen = block.name if isinstance(block, Network) else block.chart.key, "figure", figures
+        else:
+            continue
+        if name in seen:
+            raise InputError(f'{place}: page: a second {kind} has the name "{name}" (allowed: a name once)')
+        seen.update({name} - {""})
