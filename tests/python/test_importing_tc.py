@@ -542,3 +542,42 @@ def test_tc_has_no_ptm() -> None:
     plan = aqmlab.Scenario.from_text(DUMBBELL.format(server='"10Mbps"', keys=', linklayer = "ptm"'))
     with pytest.raises(InputError, match='no linklayer "ptm"'):
         shaper_of(plan.link("bottleneck"))
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("red limit 400000 min 30000 min 40000 max 90000 avpkt 1000 burst 55", "red min 30000, min 40000"),
+        ("tbf rate 10mbit burst 10k buffer 20k limit 50k", "tbf burst 10k, buffer 20k"),
+        ("codel ecn noecn target 5ms", "codel ecn, noecn"),
+        ("cake bandwidth 20mbit unlimited", "cake bandwidth 20mbit, unlimited"),
+        ("cake bandwidth 20mbit besteffort diffserv4", "cake besteffort, diffserv4"),
+        ("netem rate 10mbit delay 10ms delay 20ms limit 50", "netem delay 10ms, delay 20ms"),
+        ("prio bands 3 bands 4", "prio bands 3, bands 4"),
+    ],
+)
+def test_an_option_given_twice_is_named(line: str, note: str) -> None:
+    notes = found_in(add(line)).notes
+    assert f"line 1: {note}: given twice; the last is read" in notes
+
+
+def test_the_last_of_two_options_is_read() -> None:
+    assert link(found_in(add("codel limit 90 limit 80"))).parameters["limit"] == 80
+
+
+@pytest.mark.parametrize(
+    ("line", "pair"),
+    [
+        ("tc qdisc add dev eth0 dev eth1 root codel", "dev eth0, dev eth1"),
+        ("tc qdisc add dev eth0 root handle 1: handle 2: codel", "handle 1:, handle 2:"),
+        ("tc qdisc add dev eth0 root stab overhead 4 overhead 8 codel", "overhead 4, overhead 8"),
+    ],
+)
+def test_a_place_given_twice_is_an_error(line: str, pair: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"lines.txt:1: {pair}: given twice (allowed: once)")):
+        found_in(line)
+
+
+def test_words_that_tc_prints_twice_are_no_notes() -> None:
+    printed = "qdisc tbf 1: dev eth0 root refcnt 2 rate 10Mbit burst 10Kb mpu 0b mpu 0b lat 50ms"
+    assert not [note for note in found_in(printed).notes if "given twice" in note]

@@ -229,7 +229,7 @@ class _Shell:
 
     def _delete(self, thing: str, words: list[str], before: list[str], number: int) -> None:
         words = _in_namespace(words, before)
-        place, _, _, _ = _place(words, printed=False)
+        place, _, _, _ = _place(words, f"{self._filename}:{number}", printed=False)
         dev, parent = place.get("dev", ""), handle_of(place.get("parent", ""))
         if self._constructs:
             if dev in self._script.devices:
@@ -246,7 +246,7 @@ class _Shell:
 
     def _node(self, words: list[str], is_class: bool, verb: str, where: str, number: int) -> None:
         printed = not verb
-        place, stab, kind, own = _place(words, printed=printed)
+        place, stab, kind, own = _place(words, where, printed=printed)
         if not kind:
             return
         values = [value for word, value in place.items() if word != "dev"]
@@ -265,11 +265,20 @@ class _Shell:
             leaf=handle_of(place.get("leaf", "")),
             stab=stab,
         )
+        for first, second in node.words.twice if not printed else ():
+            self._script.notes.append((number, f"{kind} {first}, {second}: given twice; the last is read"))
         self._printed = node if printed and not is_class else None
         if not (is_class and printed):
             self._script.add(node, verb)
         elif kind in ("htb", "hfsc"):  # the classes that others print are their bands and flows
             self._classes.append(node)
+
+
+def _put(settings: dict[str, str], word: str, value: str, where: str) -> None:
+    """Take in a word with its value; a second one is an error at a place that is given."""
+    if where and word in settings:
+        raise InputError(f"{where}: {word} {settings[word]}, {word} {value}: given twice (allowed: once)")
+    settings[word] = value
 
 
 def _in_namespace(words: list[str], before: list[str]) -> list[str]:
@@ -351,8 +360,14 @@ def _split(line: str) -> list[list[str]] | None:
     return found
 
 
-def _place(words: list[str], *, printed: bool) -> tuple[dict[str, str], dict[str, str], str, list[str]]:
-    """Split a line into where it is, its size table, the discipline, and what follows."""
+def _place(words: list[str], where: str, *, printed: bool) -> tuple[dict[str, str], dict[str, str], str, list[str]]:
+    """Split a line into where it is, its size table, the discipline, and what follows.
+
+    Raises
+    ------
+    InputError
+        If a command gives a word twice, which tc rejects.
+    """
     place: dict[str, str] = {}
     stab: dict[str, str] = {}
     kind, at = "", 0
@@ -367,14 +382,14 @@ def _place(words: list[str], *, printed: bool) -> tuple[dict[str, str], dict[str
                 kind, place["parent"] = kind or word, word
             at += 1
         elif word in PLACE and at + 1 < len(words):
-            place[word] = words[at + 1]
+            _put(place, word, words[at + 1], where if not printed else "")
             at += 2
         elif word in ("est", "estimator") and not kind:
             at += 3
         elif word == "stab" and not kind:
             at += 1
             while at + 1 < len(words) and words[at] in STAB:
-                stab[words[at]] = words[at + 1]
+                _put(stab, words[at], words[at + 1], where)
                 at += 2
         elif printed or kind:
             break

@@ -10,7 +10,7 @@ of Ethernet's header.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aqmlab.errors import unknown
@@ -99,6 +99,22 @@ def read_words(words: Iterable[str]) -> dict[str, str]:
         else:
             raise ValueError(unknown("word of cake", word, KNOWN))
     return found
+
+
+def settings_of(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the meaning of each setting, and its words; keywords of framing add up, and are left out.
+
+    >>> list(settings_of("bandwidth 20mbit docsis besteffort diffserv4".split()))
+    [('bandwidth', 'bandwidth 20mbit'), ('diffserv', 'besteffort'), ('diffserv', 'diffserv4')]
+    """
+    left = iter(words)
+    for word in left:
+        if word in (*QUANTITIES, *NUMBERS, "fwmark"):
+            yield word, f"{word} {next(left, '')}"
+        elif word in ("unlimited", "diffserv"):
+            yield ("bandwidth" if word == "unlimited" else word), word
+        elif word in ALONE:
+            yield ALONE[word], word
 
 
 def _add_framing(found: dict[str, str], word: str) -> None:

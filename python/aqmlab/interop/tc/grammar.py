@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from aqmlab.errors import InputError
@@ -44,10 +44,13 @@ class Words:
         Values by word.
     lists
         Values of words with several.
+    twice
+        Pairs of settings of one meaning, as they stand in the line; the last of them is in `values` or `lists`.
     """
 
     values: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
+    twice: list[tuple[str, str]] = field(default_factory=list, compare=False)
 
     def changed(self, new: Words) -> Words:
         """Return the words with others in place of those that a line names."""
@@ -73,14 +76,15 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
     """
     if kind in CAKES:
         try:
-            return Words(cake.read_words(words))
+            return Words(cake.read_words(words), twice=_twice(cake.settings_of(words)))
         except ValueError as error:
             raise InputError(f"{where}: {error}") from None
     found = Words()
+    settings: list[tuple[str, str]] = []
     synonyms = SYNONYMS.get(kind, {})
     at = 0
     while at < len(words):
-        word = words[at]
+        begun, word = at, words[at]
         word, at = synonyms.get(word, word), at + 1
         if word in BESIDES.get(kind, ()):
             found.values[word] = word
@@ -101,6 +105,22 @@ def words_of(kind: str, words: list[str], where: str, *, is_class: bool = False)
             at += 1
         else:
             raise InputError(f'{where}: "{word}" has no value')
+        settings.append((word if is_class else ALONE.get(word, word), " ".join(words[begun:at])))
+    found.twice = _twice(settings)
+    return found
+
+
+def _twice(settings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return each setting whose meaning an earlier one has, behind that.
+
+    >>> _twice([("min", "min 1"), ("ecn", "ecn"), ("min", "min 2"), ("ecn", "noecn")])
+    [('min 1', 'min 2'), ('ecn', 'noecn')]
+    """
+    found, last = [], dict[str, str]()
+    for meaning, text in settings:
+        if meaning in last:
+            found.append((last[meaning], text))
+        last[meaning] = text
     return found
 
 
