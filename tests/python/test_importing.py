@@ -158,9 +158,13 @@ def test_a_network_that_is_no_dumbbell_is_listed(tmp_path):
         ("wait_ false", {"spacing": "ns2-nowait"}),
         ("setbit_ true", {"ecn": True, "mark_up_to": 0.1}),
         ("setbit_ true", {"mark_at_bound": False}),
-        ("mark_p_ 1.0", {"mark_up_to": 1, "mark_at_bound": False}),
-        ("mark_p_ 2", {"mark_up_to": 1, "mark_at_bound": True}),
-        ("use_mark_p_ false", {"p_one_is_early": False, "mark_up_to": 1, "mark_at_bound": True, "forced_at": "end"}),
+        ("setbit_ true mark_p_ 1.0", {"mark_up_to": 1, "mark_at_bound": False}),
+        ("setbit_ true mark_p_ 2", {"mark_up_to": 1, "mark_at_bound": True}),
+        ("use_mark_p_ false", {"p_one_is_early": False, "forced_at": "end"}),
+        (
+            "setbit_ true use_mark_p_ false",
+            {"p_one_is_early": False, "mark_up_to": 1, "mark_at_bound": True, "forced_at": "end"},
+        ),
         ("adaptive_ 1", {"adaptation": "adaptive-red", "max_p_low": 0.01, "max_p_high": 0.5}),
         ("q_weight_ 0.01", {"w_q": 0.01}),
     ],
@@ -168,7 +172,9 @@ def test_a_network_that_is_no_dumbbell_is_listed(tmp_path):
 def test_a_queue_has_the_values_of_the_study_else_the_defaults(tmp_path, setting, expected):
     text = TWO_ON_A_HOST.replace("10ms DropTail\n$ns simplex-link $b", "10ms RED\n$ns simplex-link $b")
     text = text.replace("$ns queue-limit $a $b 20", "").replace("foreach", "foreach", 1)
-    text = text.replace("\nset a", f"\nQueue/RED set {setting}\nset a" if setting else "\nset a", 1)
+    words = iter(setting.split())
+    lines = "".join(f"\nQueue/RED set {variable} {value}" for variable, value in zip(words, words, strict=True))
+    text = text.replace("\nset a", f"{lines}\nset a", 1)
     own = imported(tmp_path, text).scenario.link("a->b").parameters
     assert expected.items() <= own.items()
 
@@ -257,6 +263,19 @@ def test_there_and_back_is_the_same_scenario(tmp_path, case):
     (script,), _ = export_scenario(scenario, to="ns2", out=tmp_path)
     found = import_scenario(script).scenario
     assert same(found) == same(scenario)
+
+
+@pytest.mark.parametrize("aqm", ["drop-tail", "red", "gentle-red", "adaptive-red", "feng-red"])
+def test_check_has_nothing_to_say_of_keys_that_the_import_wrote(tmp_path, aqm):
+    scenario = Scenario.load("example:dumbbell-red", overrides={"queue.bottleneck": {"aqm": aqm}})
+    (script,), _ = export_scenario(scenario, to="ns2", out=tmp_path)
+    assert import_scenario(script).scenario.warnings == ()
+
+
+def test_keys_of_a_linux_queue_without_effect_are_not_written(tmp_path):
+    found = imported(tmp_path, "tc qdisc add dev eth0 root handle 1: pie limit 100\n", "shape.sh")
+    assert "mark_up_to" not in found.text
+    assert "mark_up_to" in imported(tmp_path, "tc qdisc add dev eth0 root pie limit 100 ecn\n", "ecn.sh").text
 
 
 RED = "tc qdisc add dev eth0 parent 1:1 handle 10: red limit 100000 min 10000 max 30000 avpkt 1000 burst 55"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from aqmlab.interop.importing.capture_file import is_capture
 from aqmlab.interop.importing.recording import record
 from aqmlab.results.displays import OneLine
 from aqmlab.scenario.file import Scenario, read_text
-from aqmlab.scenario.toml_text import inline
+from aqmlab.scenario.toml_text import Value, inline
 from aqmlab.scenario.traces import looks_like_trace, read_trace
 
 
@@ -165,7 +165,9 @@ def _study(path: Path, text: str, name: str, *, approximate: bool, arguments: Se
         raise ListedError(head, shown)
     found = Imported(made, "ns2", tuple(study.notes), tuple(study.differences))
     try:
-        return _checked(found)
+        if _drop_ineffective(study.queues, found.scenario):
+            made, places = study_text.text_of(study, name=name, description=about)
+        return _checked(replace(found, text=made))
     except ScenarioError as error:
         raise InputError(_at_study(error, path, places)) from None
 
@@ -189,6 +191,18 @@ def _checked(found: Imported) -> Imported:
     """Check the scenario."""
     _ = found.scenario
     return found
+
+
+def _drop_ineffective(queues: Mapping[str, MutableMapping[str, Value]], plan: Scenario) -> bool:
+    """Drop the keys of queues that have no effect at any of their links; return whether there was one."""
+    idle: dict[str, set[str]] = {}
+    for link in plan.links:
+        own = set(link.without_effect) & queues.get(link.queue, {}).keys()
+        idle[link.queue] = idle.get(link.queue, own) & own
+    for name, keys in idle.items():
+        for key in keys:
+            del queues[name][key]
+    return any(idle.values())
 
 
 def _capture(path: Path, name: str, form: str) -> Imported:
@@ -248,9 +262,14 @@ def _trace(path: Path, name: str, folder: Path) -> Imported:
 
 def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:
     """Return the checked scenario of one link's queue; an error names the line of the file that made the queue."""
-    made = Imported(bottleneck.text_of(found, name=name, description=about, source=source), kind, tuple(found.notes))
+
+    def made() -> Imported:
+        text = bottleneck.text_of(found, name=name, description=about, source=source)
+        return Imported(text, kind, tuple(found.notes))
+
     try:
-        return _checked(made)
+        _drop_ineffective(found.queues, made().scenario)
+        return _checked(made())
     except ScenarioError as error:
         problem = error.problems[0]
         queue = next((each for each in found.lines if problem.key.startswith(f"queue.{each}.")), bottleneck.BOTTLENECK)
