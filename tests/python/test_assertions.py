@@ -179,6 +179,7 @@ def test_each_point_of_a_sweep_is_judged(file, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "holds: utilization>=0.1 (flow.tcp.count=1)" in said
     assert "holds: utilization>=0.1 (flow.tcp.count=3)" in said
+    assert "made at 97.5 %, so that 95 % hold for all of them (Bonferroni)." in " ".join(said.split())
 
 
 def test_points_that_differ_little_are_judged_each(file, tmp_path, capsys):

@@ -90,7 +90,8 @@ class Verdicts:
             print_wrapped(one.line())
         if len(self.all) > 1:
             level = 100 * self.all[0].found.level
-            print_wrapped(f"Intervals of these verdicts are made at {level:.6g} %, so that 95 % hold for all of them.")
+            words = f"Intervals of these verdicts are made at {level:.6g} %, so that 95 % hold for all of them"
+            print_wrapped(f"{words} (Bonferroni).")
 
     def conclude(self) -> None:
         """End the command.

@@ -120,6 +120,7 @@ def judged(bounds: Sequence[Bound], result: Result | Comparison | Study, *, doub
     tables = {link: _tables(result, link) for link in dict.fromkeys(bound.link for bound in bounds)}
     pairs = [(bound, *own) for bound in bounds for own in tables[bound.link]]
     level = LEVEL if isinstance(result, Study) else result.level
+    # Bonferroni: the printed intervals hold together and decide the verdicts; Holm's correction has no such intervals.
     level = 1 - (1 - level) / max(len(pairs), 1)
     return [_judged(bound, of, table, level, doubt, limits) for bound, of, table, limits in pairs]
 
