@@ -134,7 +134,7 @@ def test_described_quantities_have_intervals_and_are_no_tests(found):
     assert rows[["p", "p_holm", "p_fdr"]].isna().all(axis=None)
     assert set(rows["verdict"]) == {"not tested"}
     text = legend(found.matrix(), level=0.95, tests=found.tests)
-    names = ", ".join(QUANTITIES[key].title.lower() for key in QUANTITIES if key in set(rows["metric"]))
+    names = ", ".join(QUANTITIES[key].in_sentence for key in QUANTITIES if key in set(rows["metric"]))
     assert f"; {names}: not tested." in text
     assert f"no arrow: undecided, or not tested ({names})" in found.latex()
 
@@ -309,7 +309,7 @@ def test_the_same_comparison_runs_nothing_again(small, tmp_path):
 def _tables(*rows: tuple[str, str, float, float, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Make the two tables of a comparison of (label, metric, mean, half-width, verdict)."""
     bases = {key: mean for label, key, mean, _, _ in rows if label == rows[0][0]}
-    means = [{"aqm": a, "metric": k, "mean": m, "low": m - h, "high": m + h} for a, k, m, h, _ in rows]
+    means = [{"aqm": a, "metric": k, "mean": m, "low": m - h, "high": m + h, "n": 5} for a, k, m, h, _ in rows]
     differences = [
         {"aqm": a, "against": rows[0][0], "metric": k, "percent": 100 * (m / bases[k] - 1), "verdict": v}
         for a, k, m, _, v in rows
@@ -324,6 +324,16 @@ def test_the_legend_of_one_run_says_what_to_do():
     said = legend(matrix, level=0.95, tests=0)
     assert "--seeds 10" in said
     assert "0 tests" not in said
+
+
+def test_the_legend_says_why_a_mean_has_no_interval():
+    none = float("nan")
+    means, differences = _tables(("red", "loss", 0.02, 0.001, ""), ("red", "max_queue", 34.0, none, ""))
+    assert legend(matrix_of(means, differences), level=0.95, tests=0).endswith(" No ±: equal in all runs.")
+    means.loc[1, "n"] = 1
+    assert legend(matrix_of(means, differences), level=0.95, tests=0).endswith(" No ±: of one run.")
+    means.loc[1, ["low", "high"]] = [30.0, 38.0]
+    assert "No ±" not in legend(matrix_of(means, differences), level=0.95, tests=0)
 
 
 def test_titles_tell_equal_runs_from_one_run(shell):

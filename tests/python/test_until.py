@@ -178,6 +178,6 @@ def test_command_line(small, tmp_path, monkeypatch, capsys):
     assert main(["compare", "small.toml", *short, "--aqm", "red,mred", "--until", "ci(loss)=0.01%"]) == 0
     said = capsys.readouterr().out
     assert "ci(loss)=0.01%: undecided: not reached after 20 runs" in said
-    assert "the 96 % interval. --details" in said.replace("\n", " ")
+    assert "the 96 % interval. No ±: equal in all runs. --details" in said.replace("\n", " ")
     assert main(["run", "small.toml", "--max-runs", "5"]) == 2
     assert capsys.readouterr().err == "aqmlab: --max-runs: is for --until, which is not given\n"

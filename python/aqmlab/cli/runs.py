@@ -152,7 +152,7 @@ def show_run(result: Result, notes: Sequence[str] = (), *, details: bool, runs: 
         f"{aqm} at link {result.bottleneck}: {reading(whole)}.",
         f"{result.name}: means at link {result.bottleneck}, {words}",
         lines_of(matrix, most=most),
-        (legend(whole, level=result.level, tests=0) + hint).strip(),
+        (legend(matrix, level=result.level, tests=0) + hint).strip(),
     )
     if details:
         shown, method, others = _without_method(result.summary(), n)

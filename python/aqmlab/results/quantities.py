@@ -14,7 +14,7 @@ from aqmlab import _core
 from aqmlab.errors import InputError, unknown
 from aqmlab.statistics.compared import Compared, compare_means
 from aqmlab.statistics.estimate import Method, mean_interval
-from aqmlab.statistics.intervals import LEVEL, Bounds, Interval, Values
+from aqmlab.statistics.intervals import LEVEL, Bounds, Interval, Values, finished
 
 if TYPE_CHECKING:
     from aqmlab._core import Tables
@@ -83,13 +83,16 @@ class Quantity:
     of_groups: Mapping[str, str] | None = field(default=None, hash=False)
     places: Mapping[str, int] = field(default_factory=dict, hash=False)
 
-    def within(self, limits: Limits) -> Bounds:
-        """Return its bounds at a link with these limits.
+    def within(self, limits: Limits, *values: Values) -> Bounds:
+        """Return its bounds at a link with these limits, which a measured value may exceed by a packet.
 
-        >>> quantity("throughput_mbps").within({"rate": 10.0}), quantity("loss").within({"rate": 10.0})
-        ((0.0, 10.0), (0.0, 1.0))
+        >>> quantity("throughput_mbps").within({"rate": 10.0}, [9.9, 10.0001])
+        (0.0, 10.0001)
         """
-        return self.bounds[0], min(self.bounds[1], limits.get(self.limited_by or "", math.inf))
+        if self.limited_by is None or self.limited_by not in limits:
+            return self.bounds
+        measured = [float(one) for runs in values for one in finished(runs)]
+        return self.bounds[0], min(self.bounds[1], max([limits[self.limited_by], *measured]))
 
     @property
     def scale(self) -> float:
@@ -121,8 +124,14 @@ class Quantity:
 
     @property
     def in_sentence(self) -> str:
-        """The title within a sentence: with a small first letter, but for an abbreviation."""
-        return self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:]
+        """The title within a sentence: with a small first letter, but for an abbreviation or a name.
+
+        >>> [quantity(key).in_sentence for key in ("delay_p99_ms.L", "mos", "jain")]
+        ['99 % queueing delay of L', 'MOS of calls', "Jain's index"]
+        """
+        first = self.title.partition(" ")[0]
+        is_name = first[1:2].isupper() or first.endswith("'s")
+        return self.title if is_name else self.title[:1].lower() + self.title[1:]
 
     @property
     def unit_words(self) -> str:
@@ -245,7 +254,7 @@ def interval_of(
     >>> interval_of("utilization", [0.99, 1.0, 0.95])[0].high
     1.0
     """
-    return mean_interval(values, level=level, bounds=quantity(key).within(limits))
+    return mean_interval(values, level=level, bounds=quantity(key).within(limits, values))
 
 
 def difference_of(key: str, a: Values, b: Values, *, level: float = LEVEL, limits: Limits = NO_LIMITS) -> Compared:
@@ -253,7 +262,7 @@ def difference_of(key: str, a: Values, b: Values, *, level: float = LEVEL, limit
 
     The limits hold for both.
     """
-    return compare_means(a, b, level=level, bounds=quantity(key).within(limits))
+    return compare_means(a, b, level=level, bounds=quantity(key).within(limits, a, b))
 
 
 def run_quantities(tables: Tables, link: str | None = None) -> dict[str, float]:

@@ -38,7 +38,7 @@ LINK_COLUMNS = {
     "throughput_mbps": "throughput, Mb/s",
     "delay_ms": "queueing delay, ms",
     "delay_p95_ms": "its 95 %, ms",
-    **{key: quantity(key).label.lower() for key in shown_in("rfc7928")},
+    **{key: f"{quantity(key).in_sentence}, {quantity(key).shown_unit}".rstrip(", ") for key in shown_in("rfc7928")},
     "loss": "loss",
     "marks": "marks",
     "drops_early": "early drops",

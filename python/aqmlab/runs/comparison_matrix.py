@@ -37,7 +37,8 @@ LONGEST_GROUP = 30
 class Cell:
     """A mean with the bounds of its interval (NaN without an interval), and the verdict against the baseline.
 
-    `verdict` is one of the verdicts of `aqmlab.runs.comparison_tables`, or "" for the baseline.
+    `verdict` is one of the verdicts of `aqmlab.runs.comparison_tables`, or "" for the baseline; `n` is the number of
+    runs with the quantity.
     """
 
     mean: float
@@ -46,6 +47,7 @@ class Cell:
     verdict: str
     digits: int
     is_tested: bool = True
+    n: int = 0
 
     @property
     def sign(self) -> str:
@@ -151,7 +153,7 @@ class Matrix:
     @property
     def not_tested(self) -> str:
         """Titles of the untested quantities for a legend; a general phrase if they are many."""
-        titles = [in_sentence(key) for key in self.metrics if not quantity(key).is_tested]
+        titles = [quantity(key).in_sentence for key in self.metrics if not quantity(key).is_tested]
         return ", ".join(titles) if len(titles) <= LONGEST_NAMED else "quantities without any sign"
 
 
@@ -164,7 +166,7 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
         mean, low, high = (quantity(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
         is_tested = quantity(key).is_tested
-        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested)
+        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested, row["n"])
     return Matrix(list(means["aqm"].drop_duplicates()), in_order(means["metric"]), cells)
 
 
@@ -206,8 +208,8 @@ def answer(differences: pd.DataFrame) -> str:
         reason = ", since the difference is the same in every run" if verdict == NOT_TESTED else ""
         told.append(f"{joined(found)} {verdict}{whose}{reason}")
     elsewhere = [str(row["metric"]) for row in rows if row["verdict"] in (HIGHER, LOWER) and row["metric"] not in keys]
-    titles = list(dict.fromkeys(quantity(key).title for key in elsewhere)) if not clauses else []
-    more = f" Decided: {', '.join(titles).lower()}." if titles else ""
+    titles = list(dict.fromkeys(quantity(key).in_sentence for key in elsewhere)) if not clauses else []
+    more = f" Decided: {', '.join(titles)}." if titles else ""
     return f"Against {rows[0]['against']}: {'; '.join(told)}.{more}"
 
 
@@ -222,7 +224,7 @@ def reading(matrix: Matrix) -> str:
     stand_ins = [key for key in shown_in("until") if (label, key) in matrix.cells][1:]
     keys = [key for key in shown_in("answer") if (label, key) in matrix.cells and key not in stand_ins]
     return ", ".join(
-        f"{in_sentence(key)} {matrix.cells[label, key].texts[0]} {matrix.unit(key)}".rstrip() for key in keys
+        f"{quantity(key).in_sentence} {matrix.cells[label, key].texts[0]} {matrix.unit(key)}".rstrip() for key in keys
     )
 
 
@@ -378,6 +380,7 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
     interval = f" ±: half-width of the {name}." if any(spreads) else ""
     if any("+" in spread for spread in spreads):
         interval = f" ±, or + and − of the mean: the {name}."
+    interval += _without_interval(matrix) if any(spreads) else ""
     if any(key.endswith((".L", ".C")) for key in matrix.metrics if key.startswith("delay_")):
         interval += " L, C: the low-latency and the classic queue of a dual queue."
     if len(matrix.labels) == 1 or not compared:
@@ -394,15 +397,12 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
     )
 
 
-def in_sentence(key: str) -> str:
-    """Return the title within a sentence; abbreviations and the name of a group keep their capitals.
-
-    >>> in_sentence("max_queue"), in_sentence("delay_p99_ms.L"), in_sentence("goodput_mbps")
-    ('largest queue', '99 % queueing delay of L', 'TCP goodput')
-    """
-    group = key.partition(".")[2]
-    title = quantity(key).title.removesuffix(group)
-    return (title if title.startswith("TCP") else title.lower()) + group
+def _without_interval(matrix: Matrix) -> str:
+    """Return the reason for means without an interval beside others that have one; "" without such means."""
+    alone = [cell.n for cell in matrix.cells.values() if math.isfinite(cell.mean) and not cell.spread]
+    reasons = ["equal in all runs"] if any(n != 1 for n in alone) else []
+    reasons += ["of one run"] if 1 in alone else []
+    return f" No ±: {' or '.join(reasons)}." if reasons else ""
 
 
 def _noun(key: str) -> str:
@@ -411,7 +411,7 @@ def _noun(key: str) -> str:
     >>> _noun("mean_queue"), _noun("goodput_mbps")
     ('queue', 'TCP goodput')
     """
-    return in_sentence(key).removeprefix("mean ")
+    return quantity(key).in_sentence.removeprefix("mean ")
 
 
 def _words(key: str, verdict: str) -> str:

@@ -70,8 +70,8 @@ class Tables:
         if reading not in self._known:
             none, others = self.runs.frame.iloc[:0], self.others
             if self.readings is not None:
-                there = [] if others is None else others["reading"].unique()
-                known = list(dict.fromkeys([*self.readings, *map(str, there)]))
+                there = () if others is None else map(str, others["reading"].unique())
+                known = list(dict.fromkeys([*self.readings, *there]))
                 if reading not in known:
                     raise UnknownReadingError(f"under: {unknown('reading', reading, known)}")
             own = none if others is None else table_of_runs(words, others[others["reading"] == reading])

@@ -249,7 +249,7 @@ def _cells(study: Study, table: pd.DataFrame, key: str) -> Iterator[tuple[str, d
 def _cell(what: Quantity, row: dict[Any, Any]) -> Cell:
     """Return a cell as it is shown: shares in %."""
     mean, low, high = (what.scale * row[end] for end in ("mean", "low", "high"))
-    return Cell(mean, low, high, row["verdict"], what.shown_digits, what.is_tested)
+    return Cell(mean, low, high, row["verdict"], what.shown_digits, what.is_tested, row["n"])
 
 
 def _word(value: object) -> str:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aqmlab.errors import counted, joined
-from aqmlab.results.quantities import shown_in
-from aqmlab.runs.comparison_matrix import Matrix, in_sentence, matrix_of
+from aqmlab.results.quantities import quantity, shown_in
+from aqmlab.runs.comparison_matrix import Matrix, matrix_of
 from aqmlab.runs.sweeps.grid import is_choice
+from aqmlab.runs.sweeps.sweep import POINT
 from aqmlab.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -35,13 +36,16 @@ def matrix_of_points(study: Study, *, level: float = LEVEL) -> Matrix:
         points = points.iloc[order].reset_index(drop=True)
     compared = shown_in("compare")
     keys = [key for key in study.metrics if key.partition(".")[0] in compared]
+    runs = study.runs.groupby(POINT)[keys].count()
+    names = {"mean": "", "low": "_low", "high": "_high"}
     rows = [
-        {"aqm": label, "metric": key, "mean": row[key], "low": row[f"{key}_low"], "high": row[f"{key}_high"]}
+        {"aqm": label, "metric": key, "n": int(runs.loc[row[POINT], key])}
+        | {name: row[f"{key}{ending}"] for name, ending in names.items()}
         for label, row in zip(_labels(study, points), points.to_dict("records"), strict=True)
         for key in keys
         if row[key] == row[key]
     ]
-    found = matrix_of(pd.DataFrame(rows, columns=["aqm", "metric", "mean", "low", "high"]), pd.DataFrame())
+    found = matrix_of(pd.DataFrame(rows, columns=["aqm", "metric", "n", *names]), pd.DataFrame())
     return Matrix(found.labels, found.metrics, found.cells, ", ".join(short_names(study.keys)))
 
 
@@ -58,7 +62,7 @@ def answer_of_points(study: Study, matrix: Matrix) -> str:
         least, most = (choose(cells, key=lambda label: cells[label].mean) for choose in (min, max))
         low, high = cells[least], cells[most]
         unit = f" {matrix.unit(key)}".rstrip()
-        name = in_sentence(key)
+        name = quantity(key).in_sentence
         if low.texts == high.texts:
             parts.append(f"{name} {low.estimate}{unit}{' everywhere' if len(cells) > 1 else ''}")
         else:
