@@ -24,6 +24,8 @@ MOST_PARAMETERS = 16
 NO_DEFAULT = "unset"
 QUANTITIES = "quantities"
 """The name by which quantities are listed."""
+LIMITS = {"rate": "the link's rate", "buffer": "the queue's limit"}
+"""Setting that limits a quantity, in words."""
 
 
 @command("aqmlab list", "aqmlab list fq-codel", "aqmlab list quantities", name="list")
@@ -219,7 +221,7 @@ def _list_quantities(name: str, *, details: bool, as_json: bool) -> None:
     rows = [
         ["title", one.title],
         ["group", one.group],
-        ["allowed", f"{one.bounds[0]:g} to {one.bounds[1]:g}"],
+        ["allowed", f"{one.bounds[0]:g} to {LIMITS.get(one.limited_by or '', f'{one.bounds[1]:g}')}"],
         ["better", one.better or "-"],
         ["in compare", one.compared],
         ["by group", "yes" if one.of_groups else "no"],
