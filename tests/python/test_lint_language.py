@@ -1,11 +1,9 @@
-"""The lint of the project's language: it finds words at their place, and revised files have none."""
+"""The lint of the project's language: words are found at their place, each with a suggestion."""
 
 from __future__ import annotations
 
 import doctest
 from pathlib import Path
-
-import pytest
 
 import lint_language
 
@@ -30,11 +28,6 @@ def test_rust_comments_and_messages() -> None:
 
 def test_a_phrase_may_be_broken_over_lines() -> None:
     assert [one.line for one in lint_language.find("a.md", "Disciplines\nbeside RED.")] == [1]
-
-
-@pytest.mark.slow
-def test_revised_files_are_clean(capsys) -> None:
-    assert lint_language.main([]) == 0, capsys.readouterr().out
 
 
 def test_a_word_is_reported_with_its_place_and_a_suggestion(tmp_path: Path, monkeypatch, capsys) -> None:
