@@ -221,12 +221,12 @@ def test_the_highest_rate_by_hand(tmp_path):
     gauges = {"rate_bps": [9e6, 4e6, 6e6, 5e6], "average_1": [90.0, 10.0, 30.0, 20.0]}
     rows = {"t_s": [5.0, 6.0, 7.0, 8.0] * 2, "name": [name for name in gauges for _ in range(4)]}
     write(tmp_path, "discipline_samples", rows | {"link": "core", "value": [v for own in gauges.values() for v in own]})
-    assert measure.highest_rate(tmp_path, capacity_bps=5e6) == {"peak_rate": 1.2, "peak_queue": 30.0}
+    assert measure.highest_rate(measure.gauges(tmp_path), capacity_bps=5e6) == {"peak_rate": 1.2, "peak_queue": 30.0}
 
 
 def test_without_an_estimate_there_is_no_highest_rate(tmp_path):
     write(tmp_path, "discipline_samples", {"t_s": [6.0], "link": ["core"], "name": ["average_1"], "value": [10.0]})
-    assert np.isnan(measure.highest_rate(tmp_path, capacity_bps=5e6)["peak_rate"])
+    assert np.isnan(measure.highest_rate(measure.gauges(tmp_path), capacity_bps=5e6)["peak_rate"])
 
 
 @pytest.mark.parametrize(

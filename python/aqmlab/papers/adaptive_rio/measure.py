@@ -64,9 +64,10 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     flows = table_of(folder, "flows")
     case = setup.key["case"]
     if case in OF_EXPERIMENT_1:
-        numbers |= periods(folder) | reference_point(folder, capacity_bps=capacity_bps)
-        numbers |= {"updates": updates(folder)} if case == DEAD_ZONE else {}
-        numbers |= highest_rate(folder, capacity_bps=capacity_bps)
+        found = gauges(folder)
+        numbers |= periods(folder) | reference_point(found, capacity_bps=capacity_bps)
+        numbers |= {"updates": updates(found)} if case == DEAD_ZONE else {}
+        numbers |= highest_rate(found, capacity_bps=capacity_bps)
         numbers["drops_assured"] = float(flows.loc[flows["group"] == ASSURED, "drops"].sum())
     elif case in (*SECOND, LITTLE):
         rate_mbps = SECOND.get(str(case), float(setup.key["x"]) / 1e3)
@@ -124,12 +125,11 @@ def by_code_point(folder: Path) -> dict[str, float]:
     return numbers
 
 
-def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
-    """Return the behaviour of Adaptive-RIO in the active periods; NaN in a discipline that does not adapt.
+def reference_point(found: pd.DataFrame, *, capacity_bps: float) -> dict[str, float]:
+    """Return the behaviour of Adaptive-RIO in the active periods, by `gauges`; NaN in a discipline that does not adapt.
 
     Means of C' over C and of max_th in packets, and the share of the time in which the rate is above C' + epsilon.
     """
-    found = gauges(folder)
     active = np.zeros(len(found), dtype=bool)
     for index in ACTIVE:
         begin, end = PERIODS_S[index]
@@ -144,12 +144,11 @@ def reference_point(folder: Path, *, capacity_bps: float) -> dict[str, float]:
     }
 
 
-def highest_rate(folder: Path, *, capacity_bps: float) -> dict[str, float]:
-    """Return the highest rate of all arrivals over C, and the average of all packets then.
+def highest_rate(found: pd.DataFrame, *, capacity_bps: float) -> dict[str, float]:
+    """Return the highest rate of all arrivals over C, and the average of all packets then, by `gauges`.
 
     NaN in a discipline that does not estimate the rate. The first window of the estimate is left out.
     """
-    found = gauges(folder)
     if "rate_bps" not in found:
         return {"peak_rate": np.nan, "peak_queue": np.nan}
     later = found[found["t_s"] > TSW_WINDOW_S]
@@ -160,9 +159,8 @@ def highest_rate(folder: Path, *, capacity_bps: float) -> dict[str, float]:
     }
 
 
-def updates(folder: Path) -> float:
+def updates(found: pd.DataFrame) -> float:
     """Return the changes of max_th in a minute of the active periods; the samples must be an update interval apart."""
-    found = gauges(folder)
     counts, minutes = 0, 0.0
     for index in ACTIVE:
         begin, end = PERIODS_S[index]

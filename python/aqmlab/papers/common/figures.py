@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -166,22 +166,22 @@ def samples(folder: Path, table: str, name: str, link: str = "") -> tuple[np.nda
 def throughput(folder: Path, column: str = "arrived_bytes") -> pd.DataFrame:
     """Throughput over time in Mb/s of each group of flows and in all: a row per bin that ends at ``t_s``."""
     flows = table_of(folder, "flows").set_index("flow")["group"]
-    rows = table_of(folder, "flow_samples")
+    rows = table_of(folder, "flow_samples", ["t_s", "flow", column])
     rows = rows.assign(group=rows["flow"].map(flows))
     by_group = rows.pivot_table(index="t_s", columns="group", values=column, aggfunc="sum")
     rates = by_group.diff().div(np.diff(by_group.index, prepend=np.nan), axis=0).iloc[1:] * 8e-6
     return rates.assign(total=rates.sum(axis=1)).reset_index()
 
 
-def table_of(folder: Path, name: str) -> pd.DataFrame:
-    """Return one table of one run.
+def table_of(folder: Path, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return one table of one run, or some columns of it.
 
     Raises
     ------
     StorageError
         If the run has none.
     """
-    found = folders.read_table(folder, name)
+    found = folders.read_table(folder, name, columns)
     if found is None:
         raise StorageError(f"{folder}: holds no table {name}")
     data: pd.DataFrame = found.to_pandas()
