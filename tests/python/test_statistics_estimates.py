@@ -217,11 +217,13 @@ def test_intervals_of_theory_stay_within_what_the_quantities_can_be():
     runs = pd.DataFrame({key: [0.0, 0.0, 0.999] for key in [*keys, "loss"]} | {"marks": [0.0, 0.0, 0.0]})
     runs["utilization"] = [1.0, 1.0, 0.9]
     model = SimpleNamespace(link=SimpleNamespace(name="bottleneck"), curve=SimpleNamespace(unit=1.0))
-    found = agreement.of_result(model, SimpleNamespace(metrics=lambda link: runs)).values
+    result = SimpleNamespace(metrics=lambda link: runs, limits=lambda link: {"rate": 0.999})
+    found = agreement.of_result(model, result).values
     for key, one in found.items():
         assert one.low >= 0, key
         assert one.high <= (1 if key in ("utilization", "p") else math.inf), key
     assert found["utilization"].high == 1
+    assert found["throughput_mbps"].high == 0.999, "the link's rate"
 
 
 def test_intervals_of_crosschecks_stay_within_what_the_measures_can_be():

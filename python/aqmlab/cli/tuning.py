@@ -297,6 +297,7 @@ def _recommended(answers: Sequence[Tuned], last: LastStep) -> tuple[Tuned, Any, 
 def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], derived: str, *, details: bool) -> None:
     """Print the discipline to use, its commands, the table of disciplines; with details all settings and tests."""
     from aqmlab.tuning.decision import side_by_side, with_settings
+    from aqmlab.tuning.goals import intervals_named
 
     best, made, missing, why = _recommended(answers, last)
     several = len(answers) > 1
@@ -317,9 +318,10 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
         )
     shared = "; differences on shared seeds" if several else ""
     asked = " and ".join([best.task.goal.words, *(f"keep {bound.words}" for bound in best.task.bounds)])
+    intervals = intervals_named(table[best.task.goal.metric.label])
     print_screen(
         f"Use this: {best.aqm} {with_settings(best)}: {why}",
-        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, 95 % intervals{shared}",
+        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, {intervals}{shared}",
         lines_of(table, width=WIDTH),
         "" if details else DETAILS_HINT,
         [f"Note: {line}" for line in notes],

@@ -36,7 +36,7 @@ ENDINGS = {
 
 
 def check_ending(path: Path, form: str, *, needed: bool = False) -> None:
-    """Check that the name of a file has not the ending of another format.
+    """Check that the name of a file does not end as that of another format.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check_ending(path: Path, form: str, *, needed: bool = False) -> None:
     Raises
     ------
     InputError
-        If it has.
+        If it does.
 
     >>> check_ending(Path("a.csv"), "csv"), check_ending(Path("a.txt"), "csv")
     (None, None)

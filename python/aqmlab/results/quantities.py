@@ -124,14 +124,15 @@ class Quantity:
 
     @property
     def in_sentence(self) -> str:
-        """The title within a sentence: with a small first letter, but for an abbreviation or a name.
+        """The title within a sentence: with a small first letter, but for an abbreviation or a name, and no comma.
 
-        >>> [quantity(key).in_sentence for key in ("delay_p99_ms.L", "mos", "jain")]
-        ['99 % queueing delay of L', 'MOS of calls', "Jain's index"]
+        >>> [quantity(key).in_sentence for key in ("delay_p99_ms.L", "mos_worse", "jain_all")]
+        ['99 % queueing delay of L', 'MOS of calls (worse way)', "Jain's index (all transports)"]
         """
         first = self.title.partition(" ")[0]
         is_name = first[1:2].isupper() or first.endswith("'s")
-        return self.title if is_name else self.title[:1].lower() + self.title[1:]
+        text, _, detail = (self.title if is_name else self.title[:1].lower() + self.title[1:]).partition(", ")
+        return f"{text} ({detail})" if detail else text
 
     @property
     def unit_words(self) -> str:

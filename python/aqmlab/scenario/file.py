@@ -218,9 +218,9 @@ def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
 
 
 def _at_overrides(error: ScenarioError, text: str, filename: str, pairs: tuple[tuple[str, str], ...]) -> ScenarioError:
-    """Return the error with the override in place of the file's key that is valid without it; both are named.
+    """Return the error with overrides named as the causes of problems that they make at keys of the file.
 
-    An override is the cause of a problem if the scenario without it has this problem no more, and no new one.
+    An override is the cause of a problem if removing it solves the problem and makes no new one.
     """
     found = list(error.problems)
     for key in dict.fromkeys(key for key, _ in reversed(pairs)):

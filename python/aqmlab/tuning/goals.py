@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from aqmlab.errors import InputError
 from aqmlab.results.quantities import Quantity, quantity
 from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.until import metric_named
-from aqmlab.statistics import Interval
+from aqmlab.statistics import LEVEL, Interval
 from aqmlab.statistics.text import interval_text
 
 SENTENCE = re.compile(r"\s*(min|max)(?:imize)?\s+(\S+)(?:\s+while\s+(.+?))?\s*")
@@ -123,3 +123,15 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False, signed: boo
         return mean
     text = interval_text(found.mean, found.low, found.high, significant=2, digits=digits, signed=signed)
     return text.partition(" ")[0] if alone else text
+
+
+def intervals_named(means: Iterable[str]) -> str:
+    """Name the intervals of a column of `shown`, with the reason if some means have none.
+
+    >>> intervals_named(["4.02 ± 0.10", "4.18 (4.12 to 4.20)"])
+    '95 % intervals'
+    >>> intervals_named(["4.02 ± 0.10", "4.38"])
+    '95 % intervals where wider than the last digit'
+    """
+    where = "" if all(" " in one for one in means) else " where wider than the last digit"
+    return f"{100 * LEVEL:g} % intervals{where}"

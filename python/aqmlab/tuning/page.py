@@ -16,7 +16,7 @@ from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
 from aqmlab.statistics import LEVEL, Interval
 from aqmlab.tuning.decision import side_by_side, with_settings
-from aqmlab.tuning.goals import shown
+from aqmlab.tuning.goals import intervals_named, shown
 from aqmlab.tuning.measurements import Measured
 from aqmlab.tuning.outcome import Rerun, Tuned, short
 from aqmlab.tuning.ranges import Point, at_rate, at_round_trip
@@ -79,7 +79,8 @@ def _candidates(page: Page, answers: Sequence[Tuned], best: Tuned) -> None:
     table = side_by_side(answers, best)
     table.insert(1, "settings", [short(found.body).partition(", ")[2] or "defaults" for found in answers])
     points = len(answers[0].points) + len(answers[0].fresh_points)
-    page.table(table, caption=f"{asked}: on fresh seeds at {points} points, worst point of each seed, 95 % intervals.")
+    intervals = intervals_named(table[best.task.goal.metric.label])
+    page.table(table, caption=f"{asked}: on fresh seeds at {points} points, worst point of each seed, {intervals}.")
     chart = candidates_chart(answers)
     if chart is not None:
         page.chart(chart)
@@ -147,7 +148,8 @@ def _wrong_conditions(page: Page, best: Tuned, rerun: Rerun) -> None:
         "The commands shape to 95 % of the given rate: on a link that is slower than that, the queue stands in the "
         "modem, which these runs do not simulate."
     )
-    page.table(table, caption="Fresh seeds, worst point of each seed, 95 % intervals; changes are paired by seed.")
+    intervals = intervals_named(table[best.task.goal.metric.title])
+    page.table(table, caption=f"Fresh seeds, worst point of each seed, {intervals}; changes are paired by seed.")
     if chart is not None:
         page.chart(chart)
 

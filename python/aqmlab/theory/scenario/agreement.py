@@ -77,7 +77,11 @@ def of_chain(model: LinkModel, chain: Chain | AveragedChain, *, name: str) -> An
 def of_result(model: LinkModel, result: Result) -> Measured:
     """Return what runs say, in the model's units: packets of its mean size, marks counted as drops."""
     table = result.metrics(link=model.link.name)
-    values = {key: interval_of(key, table[key].to_numpy(dtype=float))[0] for key in (q.key for q in QUANTITIES[1:])}
+    limits = result.limits(link=model.link.name)
+    values = {
+        key: interval_of(key, table[key].to_numpy(dtype=float), limits=limits)[0]
+        for key in (q.key for q in QUANTITIES[1:])
+    }
     values["p"] = mean_interval((table["loss"] + table["marks"]).to_numpy(dtype=float), bounds=SHARE)[0]
     average = table["mean_average"].to_numpy(dtype=float) / model.curve.unit
     values["mean_average"] = mean_interval(average, bounds=NOT_NEGATIVE)[0]
