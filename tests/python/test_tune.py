@@ -11,6 +11,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,6 +20,8 @@ from aqmlab.cli import main
 from aqmlab.errors import Error, InputError
 from aqmlab.runs.store.index import INDEX, Index
 from aqmlab.statistics import Verdict
+from aqmlab.tuning import decision, verification
+from aqmlab.tuning.budget import Budget
 from aqmlab.tuning.decision import reason
 from aqmlab.tuning.measurements import Place
 from aqmlab.tuning.starts import AUTOMATIC
@@ -387,3 +390,28 @@ def test_bad_uplinks(words: tuple[str, ...], message: str, capsys: pytest.Captur
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_a_look_that_the_time_budget_leaves_out_is_noted(monkeypatch):
+    """Ten runs of 1 s fit into a budget of 10 s, and a third look needs twenty."""
+    budget = Budget(10.0, clock=lambda: 0.0)
+    budget.ran(10, 10.0)
+    monkeypatch.setattr(verification, "confirm", lambda *_, seeds, **__: [SimpleNamespace(per_seed=range(seeds))])
+    monkeypatch.setattr(verification, "against", lambda *_: [None])
+    monkeypatch.setattr(verification, "is_open", lambda *_: True)
+    bench = SimpleNamespace(budget=budget)
+    tuned, _ = verification.confirm_until_decided(bench, None, {"tuned": {}}, points=[None], seeds=5)
+    assert len(tuned.per_seed) == 10
+    assert budget.note() == "the time budget was spent: 10 of 20 fresh seeds (--budget sets another)"
+    budget.cut("fresh seeds", 20, 20)
+    assert not budget.note()
+
+
+def test_a_finalist_without_time_for_further_seeds_has_a_note():
+    spent = Budget(1e-9)
+    answer = SimpleNamespace(
+        rerun=SimpleNamespace(bench=SimpleNamespace(budget=spent), looks=[5, 10, 20]),
+        confirmed=SimpleNamespace(per_seed=range(5)),
+    )
+    assert decision._with_more_seeds(answer, 5) is None
+    assert spent.note() == "the time budget was spent: 5 of 10 fresh seeds (--budget sets another)"

@@ -334,8 +334,10 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
 
 def _warnings(found: Tuned, several: bool) -> list[str]:
     """Return the warnings of an answer, and, if it is the only one, its open comparisons; the table has the rest."""
+    from aqmlab.tuning.budget import NOTE
+
     if several:
-        return [line for line in found.warnings if line.startswith(("the time budget", "vary "))]
+        return [line for line in found.warnings if line.startswith((NOTE, "vary "))]
     return [*found.warnings, *found.why_undecided()]
 
 

@@ -15,6 +15,8 @@ from aqmlab.tuning.ranges import number_of
 
 SEARCH, CHOICE = 0.4, 0.6
 """Shares of the budget after which the search ends, and after which the choice ends."""
+NOTE = "the time budget was spent"
+"""Beginning of the note on the work that the budget left out."""
 LEAST_SEEDS = 4
 """Seeds that are run however little time is left: fewer decide nothing."""
 
@@ -34,7 +36,7 @@ class Budget:
         self.seconds = seconds
         self._clock, self._began = clock, clock()
         self._runs, self._running_s = 0, 0.0
-        self.cuts: list[str] = []
+        self.cuts: dict[str, str] = {}
 
     def ran(self, runs: int, seconds: float) -> None:
         """Record that runs took so many seconds, all together."""
@@ -59,15 +61,16 @@ class Budget:
         return min(wanted, max(LEAST_SEEDS, affordable))
 
     def cut(self, what: str, done: int, wanted: int) -> None:
-        """Record how much of the wanted work was done, if it is less."""
+        """Record how much of the wanted work was done, if it is less, in place of an earlier record of such work."""
+        self.cuts.pop(what, None)
         if done < wanted:
-            self.cuts.append(f"{done} of {wanted} {what}")
+            self.cuts[what] = f"{done} of {wanted}"
 
     def note(self) -> str:
         """Return a sentence on the work that the budget left out; "" for none."""
         if not self.cuts or self.seconds is None:
             return ""
-        return f"the time budget was spent: {', '.join(self.cuts)} (--budget sets another)"
+        return f"{NOTE}: {', '.join(f'{done} {what}' for what, done in self.cuts.items())} (--budget sets another)"
 
 
 def budget_s(text: str) -> float:

@@ -11,6 +11,7 @@ from aqmlab.errors import joined
 from aqmlab.results.quantities import Quantity, difference_of
 from aqmlab.scenario.parts import DROP_TAIL
 from aqmlab.statistics import LEVEL, Compared, Verdict
+from aqmlab.tuning.budget import NOTE
 from aqmlab.tuning.goals import Goal, shown
 from aqmlab.tuning.outcome import Tuned, short
 from aqmlab.tuning.starts import AUTOMATIC, DEFAULTS
@@ -39,19 +40,31 @@ def until_decided(answers: Sequence[Tuned]) -> list[Tuned]:
         fewest = min(len(one.confirmed.per_seed) for one in (best, *undecided))
         grown = {id(one): _with_more_seeds(one, fewest) for one in ([best, *undecided] if undecided else [])}
         if all(one is None for one in grown.values()):
-            return found
+            return [_with_note(one) for one in found]
         found = [grown.get(id(one)) or one for one in found]
 
 
 def _with_more_seeds(one: Tuned, fewest: int) -> Tuned | None:
     """Return an answer on the look after `fewest` seeds; None after its last look or without seeds or time left."""
-    if one.rerun is None or one.rerun.bench.budget.is_spent():
+    if one.rerun is None:
         return None
-    wanted = next((seeds for seeds in one.rerun.looks if seeds > fewest), 0)
-    if len(one.confirmed.per_seed) >= wanted:
+    wanted, there = next((seeds for seeds in one.rerun.looks if seeds > fewest), 0), len(one.confirmed.per_seed)
+    budget = one.rerun.bench.budget
+    if there >= wanted:
+        return None
+    if budget.is_spent():
+        budget.cut("fresh seeds", there, wanted)
         return None
     grown = one.rerun.again(wanted)
-    return grown if len(grown.confirmed.per_seed) > len(one.confirmed.per_seed) else None
+    return grown if len(grown.confirmed.per_seed) > there else None
+
+
+def _with_note(one: Tuned) -> Tuned:
+    """Return an answer with the present note of its time budget, which looks without further seeds may have changed."""
+    note = one.rerun.bench.budget.note() if one.rerun is not None else ""
+    if not note:
+        return one
+    return replace(one, warnings=[*(line for line in one.warnings if not line.startswith(NOTE)), note])
 
 
 def _finalists(answers: Sequence[Tuned]) -> tuple[list[Tuned], Tuned]:

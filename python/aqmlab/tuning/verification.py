@@ -226,6 +226,8 @@ def confirm_until_decided(
         if not any(is_open(task, tuned, one) for one in found):
             return tuned, found
     tuned, *references = confirm(bench, task, settings, points=points, seeds=begin)
+    if len(tuned.per_seed) == begin:  # else `confirm` has recorded that it had less
+        bench.budget.cut("fresh seeds", begin, wanted)
     return tuned, against(task, tuned, references)
 
 
