@@ -12,6 +12,7 @@ from aqmlab.results.result import LIVE
 from aqmlab.runs.assertions import judge
 from aqmlab.runs.sweeps.grid import grid_table
 from aqmlab.scenario.file import Scenario
+from aqmlab.scenario.registry import disciplines
 
 OVERLOAD = """
 format = 1
@@ -39,12 +40,21 @@ packet_size = "500B"
 pattern = "poisson"
 """
 
+SEVERAL_QUEUES = {
+    "adaptive-rio", "cake", "drr", "dualpi2", "fq-codel", "fq-pie", "priority", "rio", "sfq", "wfq", "wred",
+}  # fmt: skip
+"""Disciplines whose `limit`, if they have one, is not that of one queue."""
 IN_BYTES = {"queue.bottleneck.min_th": "9kB", "queue.bottleneck.max_th": "30kB"}
 SHORT = {"run.duration": "4s", "run.warmup": "1s", "run.seeds": "[1, 2]"}
 
 
 def limits(**overrides: str) -> dict[str, float]:
     return limits_of(Scenario.load("example:dumbbell-red", overrides=overrides), "bottleneck")
+
+
+def test_every_discipline_is_known_to_have_one_queue_or_several() -> None:
+    assert {*ONE_QUEUE} | SEVERAL_QUEUES == {one.name for one in disciplines() if not one.foreign}
+    assert not {*ONE_QUEUE} & SEVERAL_QUEUES
 
 
 @pytest.mark.parametrize("aqm", ONE_QUEUE)
