@@ -191,6 +191,17 @@ def test_an_override_that_conflicts_with_the_file_is_at_fault(shell, overrides, 
     assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
 
 
+@pytest.mark.parametrize("needing", ["target=5ms", "max_p=2"])
+def test_an_override_is_at_fault_although_another_needs_it(shell, needing):
+    (shell.folder / "good.toml").write_text(FILE)
+    words = ["--set", f"queue.bottleneck.{needing}", "--set", "queue.bottleneck.aqm=codel"]
+    lines = shell("check", "good.toml", *words).err.splitlines()
+    assert lines[0].startswith(
+        "--set queue.bottleneck.aqm: codel conflicts with queue.bottleneck.min_th (good.toml:16:1)"
+    )
+    assert not [line for line in lines if line.startswith("good.toml")]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

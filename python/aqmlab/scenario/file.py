@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import gc
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -220,18 +221,28 @@ def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
 def _at_overrides(error: ScenarioError, text: str, filename: str, pairs: tuple[tuple[str, str], ...]) -> ScenarioError:
     """Return the error with overrides named as the causes of problems that they make at keys of the file.
 
-    An override is the cause of a problem if removing it solves the problem and makes no new one.
+    An override is the cause of a problem if removing it solves the problem and makes no new one. If none is, an
+    override is removed together with those that need it, as ``target`` needs CoDel.
     """
-    found = list(error.problems)
-    for key in dict.fromkeys(key for key, _ in reversed(pairs)):
+    found, known = list(error.problems), {*error.problems}
+    keys = list(dict.fromkeys(key for key, _ in reversed(pairs)))
+    for needing, key in itertools.product((False, True), keys):
         if all(one.file == OVERRIDE for one in found):
             break
         others = [pair for pair in pairs if pair[0] != key]
         left = _problems(text, filename, others)
-        if {*left} < {*error.problems}:
+        while needing and (kept := _without(others, {*left} - known)) != others:
+            others, left = kept, _problems(text, filename, kept)
+        if {*left} < known:
             value = dict(pairs)[key]
             found = [one if one.file == OVERRIDE or one in left else one.at_override(key, value) for one in found]
     return ScenarioError(found)
+
+
+def _without(pairs: list[tuple[str, str]], problems: Iterable[Problem]) -> list[tuple[str, str]]:
+    """Return the overrides without those that have one of the problems."""
+    faulty = [f"{one.key}." for one in problems if one.file == OVERRIDE]
+    return [(key, value) for key, value in pairs if not any(one.startswith(f"{key}.") for one in faulty)]
 
 
 def _problems(text: str, filename: str, pairs: list[tuple[str, str]]) -> list[Problem]:
