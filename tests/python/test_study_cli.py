@@ -158,6 +158,12 @@ def test_the_name_of_a_page_is_checked_before_the_runs(command, capsys):
     assert not Path("other").exists()
 
 
+@pytest.mark.parametrize("name", ["page.HTML", "page.htm"])
+def test_a_page_may_have_each_ending_of_html(command, name):
+    command("sweep", "small.toml", "--seeds", "2", "--report", name)
+    assert "<html" in Path(name).read_text()
+
+
 def test_results_gc(command):
     nothing = json.loads(command("results", "gc", "results", "--dry-run", "--json"))
     assert (nothing["runs"], nothing["unwanted"]) == (0, [])

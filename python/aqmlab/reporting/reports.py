@@ -16,6 +16,7 @@ from aqmlab.reporting.run import add_run, run_finding, run_title
 from aqmlab.reporting.sweep import add_sweep, sweep_finding, sweep_title, sweeps_in
 from aqmlab.results import folders
 from aqmlab.results.folders import guarded, make_folder, write_file
+from aqmlab.results.outputs import ENDINGS
 from aqmlab.results.result import Result
 from aqmlab.runs import comparison
 from aqmlab.runs.comparison import Comparison
@@ -80,7 +81,7 @@ def report(
 
 def page_file(target: Path, *, hint: str = "") -> Path:
     """Return a file for a page; raise `InputError`, with a hint, if it cannot be one."""
-    if target.suffix != ".html" or target.is_dir():
+    if target.suffix.lower() not in ENDINGS["html"] or target.is_dir():
         raise InputError(f"{target}: a page ends in .html{hint}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
