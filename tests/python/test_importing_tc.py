@@ -571,6 +571,7 @@ def test_the_last_of_two_options_is_read() -> None:
         ("tc qdisc add dev eth0 dev eth1 root codel", "dev eth0, dev eth1"),
         ("tc qdisc add dev eth0 root handle 1: handle 2: codel", "handle 1:, handle 2:"),
         ("tc qdisc add dev eth0 root stab overhead 4 overhead 8 codel", "overhead 4, overhead 8"),
+        ("tc qdisc add dev eth0 parent 1: root codel", "parent 1:, parent root"),
     ],
 )
 def test_a_place_given_twice_is_an_error(line: str, pair: str) -> None:

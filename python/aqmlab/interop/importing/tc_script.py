@@ -371,18 +371,19 @@ def _place(words: list[str], where: str, *, printed: bool) -> tuple[dict[str, st
     place: dict[str, str] = {}
     stab: dict[str, str] = {}
     kind, at = "", 0
+    once = where if not printed else ""
     if printed:
         kind, place["handle"], at = words[0], words[1], 2
     while at < len(words):
         word = words[at]
         if word in BARE:
             if word == "root":
-                place["parent"] = "root"
+                _put(place, "parent", word, once)
             elif word in ("ingress", "clsact"):
                 kind, place["parent"] = kind or word, word
             at += 1
         elif word in PLACE and at + 1 < len(words):
-            _put(place, word, words[at + 1], where if not printed else "")
+            _put(place, word, words[at + 1], once)
             at += 2
         elif word in ("est", "estimator") and not kind:
             at += 3
