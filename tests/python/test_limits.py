@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import aqmlab
-from aqmlab.results.limits import ONE_QUEUE, limits_of, loosest
+from aqmlab.results.limits import ONE_QUEUE, limits_in, limits_of, loosest
 from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.results.result import LIVE
 from aqmlab.runs.assertions import judge
 from aqmlab.runs.sweeps.grid import grid_table
+from aqmlab.scenario import plugins
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.registry import disciplines
 
@@ -129,3 +130,17 @@ def test_live_and_controlled_runs_have_no_limits() -> None:
     assert replace(result, is_controlled=True).limits() == {}
     assert replace(result, summaries=[{**result.summaries[0], LIVE: {}}]).limits() == {}
     assert replace(result, scenario_text="format = 1").limits() == {}, "a text that is not valid here"
+
+
+def test_a_text_has_limits_once_its_plug_in_is_there() -> None:
+    text = OVERLOAD.replace("drop-tail", "late-tail")
+    assert limits_in(text) == {}
+
+    @plugins.discipline("late-tail", title="Late tail")
+    class LateTail(plugins.Discipline):
+        """Accepts all packets."""
+
+        def enqueue(self, now: float, packet: object, queue: object) -> str:
+            return "accept"
+
+    assert limits_in(text) == {"rate": 1.0}

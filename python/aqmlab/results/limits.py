@@ -43,17 +43,21 @@ def _varies(link: Link) -> bool:
     return bool(link.varies_by or link.token_bucket or link.framing)
 
 
-@lru_cache(maxsize=1024)
 def limits_in(text: str, link: str | None = None) -> Limits:
-    """Return the same for the text of a scenario; no limits if it is not valid here, as without its plug-in.
+    """Return the same for the text of a scenario; no limits as long as it is not valid here, as without its plug-in.
 
     The default link is the bottleneck.
     """
     try:
-        plan = Scenario.from_text(text)
-        return limits_of(plan, link or bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links]))
+        return _limits_in(text, link)
     except Error:
         return NO_LIMITS
+
+
+@lru_cache(maxsize=1024)
+def _limits_in(text: str, link: str | None) -> Limits:
+    plan = Scenario.from_text(text)
+    return limits_of(plan, link or bottleneck_of([one.name for one in plan.links], [one.aqm for one in plan.links]))
 
 
 def loosest(limits: Sequence[Limits]) -> Limits:
