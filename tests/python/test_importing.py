@@ -278,6 +278,12 @@ def test_keys_of_a_linux_queue_without_effect_are_not_written(tmp_path):
     assert "mark_up_to" in imported(tmp_path, "tc qdisc add dev eth0 root pie limit 100 ecn\n", "ecn.sh").text
 
 
+def test_flows_use_ecn_where_the_queue_always_marks(tmp_path):
+    found = imported(tmp_path, "tc qdisc add dev eth0 root dualpi2\n", "shape.sh")
+    assert "ecn" not in found.scenario.queue_table("bottleneck")
+    assert "tcp = { ecn = true }" in found.text
+
+
 RED = "tc qdisc add dev eth0 parent 1:1 handle 10: red limit 100000 min 10000 max 30000 avpkt 1000 burst 55"
 
 

@@ -66,6 +66,11 @@ class Bottleneck:
         """The link's queue."""
         return self.queues[BOTTLENECK]
 
+    @property
+    def has_ecn(self) -> bool:
+        """Whether a queue marks packets."""
+        return any(queue.get("ecn") for queue in self.queues.values())
+
     def note(self, text: str, line: int = 0) -> None:
         """Add a note, with the line that it is about."""
         self.notes.append(f"line {line}: {text}" if line else text)
@@ -112,8 +117,13 @@ def head(name: str, description: str) -> list[str]:
     return [*entries({"format": 1, "name": name, "description": description}), ""]
 
 
-def text_of(found: Bottleneck, *, name: str, description: str, source: str = "lines of tc") -> str:
-    """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC."""
+def text_of(
+    found: Bottleneck, *, name: str, description: str, source: str = "lines of tc", ecn: bool | None = None
+) -> str:
+    """Write a scenario: the queue at the bottleneck of a dumbbell, with ten flows of CUBIC.
+
+    `ecn` is whether the flows use ECN; by default they do if a queue marks.
+    """
     bits = rate(found.rate_bps)
     server: Table = {"rate": {"tbf": bits, **found.bucket} if found.bucket else bits}
     trunk: Table = {**server, "delay": time(found.delay_s), **found.framing, "queue": BOTTLENECK}
@@ -143,7 +153,7 @@ def text_of(found: Bottleneck, *, name: str, description: str, source: str = "li
         'transport = "tcp"',
         'start = { uniform = ["0s", "1s"] }',
     ]
-    if any(queue.get("ecn") for queue in found.queues.values()):
+    if found.has_ecn if ecn is None else ecn:
         lines.append("tcp = { ecn = true }")
     return "\n".join(lines) + "\n"
 

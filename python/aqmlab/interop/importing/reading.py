@@ -262,9 +262,10 @@ def _trace(path: Path, name: str, folder: Path) -> Imported:
 
 def _link(path: Path, kind: str, found: bottleneck.Bottleneck, name: str, about: str, source: str) -> Imported:
     """Return the checked scenario of one link's queue; an error names the line of the file that made the queue."""
+    ecn = found.has_ecn  # its key has no effect where a discipline always marks
 
     def made() -> Imported:
-        text = bottleneck.text_of(found, name=name, description=about, source=source)
+        text = bottleneck.text_of(found, name=name, description=about, source=source, ecn=ecn)
         return Imported(text, kind, tuple(found.notes))
 
     try:
