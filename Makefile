@@ -83,12 +83,15 @@ test-rust:
 rust-tests: lint-rust
 	cargo test --workspace --locked --quiet --no-run
 
+# Tests that call make do so as a user, not as a part of this one.
+PYTEST := env -u MAKEFLAGS $(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
+
 test-python: $(CORE) web
-	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
+	$(PYTEST)
 
 check: lint ## lints and the fast tests of both languages (1.5 min on a built tree)
 	cargo test --workspace --locked --quiet --lib
-	$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile -m "not slow and not live and not ns2 and not browser"
+	$(PYTEST) -m "not slow and not live and not ns2 and not browser"
 
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy, language, layers (1.5 min)
 
