@@ -138,7 +138,7 @@ figures: $(CORE) ## draw the figures of README, docs/trade-offs.md and docs/anal
 	  $(BIN)/aqmlab sweep example:$$link --grid queue.bottleneck.aqm=drop-tail,codel,fq-codel,pie,dualpi2 --grid flow.down.tcp.congestion_control=cubic,bbr,prague --set run.duration=300s --seeds 20 --out results/links; \
 	  $(BIN)/aqmlab report results/links --figure sweep-$$link-trade-off --size wide --out docs/link-$$link.svg; done
 
-docs: $(CORE) web ## the documentation site in site/, links checked, opened in Chromium (1.5 min)
+docs: $(CORE) web ## the documentation site in site/, links checked, opened in Chromium (1 min)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python docs/builder/links.py site
 	$(BIN)/python docs/builder/hosted.py site
