@@ -24,8 +24,6 @@ MOST_PARAMETERS = 16
 NO_DEFAULT = "unset"
 QUANTITIES = "quantities"
 """The name by which quantities are listed."""
-LIMITS = {"rate": "the link's rate", "buffer": "the queue's limit"}
-"""Setting that limits a quantity, in words."""
 
 
 @command("aqmlab list", "aqmlab list fq-codel", "aqmlab list quantities", name="list")
@@ -205,6 +203,7 @@ def _list_quantities(name: str, *, details: bool, as_json: bool) -> None:
     from dataclasses import asdict
 
     from aqmlab.results import quantities
+    from aqmlab.results.limits import WORDS
 
     shown = list(quantities.QUANTITIES.values()) if name == QUANTITIES else [quantities.quantity(name)]
     if as_json:
@@ -221,7 +220,7 @@ def _list_quantities(name: str, *, details: bool, as_json: bool) -> None:
     rows = [
         ["title", one.title],
         ["group", one.group],
-        ["allowed", f"{one.bounds[0]:g} to {LIMITS.get(one.limited_by or '', f'{one.bounds[1]:g}')}"],
+        ["allowed", f"{one.bounds[0]:g} to {WORDS.get(one.limited_by or '', f'{one.bounds[1]:g}')}"],
         ["better", one.better or "-"],
         ["in compare", one.compared],
         ["by group", "yes" if one.of_groups else "no"],

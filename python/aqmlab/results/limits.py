@@ -16,6 +16,8 @@ from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, Link
 
 RATE, BUFFER = "rate", "buffer"
+WORDS = {RATE: "the link's rate", BUFFER: "the queue's limit"}
+"""Setting that limits a quantity, in words."""
 ONE_QUEUE = (
     DROP_TAIL, "red", "gentle-red", "mred", "exred", "nlred", "double-slope-red", "pc-red", "choke", "ddred",
     "feng-red", "adaptive-red", "load-red", "ddred-tail", "codel", "cobalt", "pie", "pi", "pi2", "blue", "rem", "avq",
