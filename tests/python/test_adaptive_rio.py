@@ -16,7 +16,7 @@ from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio import PAPER, delays, measure, plan, rows
 from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.papers.common import BASE
-from aqmlab.papers.common.figures import table_of, throughput
+from aqmlab.papers.common.recorded import gauges, row_of, throughput
 from aqmlab.reporting import flowchart
 from paper_intervals import assert_possible
 from paper_sentences import repeated, sentences_of
@@ -216,17 +216,22 @@ def test_loss_by_code_point_by_hand(tmp_path):
     assert np.isnan(measure.by_code_point(tmp_path)["loss_in"])
 
 
-def test_the_highest_rate_by_hand(tmp_path):
+def test_the_highest_rate_by_hand():
     """Samples in the first window of the estimate do not count."""
-    gauges = {"rate_bps": [9e6, 4e6, 6e6, 5e6], "average_1": [90.0, 10.0, 30.0, 20.0]}
-    rows = {"t_s": [5.0, 6.0, 7.0, 8.0] * 2, "name": [name for name in gauges for _ in range(4)]}
-    write(tmp_path, "discipline_samples", rows | {"link": "core", "value": [v for own in gauges.values() for v in own]})
-    assert measure.highest_rate(measure.gauges(tmp_path), capacity_bps=5e6) == {"peak_rate": 1.2, "peak_queue": 30.0}
+    gauges = {
+        "t_s": np.array([5.0, 6.0, 7.0, 8.0]),
+        "rate_bps": np.array([9e6, 4e6, 6e6, 5e6]),
+        "average_1": np.array([90.0, 10.0, 30.0, 20.0]),
+    }
+    assert measure.highest_rate(gauges, capacity_bps=5e6) == {"peak_rate": 1.2, "peak_queue": 30.0}
 
 
-def test_without_an_estimate_there_is_no_highest_rate(tmp_path):
-    write(tmp_path, "discipline_samples", {"t_s": [6.0], "link": ["core"], "name": ["average_1"], "value": [10.0]})
-    assert np.isnan(measure.highest_rate(measure.gauges(tmp_path), capacity_bps=5e6)["peak_rate"])
+def test_gauges_of_a_link_and_the_highest_rate_without_an_estimate(tmp_path):
+    columns = {"t_s": [6.0, 6.0], "link": ["core", "edge"], "name": ["average_1"] * 2, "value": [10.0, 3.0]}
+    write(tmp_path, "discipline_samples", columns)
+    found = gauges(tmp_path, link="core")
+    assert {name: own.tolist() for name, own in found.items()} == {"t_s": [6.0], "average_1": [10.0]}
+    assert np.isnan(measure.highest_rate(found, capacity_bps=5e6)["peak_rate"])
 
 
 @pytest.mark.parametrize(
@@ -292,8 +297,8 @@ def test_classes_in_the_events_are_those_that_the_core_counted(tmp_path):
     edge = result.events.query("link == 'edge' and kind == '+' and flow == 0")
     green = delays.in_profile(edge["t_ps"].to_numpy(), edge["bytes"].to_numpy())
     seed = result.folder / "seed-0003"
-    assert green.sum() == measure.row(table_of(seed, "markers"), flow="assured")["green"]
-    counted = measure.row(table_of(seed, "code_points"), link="core", dscp=10)
+    assert green.sum() == row_of(seed, "markers", flow="assured")["green"]
+    counted = row_of(seed, "code_points", link="core", dscp=10)
     _, wait, inside = delays.waits(events.filter(pc.equal(events["link"], "core")), assured=0, green=green)
     link = result.links.set_index("link").loc["core"]
     assert len(wait) == link["departures"]

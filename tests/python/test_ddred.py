@@ -12,8 +12,8 @@ import pytest
 
 from aqmlab.papers.common import Study
 from aqmlab.papers.common.engine import find
-from aqmlab.papers.common.figures import table_of
 from aqmlab.papers.common.paper import CHOSEN
+from aqmlab.papers.common.recorded import table_of
 from aqmlab.papers.ddred import PAPER, measure, paper, paths, plan, sweep
 from aqmlab.results import folders
 from paper_sentences import repeated, sentences_on_claims

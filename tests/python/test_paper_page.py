@@ -29,8 +29,8 @@ from aqmlab.papers.common import (
     Study,
     parameters,
 )
-from aqmlab.papers.common.figures import samples
 from aqmlab.papers.common.paper import CHOSEN
+from aqmlab.papers.common.recorded import samples
 from aqmlab.papers.common.tables import plain_number
 
 CLAIMS = Claims(

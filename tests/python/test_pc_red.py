@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from aqmlab.papers.common import BASE, pick
+from aqmlab.papers.common.recorded import gauges, selected
 from aqmlab.papers.pc_red import PAPER, diagrams, loops, measure, plan, tables
 from aqmlab.papers.pc_red.replay import Rules, crossing
 from aqmlab.papers.pc_red.rows import claim_rows
@@ -450,12 +451,12 @@ def test_a_list_over_the_drops_of_an_unprotected_run_passes_the_limit_when_pc_re
     unprotected, protected = plan.bursts("unprotected", effort), plan.setup("PC-RED", effort)
     rules = dataclasses.replace(Rules.of(unprotected.plan), limit=measure.LIMIT)
     for seed in (1, 2):
-        log = folders.read_table(unprotected.run_folder(root, seed), "events").to_pandas()
-        entered = log.loc[log["flow"] == 0, "t_ps"].iloc[0] / 1e12
-        passes = crossing(log, rules, start=measure.LIMIT / 2, since=entered)
-        sampled = measure.losses_of(protected.run_folder(root, seed), 100.0)["crossing_s"]
+        log = folders.read_table(unprotected.run_folder(root, seed), "events")
+        entered, drops = selected(log, flow=0)["t_ps"][0].as_py() / 1e12, selected(log, kind="d")
+        passes = crossing(drops, rules, start=measure.LIMIT / 2, since=entered)
+        sampled = measure.losses_of(gauges(protected.run_folder(root, seed)), 100.0)["crossing_s"]
         assert 0 <= sampled - passes <= 1
-        assert crossing(log, rules, start=0.0, since=entered) > passes
+        assert crossing(drops, rules, start=0.0, since=entered) > passes
 
 
 def test_short_rises_of_the_queue():
@@ -471,11 +472,11 @@ def test_short_rises_of_the_queue():
 
 def test_the_limit_itself_is_not_passed():
     """(1 - w) is 1/2: from 100 bytes a drop of 100 bytes after one interval gives 50 + 50 = 100."""
-    drops = pd.DataFrame({"t_ps": [1e12, 2e12], "kind": "d", "flow": 0, "bytes": [100, 102]})
+    drops = pa.table({"t_ps": [1e12, 2e12], "flow": [0, 0], "bytes": [100, 102]})
     rules = Rules(high=1, limit=100.0, interval=1.0, weight=0.5)
     assert crossing(drops, rules, start=100.0, since=0.0) == 2.0
-    assert crossing(drops.iloc[:1], rules, start=100.0, since=0.0) == np.inf
-    assert crossing(drops.assign(flow=1), rules, start=100.0, since=0.0) == np.inf
+    assert crossing(drops.slice(0, 1), rules, start=100.0, since=0.0) == np.inf
+    assert crossing(drops.set_column(1, "flow", [[1, 1]]), rules, start=100.0, since=0.0) == np.inf
 
 
 def test_phases_at_slow_frequency_by_hand():

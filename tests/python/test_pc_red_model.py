@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 import pytest
 
 from aqmlab.papers.pc_red import channels, loops, measure, paper, plan, replay
@@ -17,7 +17,7 @@ SECOND = 10**12
 def log(*events):
     """Events as (s, kind, flow, seq), packets of 500 bytes."""
     columns = {"t_ps": [round(t * SECOND) for t, *_ in events], "bytes": [500] * len(events)}
-    return pd.DataFrame(columns | {name: [e[i] for e in events] for i, name in ((1, "kind"), (2, "flow"), (3, "seq"))})
+    return pa.table(columns | {name: [e[i] for e in events] for i, name in ((1, "kind"), (2, "flow"), (3, "seq"))})
 
 
 def test_a_list_by_hand():
@@ -50,7 +50,7 @@ def run():
     result = runner.run(scenario)
     table = result.discipline_samples.pivot_table(index="t_s", columns="name", values="value", dropna=False)
     rules = replay.Rules.of(scenario)
-    return rules, table, replay.replay(result.events, rules, at=table.index.to_numpy())
+    return rules, table, replay.replay(pa.Table.from_pandas(result.events), rules, at=table.index.to_numpy())
 
 
 def test_the_simulators_list_is_kept_again(run):

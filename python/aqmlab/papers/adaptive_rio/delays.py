@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from aqmlab.papers.adaptive_rio.measure import ASSURED, LINK, PERIODS_S
 from aqmlab.papers.common import PaperFiles
+from aqmlab.papers.common.recorded import selected
 from aqmlab.results.parquet import to_arrow
 from aqmlab.scenario.toml_text import Value
 
@@ -29,16 +30,11 @@ def class_delays(overrides: Mapping[str, Value], seed: int) -> dict[str, float]:
     settings = {**overrides, "probe.links": [EDGE, LINK], "probe.events": True}
     plan = PaperFiles("adaptive-rio").scenario("experiment1", settings)
     output = plan.core.run(seed)
-    events = to_arrow(output["tables"]["events"], seed=seed)
+    events = to_arrow(output["tables"]["events"], seed=seed, encoded=True)
     assured = [flow.group for flow in plan.flows].index(ASSURED)
-    at_edge = events.filter(
-        pc.and_(
-            pc.and_(pc.equal(events["link"], EDGE), pc.equal(events["kind"], "+")),
-            pc.equal(events["flow"], assured),
-        )
-    )
+    at_edge = selected(events, link=EDGE, kind="+", flow=assured)
     green = in_profile(at_edge["t_ps"].to_numpy(), at_edge["bytes"].to_numpy())
-    return summary(*waits(events.filter(pc.equal(events["link"], LINK)), assured=assured, green=green))
+    return summary(*waits(selected(events, link=LINK), assured=assured, green=green))
 
 
 def in_profile(time_ps: np.ndarray, size: np.ndarray) -> np.ndarray:

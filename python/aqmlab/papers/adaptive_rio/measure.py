@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aqmlab.papers.common import Setup
-from aqmlab.papers.common.figures import table_of, throughput
+from aqmlab.papers.common import Setup, recorded
+from aqmlab.papers.common.recorded import Series, row_of, table_of, throughput
 from aqmlab.results.quantities import ratio
 
 LINK = "core"
@@ -50,10 +49,14 @@ BASES = {"arrived": "arrived_bytes", "delivered": "delivered_bytes"}
 FLOW_BYTES = {"arrived": "arrived_bytes", "delivered": "goodput_bytes"}
 """The same two in the table of flows."""
 
+OF_LINKS = ("link", "arrivals", "drops", "mean_queue", "mean_delay_s", "sd_average")
+OF_FLOWS = ("group", "sent_bytes", *FLOW_BYTES.values(), "drops", "timeouts")
+"""Columns that are read of these tables."""
+
 
 def read_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    link = row(table_of(folder, "links"), link=LINK)
+    link = row_of(folder, "links", OF_LINKS, link=LINK)
     duration_s = setup.plan.duration_s - setup.plan.warmup_s
     capacity_bps = setup.plan.link(LINK).rate_bps
     numbers = {
@@ -61,10 +64,10 @@ def read_run(setup: Setup, folder: Path) -> dict[str, float]:
         "mean_queue": link["mean_queue"],
         "mean_delay_ms": link["mean_delay_s"] * 1e3,
     }
-    flows = table_of(folder, "flows")
+    flows = table_of(folder, "flows", OF_FLOWS)
     case = setup.key["case"]
     if case in OF_EXPERIMENT_1:
-        found = gauges(folder)
+        found = recorded.gauges(folder, link=LINK)
         numbers |= periods(folder) | reference_point(found, capacity_bps=capacity_bps)
         numbers |= {"updates": updates(found)} if case == DEAD_ZONE else {}
         numbers |= highest_rate(found, capacity_bps=capacity_bps)
@@ -107,79 +110,61 @@ def periods(folder: Path) -> dict[str, float]:
     for basis, column in BASES.items():
         series = throughput(folder, column)
         for index, (begin, end) in enumerate(PERIODS_S):
-            own = series[(series["t_s"] > begin) & (series["t_s"] <= end)].mean()
+            own = (series["t_s"] > begin) & (series["t_s"] <= end)
             for kind in (ASSURED, BEST_EFFORT, "total"):
-                numbers[f"{kind.replace('-', '_')}_{index}_{basis}"] = float(own[kind])
+                numbers[f"{kind.replace('-', '_')}_{index}_{basis}"] = float(series[kind][own].mean())
     return numbers
 
 
 def by_code_point(folder: Path) -> dict[str, float]:
     """Loss of in- and out-of-profile packets at the bottleneck, and the share that is in profile."""
-    rows = table_of(folder, "code_points")
     numbers = {}
     for name, dscp in (("in", AF11), ("out", BE)):
-        own = row(rows, link=LINK, dscp=dscp)
+        own = row_of(folder, "code_points", link=LINK, dscp=dscp)
         for key in ("arrivals", "drops"):
             numbers[f"{key}_{name}"] = float(own.get(key, 0))
         numbers[f"loss_{name}"] = ratio(numbers[f"drops_{name}"], numbers[f"arrivals_{name}"])
     return numbers
 
 
-def reference_point(found: pd.DataFrame, *, capacity_bps: float) -> dict[str, float]:
+def reference_point(found: Series, *, capacity_bps: float) -> dict[str, float]:
     """Return the behaviour of Adaptive-RIO in the active periods, by `gauges`; NaN in a discipline that does not adapt.
 
     Means of C' over C and of max_th in packets, and the share of the time in which the rate is above C' + epsilon.
     """
-    active = np.zeros(len(found), dtype=bool)
+    if "max_th_out" not in found:
+        return dict.fromkeys(("c_share", "max_th", "over_share"), np.nan)
+    active = np.zeros(len(found["t_s"]), dtype=bool)
     for index in ACTIVE:
         begin, end = PERIODS_S[index]
-        active |= ((found["t_s"] > begin) & (found["t_s"] <= end)).to_numpy()
-    own = found[active]
-    if "max_th_out" not in own:
-        return dict.fromkeys(("c_share", "max_th", "over_share"), np.nan)
+        active |= (found["t_s"] > begin) & (found["t_s"] <= end)
+    threshold_bps = found["c_threshold_bps"][active]
     return {
-        "c_share": float(own["c_threshold_bps"].mean()) / capacity_bps,
-        "max_th": float(own["max_th_out"].mean()),
-        "over_share": float((own["rate_bps"] > (1 + EPSILON) * own["c_threshold_bps"]).mean()),
+        "c_share": float(threshold_bps.mean()) / capacity_bps,
+        "max_th": float(found["max_th_out"][active].mean()),
+        "over_share": float((found["rate_bps"][active] > (1 + EPSILON) * threshold_bps).mean()),
     }
 
 
-def highest_rate(found: pd.DataFrame, *, capacity_bps: float) -> dict[str, float]:
+def highest_rate(found: Series, *, capacity_bps: float) -> dict[str, float]:
     """Return the highest rate of all arrivals over C, and the average of all packets then, by `gauges`.
 
     NaN in a discipline that does not estimate the rate. The first window of the estimate is left out.
     """
     if "rate_bps" not in found:
         return {"peak_rate": np.nan, "peak_queue": np.nan}
-    later = found[found["t_s"] > TSW_WINDOW_S]
-    peak = int(later["rate_bps"].argmax())
-    return {
-        "peak_rate": float(later["rate_bps"].iloc[peak]) / capacity_bps,
-        "peak_queue": float(later["average_1"].iloc[peak]),
-    }
+    later = found["t_s"] > TSW_WINDOW_S
+    rate_bps, average = found["rate_bps"][later], found["average_1"][later]
+    peak = int(rate_bps.argmax())
+    return {"peak_rate": float(rate_bps[peak]) / capacity_bps, "peak_queue": float(average[peak])}
 
 
-def updates(found: pd.DataFrame) -> float:
+def updates(found: Series) -> float:
     """Return the changes of max_th in a minute of the active periods; the samples must be an update interval apart."""
     counts, minutes = 0, 0.0
     for index in ACTIVE:
         begin, end = PERIODS_S[index]
-        own = found[(found["t_s"] > begin) & (found["t_s"] <= end)]
-        counts += int((np.diff(own["max_th_out"]) != 0).sum())
+        own = (found["t_s"] > begin) & (found["t_s"] <= end)
+        counts += int((np.diff(found["max_th_out"][own]) != 0).sum())
         minutes += (end - begin) / 60
     return counts / minutes
-
-
-def gauges(folder: Path) -> pd.DataFrame:
-    """Return the discipline's gauges over time: a column per gauge, a row per time."""
-    rows = table_of(folder, "discipline_samples")
-    return rows[rows["link"] == LINK].pivot_table(index="t_s", columns="name", values="value").reset_index()
-
-
-def row(rows: pd.DataFrame, **where: str | int) -> dict[str, Any]:
-    """Return the first row with these values, or an empty dict without a match."""
-    fits = np.ones(len(rows), dtype=bool)
-    for column, value in where.items():
-        fits &= (rows[column] == value).to_numpy()
-    found = rows[fits].to_dict("records")
-    return {str(key): value for key, value in found[0].items()} if found else {}

@@ -20,12 +20,13 @@ from aqmlab.papers.common.claims import (
 from aqmlab.papers.common.contents import PROVENANCE, READINGS, Code, Figure, Network, Section, Table, Text
 from aqmlab.papers.common.engine import PaperFinding, execute_claims, find
 from aqmlab.papers.common.expressions import Numbers, Runs, literal, strict
-from aqmlab.papers.common.figures import Line, table_of
+from aqmlab.papers.common.figures import Line
 from aqmlab.papers.common.files import Cell, PaperFiles, Reading
 from aqmlab.papers.common.gaps import gaps
 from aqmlab.papers.common.key_figure import Key
 from aqmlab.papers.common.paper import Paper, Study
 from aqmlab.papers.common.quantities import Kind, measured, quantities_of, quantity_interval
+from aqmlab.papers.common.recorded import table_of
 from aqmlab.papers.common.runs import (
     BASE,
     Computation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -10,18 +10,15 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
-from aqmlab.errors import InputError, StorageError, unknown
+from aqmlab.errors import InputError, unknown
 from aqmlab.figures import MAX_POINTS
 from aqmlab.figures.chart import Mode
 from aqmlab.papers.common.cells import Cells, Printed, mean_at, numbers_of, pair_at, select
 from aqmlab.papers.common.expressions import Numbers
+from aqmlab.papers.common.recorded import samples
 from aqmlab.papers.common.run_table import RunTable
 from aqmlab.papers.common.runs import Setup
 from aqmlab.papers.common.vocabulary import SEED, Value, Where
-from aqmlab.results import folders
-
-THROUGHPUT = "throughput"
-"""The table of samples computed from the samples of flows."""
 
 
 class Look(TypedDict, total=False):
@@ -139,53 +136,6 @@ def against_time(
     settled = y[time >= setup.plan.warmup_s]
     step = max(1, int(here.sum()) // MAX_POINTS)
     return (time[here][::step], y[here][::step]), f"{np.mean(settled):.3g} with s.d. {np.std(settled):.3g}"
-
-
-def samples(folder: Path, table: str, name: str, link: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """Return the times in s and the values of one column of a table of samples, or of one gauge of a discipline.
-
-    The table ``throughput`` is computed from the samples of flows.
-
-    Raises
-    ------
-    StorageError
-        If the run has no such table, column or gauge.
-    """
-    rows = throughput(folder) if table == THROUGHPUT else table_of(folder, table)
-    if link and "link" in rows:
-        rows = rows[rows["link"] == link]
-    if name in rows:
-        return rows["t_s"].to_numpy(), rows[name].to_numpy(dtype=float)
-    if "value" not in rows or name not in set(rows["name"]):
-        names = sorted(set(rows["name"])) if "value" in rows else [str(column) for column in rows]
-        raise StorageError(f"{folder}: table {table}: {unknown('name', name, names)}")
-    rows = rows[rows["name"] == name]
-    return rows["t_s"].to_numpy(), rows["value"].to_numpy(dtype=float)
-
-
-def throughput(folder: Path, column: str = "arrived_bytes") -> pd.DataFrame:
-    """Throughput over time in Mb/s of each group of flows and in all: a row per bin that ends at ``t_s``."""
-    flows = table_of(folder, "flows").set_index("flow")["group"]
-    rows = table_of(folder, "flow_samples", ["t_s", "flow", column])
-    rows = rows.assign(group=rows["flow"].map(flows))
-    by_group = rows.pivot_table(index="t_s", columns="group", values=column, aggfunc="sum")
-    rates = by_group.diff().div(np.diff(by_group.index, prepend=np.nan), axis=0).iloc[1:] * 8e-6
-    return rates.assign(total=rates.sum(axis=1)).reset_index()
-
-
-def table_of(folder: Path, name: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return one table of one run, or some columns of it.
-
-    Raises
-    ------
-    StorageError
-        If the run has none.
-    """
-    found = folders.read_table(folder, name, columns)
-    if found is None:
-        raise StorageError(f"{folder}: holds no table {name}")
-    data: pd.DataFrame = found.to_pandas()
-    return data
 
 
 def moving(values: np.ndarray, width: int) -> np.ndarray:

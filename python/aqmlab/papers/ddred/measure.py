@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.papers.common import Setup
-from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.recorded import columns_of, series, table_of
 from aqmlab.papers.ddred import paths
 from aqmlab.papers.ddred.plan import FIGURE_LATENCY
 from aqmlab.results import folders
@@ -25,6 +25,9 @@ LEAD_FROM_S = 1.0
 """The lead is looked at from here on, when slow start is over."""
 EVEN_S = 0.5
 """A transfer whose time changes by no more than this, in s, is neither better nor worse (reading D-13)."""
+
+TIMES = ("first_sent_s", "last_received_s", "finish_s")
+"""Columns of the table of flows that a transfer's time needs."""
 
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
@@ -39,7 +42,7 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
 def network_of(folder: Path) -> dict[str, float]:
     """L, S, S/L, T, the losses by the other ways of counting, and the number of transfers that are not done."""
     distance, data, every = losses_of(folder)
-    times = transfer_times(table_of(folder, "flows"))
+    times = transfer_times(table_of(folder, "flows", TIMES))
     lost, weighted = float(data.sum()), float((distance * data).sum())
     return {
         "L": lost,
@@ -78,8 +81,9 @@ def transfer_times(flows: pd.DataFrame) -> np.ndarray:
 
 def shares_of(folder: Path, *, seconds: float, lead: bool) -> dict[str, float]:
     """Throughput of the two flows in KB/s (1000 B, headers counted), and how they share."""
-    arrived = table_of(folder, "flows").set_index("flow")["arrived_bytes"] / seconds / 1000
-    far, near = float(arrived["PCs1"]), float(arrived["PCs2"])
+    rows = columns_of(folder, "flows", ["flow", "arrived_bytes"])
+    arrived = dict(zip(rows["flow"].to_pylist(), rows["arrived_bytes"].to_pylist(), strict=True))
+    far, near = (arrived[flow] / seconds / 1000 for flow in ("PCs1", "PCs2"))
     values = {"PCs1": far, "PCs2": near, "fairness": min(far, near) / max(far, near)}
     return values | (lead_of(folder) if lead else {})
 
@@ -94,14 +98,11 @@ def lead_of(folder: Path) -> dict[str, float]:
 
 def rates_of(folder: Path, bin_s: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Beginnings of bins in s, and throughput of each flow in each in KB/s; the last, partial bin is left out."""
-    rates = {}
-    edges: np.ndarray = np.zeros(0)
-    for name, rows in table_of(folder, "flow_samples").groupby("flow"):
-        time = np.concatenate([[0.0], rows["t_s"].to_numpy(dtype=float)])
-        total = np.concatenate([[0.0], rows["arrived_bytes"].to_numpy(dtype=float)])
-        edges = np.arange(int(time[-1] / bin_s + 1e-9) + 1) * bin_s
-        rates[str(name)] = np.diff(np.interp(edges, time, total)) / bin_s / 1000
-    return edges[:-1], rates
+    flows = series(columns_of(folder, "flow_samples", ["t_s", "flow", "arrived_bytes"]), "flow", "arrived_bytes")
+    time = np.append(0.0, flows.pop("t_s"))
+    edges = np.arange(int(time[-1] / bin_s + 1e-9) + 1) * bin_s
+    counts = {name: np.interp(edges, time, np.append(0.0, own)) for name, own in flows.items()}
+    return edges[:-1], {name: np.diff(own) / bin_s / 1000 for name, own in counts.items()}
 
 
 def sums_of(gained: np.ndarray) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab.papers.common import Setup
-from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.recorded import table_of
 from aqmlab.results import folders
 from aqmlab.scenario.file import Scenario
 

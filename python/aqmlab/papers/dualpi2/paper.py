@@ -12,7 +12,7 @@ import numpy as np
 
 from aqmlab.papers import common
 from aqmlab.papers.common import Claims, Paper, PaperFiles, Quantity, Runs, Setup, Study, Tests, literal, strict
-from aqmlab.papers.common.figures import samples, table_of
+from aqmlab.papers.common.recorded import samples, table_of
 from aqmlab.results.quantities import ratio
 from aqmlab.scenario.toml_text import Value
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
 
 from aqmlab.papers.common import Setup
-from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.recorded import columns_of, row_of, series, table_of
 from aqmlab.results import folders
 from aqmlab.results.quantities import ratio, run_quantities
 
@@ -22,10 +25,10 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
 
     Of a run with another RTT the delay alone, of one without TCP the share of forced drops.
     """
-    tables = {name: table_of(folder, name) for name in ("links", "delay_histogram", "flows")}
-    drops = drops_of(tables["links"])
+    drops = drops_of(row_of(folder, "links", link=LINK))
     if "load" in setup.key:
         return {"forced_share": drops["forced_share"]}
+    tables = {name: table_of(folder, name) for name in ("links", "delay_histogram", "flows")}
     numbers = run_quantities(tables, LINK) | drops
     if "rtt" in setup.key:
         loss = numbers["loss"]
@@ -36,25 +39,23 @@ def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     found = {key: numbers[key] for key in WANTED}
     found["timeouts"] = numbers["timeouts"] / len(tables["flows"]) / minutes
     if WINDOWS in (setup.tables or ()):
-        found["synchrony"] = synchrony(table_of(folder, WINDOWS), begin_s=summary["warmup_s"])
+        found["synchrony"] = synchrony(columns_of(folder, WINDOWS), begin_s=summary["warmup_s"])
     return found
 
 
-def drops_of(links: pd.DataFrame) -> dict[str, float]:
+def drops_of(link: Mapping[str, Any]) -> dict[str, float]:
     """Share of the drops made since the average was at k_h or above, and share of the packets lost to a full buffer.
 
-    >>> row = {"link": LINK, "arrivals": 100, "drops": 8, "drops_forced": 6, "drops_overflow": 1}
-    >>> drops_of(pd.DataFrame([row]))
+    >>> drops_of({"arrivals": 100, "drops": 8, "drops_forced": 6, "drops_overflow": 1})
     {'forced_share': 0.75, 'overflow': 0.01}
     """
-    (row,) = links[links["link"] == LINK].to_dict("records")
     return {
-        "forced_share": ratio(row["drops_forced"], row["drops"]),
-        "overflow": ratio(row["drops_overflow"], row["arrivals"]),
+        "forced_share": ratio(link["drops_forced"], link["drops"]),
+        "overflow": ratio(link["drops_overflow"], link["arrivals"]),
     }
 
 
-def synchrony(samples: pd.DataFrame, *, begin_s: float) -> float:
+def synchrony(samples: pa.Table, *, begin_s: float) -> float:
     """Return the mean correlation of two flows' congestion windows: 1 if all move together, 0 if independent.
 
     Pairs are weighted by their standard deviations s: the sum of all covariances over that of all s_i s_j.
@@ -63,12 +64,13 @@ def synchrony(samples: pd.DataFrame, *, begin_s: float) -> float:
     >>> windows = {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8], "c": [1, -1, -1, 1]}
     >>> def of(*flows: str) -> float:
     ...     rows = [{"t_s": t, "flow": f, "cwnd": w} for f in flows for t, w in zip(times, windows[f], strict=True)]
-    ...     return round(synchrony(pd.DataFrame(rows), begin_s=1.0), 9)
+    ...     return round(synchrony(pa.Table.from_pylist(rows), begin_s=1.0), 9)
     >>> of("a", "b"), of("a", "c")
     (1.0, 0.0)
     """
-    later = samples[samples["t_s"] >= begin_s]
-    windows = later.pivot_table(index="t_s", columns="flow", values="cwnd").dropna()
-    deviations = windows.std(ddof=0)
+    rows = series(samples, "flow", "cwnd")
+    settled = rows.pop("t_s") >= begin_s
+    windows = np.array(list(rows.values()))[:, settled]
+    deviations = windows.std(axis=1)
     own = float((deviations**2).sum())
-    return ratio(float(windows.sum(axis=1).var(ddof=0)) - own, float(deviations.sum()) ** 2 - own)
+    return ratio(float(windows.sum(axis=0).var()) - own, float(deviations.sum()) ** 2 - own)

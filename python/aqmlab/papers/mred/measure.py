@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aqmlab.errors import StorageError
 from aqmlab.papers.common import Setup
+from aqmlab.papers.common.recorded import columns_of, selected
 from aqmlab.results import folders
 from aqmlab.results.quantities import ratio
 
@@ -27,7 +27,7 @@ BURST_S = (3.0, 10.0)
 
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run."""
-    rows = _columns(folder, "links", OF_LINKS)
+    rows = columns_of(folder, "links", OF_LINKS)
     bottleneck = rows.filter(pc.is_in(rows["link"], pa.array([LINK, REVERSE])))
     links = {row["link"]: row for row in bottleneck.to_pylist()}
     trace = (pc.sum(rows["drops"]).as_py(), folders.read_summary(folder)["summary"]["enqueue_events"])
@@ -59,8 +59,8 @@ def loss_of(forward: dict[str, Any], reverse: dict[str, Any], *, trace: tuple[fl
 
 def shares_of(folder: Path, duration_s: float) -> dict[str, float]:
     """Goodput of all TCP flows in Mb/s, and Jain's index of it."""
-    rows = _columns(folder, "flows", ("group", "goodput_bytes"))
-    goodput = rows.filter(pc.equal(rows["group"], "tcp"))["goodput_bytes"].to_numpy().astype(float)
+    rows = columns_of(folder, "flows", ("group", "goodput_bytes"))
+    goodput = selected(rows, group="tcp")["goodput_bytes"].to_numpy().astype(float)
     return {"goodput": goodput.sum() * 8e-6 / duration_s, "jain": jain(goodput)}
 
 
@@ -75,8 +75,8 @@ def jain(shares: np.ndarray) -> float:
 
 def average_of(folder: Path) -> dict[str, float]:
     """RED's average after 5 s, from 3 to 10 s and from 10 s on; time at or above max_th and with an empty queue."""
-    rows = _columns(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
-    rows = rows.filter(pc.equal(rows["link"], LINK))
+    rows = columns_of(folder, "queue_samples", ("link", "t_s", "average", "queue_packets"))
+    rows = selected(rows, link=LINK)
     time, average, queue = (rows[name].to_numpy() for name in ("t_s", "average", "queue_packets"))
     settled = average[time >= SETTLED_S]
     rest = average[time >= BURST_S[1]]
@@ -93,11 +93,3 @@ def average_of(folder: Path) -> dict[str, float]:
         "above_share": float(np.mean(settled >= MAX_TH)),
         "empty_share": float(np.mean(queue[time >= SETTLED_S] == 0)),
     }
-
-
-def _columns(folder: Path, table: str, columns: tuple[str, ...]) -> pa.Table:
-    """Read columns of a table of a run."""
-    found = folders.read_table(folder, table, columns)
-    if found is None:
-        raise StorageError(f"{folder}: holds no table {table}; remove the folder to run it again")
-    return found

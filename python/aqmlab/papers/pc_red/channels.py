@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from aqmlab.papers.common import Setup, intervals_table, measured
-from aqmlab.papers.pc_red.measure import KINDS, LIMIT, bursts_of, discipline_samples
+from aqmlab.papers.common.recorded import Series, columns_of, gauges, selected
+from aqmlab.papers.pc_red.measure import KINDS, LIMIT, bursts_of
 from aqmlab.papers.pc_red.plan import CASES, CHANNEL_CASES, CHANNELS_SINCE_S, NEW_S
-from aqmlab.papers.pc_red.replay import Replay, Rules, crossing, replay
-from aqmlab.results import folders
+from aqmlab.papers.pc_red.replay import EVENTS, Replay, Rules, crossing, replay
 from aqmlab.statistics import Interval
 from aqmlab.theory.control.pc_red import channels, paid_by_protected
 
@@ -29,10 +30,13 @@ WAYS = {
 
 def measure_drops(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run of which every drop was kept."""
-    return bursts_of(folder, setup.plan.warmup_s) | channels_of(setup, folder) | crossings_of(setup, folder)
+    events = columns_of(folder, "events", EVENTS)
+    drops = selected(events, kind="d")
+    own = bursts_of(drops, setup.plan.warmup_s) | crossings_of(setup, drops)
+    return own | (channels_of(setup, events, gauges(folder)) if setup.key["case"] in CHANNEL_CASES else {})
 
 
-def crossings_of(setup: Setup, folder: Path) -> dict[str, float]:
+def crossings_of(setup: Setup, drops: pa.Table) -> dict[str, float]:
     """Read when a_d of a flow that is new at `NEW_S` first passes L, by its start: L/2, or 0; the log's end if never.
 
     Up to then no packet of the flow is protected, so that the drops of a run without protection are its drops.
@@ -40,25 +44,19 @@ def crossings_of(setup: Setup, folder: Path) -> dict[str, float]:
     if setup.key["case"] != "unprotected":
         return {}
     rules = replace(Rules.of(setup.plan), limit=LIMIT)
-    events = folders.read_table(folder, "events")
-    if events is None:
-        return {}
-    log = events.to_pandas()
     starts = {"new_half": LIMIT / 2, "new_zero": 0.0}
     return {
-        name: min(crossing(log, rules, start=start, since=NEW_S), setup.plan.duration_s) - NEW_S
+        name: min(crossing(drops, rules, start=start, since=NEW_S), setup.plan.duration_s) - NEW_S
         for name, start in starts.items()
     }
 
 
-def channels_of(setup: Setup, folder: Path) -> dict[str, float]:
-    """Read the drops of one run after its list has settled; what no list has is left out."""
-    gauges = discipline_samples(folder)
-    events = folders.read_table(folder, "events")
-    if not gauges or events is None or setup.key["case"] not in CHANNEL_CASES:
+def channels_of(setup: Setup, events: pa.Table, listed: Series) -> dict[str, float]:
+    """Read the drops of one run after its list has settled; nothing of a run without a list."""
+    if not listed:
         return {}
-    found = replay(events.to_pandas(), Rules.of(setup.plan), at=gauges["t_s"])
-    return shares_of(found, since=CHANNELS_SINCE_S) | {"replay_gap": gap(found.gauges, gauges)}
+    found = replay(events, Rules.of(setup.plan), at=listed["t_s"])
+    return shares_of(found, since=CHANNELS_SINCE_S) | {"replay_gap": gap(found.gauges, listed)}
 
 
 def shares_of(found: Replay, *, since: float) -> dict[str, float]:
@@ -90,7 +88,7 @@ def shares_of(found: Replay, *, since: float) -> dict[str, float]:
     }
 
 
-def gap(own: Mapping[str, np.ndarray], simulated: Mapping[str, np.ndarray]) -> float:
+def gap(own: Series, simulated: Series) -> float:
     """Return the largest difference between the list kept again and the simulator's, of all numbers and times."""
     return max(float(np.nanmax(np.abs(values - simulated[name]))) for name, values in own.items())
 

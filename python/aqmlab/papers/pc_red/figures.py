@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.figures.chart import Chart, Heat, Series
 from aqmlab.papers.common import Setup, pick
-from aqmlab.papers.common.figures import samples
+from aqmlab.papers.common.recorded import samples
 from aqmlab.papers.pc_red.measure import spectrum
 from aqmlab.papers.pc_red.plan import CASES, SWING_CASES
 from aqmlab.theory.control import pc_red as model

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from aqmlab.papers.common import Setup, chosen
-from aqmlab.papers.common.figures import table_of
+from aqmlab.papers.common.recorded import Series, columns_of, gauges, grid
 from aqmlab.papers.pc_red.plan import BURSTS, SWING_CASES
 from aqmlab.results import folders
 from aqmlab.results.quantities import ratio
@@ -43,23 +44,21 @@ KINDS = {"plus": "a_d above L", "minus": "a_d up to L", "non": "no priority"}
 def measure_run(setup: Setup, folder: Path) -> dict[str, float]:
     """Read one run; what it did not record is left out."""
     since = setup.plan.warmup_s
-    queue = queue_of(folder, since, swinging=setup.key["case"] in SWING_CASES)
-    losses = losses_of(folder, since) | short_rises_of(folder, since)
+    samples, found = folders.read_table(folder, "queue_samples", ["t_s", "average", "queue_packets"]), gauges(folder)
+    queue = {} if samples is None else queue_of(samples, since, swinging=setup.key["case"] in SWING_CASES)
+    losses = losses_of(found, since) | ({} if samples is None else short_rises_of(found, samples, since))
     return flows_of(folder, since) | queue | losses | utilization_of(folder)
 
 
 def utilization_of(folder: Path) -> dict[str, float]:
     """Return the utilization of Network 1's link and of the second path; empty for other networks."""
-    rows = table_of(folder, "links").set_index("link")["utilization"]
+    rows = columns_of(folder, "links", ["link", "utilization"]).to_pylist()
     names = {"bottleneck": "utilization", "second": "second_path"}
-    return {name: float(rows[link]) for link, name in names.items() if link in rows}
+    return {names[row["link"]]: row["utilization"] for row in rows if row["link"] in names}
 
 
-def queue_of(folder: Path, since: float, *, swinging: bool = False) -> dict[str, float]:
-    """RED's average and the queue over time, in packets, and how it swings; empty if the run did not sample them."""
-    table = folders.read_table(folder, "queue_samples")
-    if table is None:
-        return {}
+def queue_of(table: pa.Table, since: float, *, swinging: bool = False) -> dict[str, float]:
+    """RED's average and the queue over time, in packets, and how it swings, by the samples of the queue."""
     settled = table.column("t_s").to_numpy() >= since
     average = table.column("average").to_numpy()[settled]
     queue = table.column("queue_packets").to_numpy()[settled]
@@ -162,43 +161,41 @@ def with_bins(runs: pd.DataFrame, width: float) -> pd.DataFrame:
     return found
 
 
-def losses_of(folder: Path, since: float) -> dict[str, float]:
+def losses_of(own: Series, since: float) -> dict[str, float]:
     """a_d and the drops of the three kinds of packets, as PC-RED itself keeps them; empty under others."""
-    gauges = discipline_samples(folder)
-    if "a_d_first_high" not in gauges:
+    if "a_d_first_high" not in own:
         return {}
-    time = gauges["t_s"]
+    time = own["t_s"]
     numbers: dict[str, float] = {}
     for group in CLASSES[:2]:
-        numbers |= rate_of_loss(since, time, gauges[f"a_d_first_{group}"], group)
-        numbers[f"{group}_a_d_class"] = float(np.mean(gauges[f"a_d_{group}"][time >= since]))
-    crossed = gauges["a_d_first_high"] > LIMIT
+        numbers |= rate_of_loss(since, time, own[f"a_d_first_{group}"], group)
+        numbers[f"{group}_a_d_class"] = float(np.mean(own[f"a_d_{group}"][time >= since]))
+    crossed = own["a_d_first_high"] > LIMIT
     numbers["crossing_s"] = float(time[crossed][0]) if crossed.any() else math.nan
     numbers["below_share"] = float(np.mean(~crossed))
-    after = gauges["a_d_first_high"][int(np.argmax(crossed)) :] if crossed.any() else np.array([math.nan])
+    after = own["a_d_first_high"][int(np.argmax(crossed)) :] if crossed.any() else np.array([math.nan])
     numbers["high_a_d_crossed"] = float(np.mean(after))
     numbers["high_a_d_crossed_sd"] = float(np.std(after))
     begin = int(np.searchsorted(time, since))
     for kind in KINDS:
-        counts = (gauges[f"{name}_{kind}"] for name in ("drops", "arrivals"))
+        counts = (own[f"{name}_{kind}"] for name in ("drops", "arrivals"))
         numbers[f"p_{kind}"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
-    counts = (gauges[f"{name}_plus"] + gauges[f"{name}_minus"] for name in ("drops", "arrivals"))
+    counts = (own[f"{name}_plus"] + own[f"{name}_minus"] for name in ("drops", "arrivals"))
     numbers["p_high"] = ratio(*(float(count[-1] - count[begin]) for count in counts))
-    plus, minus = (float(np.sum(gauges[f"n_p_{sign}"][begin:])) for sign in ("plus", "minus"))
+    plus, minus = (float(np.sum(own[f"n_p_{sign}"][begin:])) for sign in ("plus", "minus"))
     numbers["share_plus"] = ratio(plus, plus + minus)
-    numbers["r_p"] = float(gauges["r_p"][-1])
-    numbers["refused"] = float(gauges["refused"][-1])
+    numbers["r_p"] = float(own["r_p"][-1])
+    numbers["refused"] = float(own["refused"][-1])
     return numbers
 
 
-def short_rises_of(folder: Path, since: float) -> dict[str, float]:
+def short_rises_of(own: Series, table: pa.Table, since: float) -> dict[str, float]:
     """Read the change of a_d of the observed flow over short rises of the average queue; empty under RED."""
-    gauges, table = discipline_samples(folder), folders.read_table(folder, "queue_samples")
-    if "a_d_first_high" not in gauges or table is None:
+    if "a_d_first_high" not in own:
         return {}
     time, average = (table.column(name).to_numpy() for name in ("t_s", "average"))
     settled = time >= since
-    changes = short_rises(time[settled], average[settled], gauges["t_s"], gauges["a_d_first_high"])
+    changes = short_rises(time[settled], average[settled], own["t_s"], own["a_d_first_high"])
     changes = changes[changes > 0]  # a_d rises by losses alone
     if not len(changes):
         return {}
@@ -238,27 +235,16 @@ def rate_of_loss(since: float, time: np.ndarray, a_d: np.ndarray, group: str) ->
 
 def flow_samples(folder: Path) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
     """Flows, times in s, and bytes delivered in order and arrived at all so far: a row per time, a column per flow."""
-    table = table_of(folder, "flow_samples")
-    names, time, order = _grid(table, "flow")
+    table = columns_of(folder, "flow_samples", ["t_s", "flow", "delivered_bytes", "arrived_bytes"])
+    names, time, order = grid(table, "flow")
     delivered, arrived = (table[f"{name}_bytes"].to_numpy()[order] for name in ("delivered", "arrived"))
     return names, time, delivered.astype(float), arrived.astype(float)
 
 
-def discipline_samples(folder: Path) -> dict[str, np.ndarray]:
-    """Return the gauges of the discipline at the observed link: name to row of values; and ``t_s``."""
-    found = folders.read_table(folder, "discipline_samples")
-    if found is None or not found.num_rows:
-        return {}
-    table = found.to_pandas()
-    names, time, order = _grid(table, "name")
-    values = table["value"].to_numpy()[order]
-    return {"t_s": time, **{name: values[:, i] for i, name in enumerate(names)}}
-
-
-def bursts_of(folder: Path, since: float) -> dict[str, float]:
+def bursts_of(table: pa.Table, since: float) -> dict[str, float]:
     """Drops and different flows hit in a burst: at least `BURST` drops with no gap above `BURST_GAP_S`."""
-    events = table_of(folder, "events")
-    drops = events[(events["kind"] == "d") & (events["t_ps"] >= since * PER_S)]
+    drops = table.select(["t_ps", "flow"]).to_pandas()
+    drops = drops[drops["t_ps"] >= since * PER_S]
     number = (drops["t_ps"].diff() > BURST_GAP_S * PER_S).cumsum()
     found = drops.groupby(number)["flow"].agg(["size", "nunique"])
     large = found[found["size"] >= BURST]
@@ -280,11 +266,3 @@ def mid_range(values: np.ndarray) -> float:
 def half_range(values: np.ndarray) -> float:
     """(max - min) / 2."""
     return float(np.max(values) - np.min(values)) / 2
-
-
-def _grid(table: pd.DataFrame, column: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Names in `column`, times, and the place of each row: a row per time, a column per name; each has every time."""
-    codes, names = pd.factorize(table[column])
-    time = table["t_s"].to_numpy()
-    order = np.lexsort((codes, time)).reshape(-1, len(names))
-    return [str(name) for name in names], time[order[:, 0]], order

@@ -7,13 +7,13 @@ status = a_d > L, and a packet bears its flow's status of when it came.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
+from aqmlab.papers.common.recorded import selected
 from aqmlab.theory.control.pc_red import step
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PS = 1e12
 """Picoseconds in a second."""
+EVENTS = ("t_ps", "kind", "flow", "seq", "bytes")
+"""Columns of the log of a run's events that the list needs."""
 PLUS, MINUS, NON = range(3)
 """Kinds of packets: of a flow above its limit, of a high-priority flow up to it, without priority."""
 
@@ -123,7 +125,7 @@ class _List:
             self.counts[self.kind(flow)] += 1
 
 
-def replay(events: pd.DataFrame, rules: Rules, *, at: np.ndarray) -> Replay:
+def replay(events: pa.Table, rules: Rules, *, at: np.ndarray) -> Replay:
     """Go through a log of events of one link and keep the list, with its numbers at some times (s), rising."""
     known = _List(rules)
     queue: list[tuple[int, int, int]] = []
@@ -132,7 +134,7 @@ def replay(events: pd.DataFrame, rules: Rules, *, at: np.ndarray) -> Replay:
     times = iter([*np.rint(at * PS).astype(np.int64).tolist(), 2**62])
     next_time = next(times)
     rows: list[dict[str, float]] = []
-    for t, kind, flow, seq, size in _rows(events):
+    for t, kind, flow, seq, size in zip(*(events[column].to_pylist() for column in EVENTS), strict=True):
         while next_time <= t:
             rows.append(_gauges(known, arrivals, dropped))
             next_time = next(times)
@@ -157,28 +159,25 @@ def replay(events: pd.DataFrame, rules: Rules, *, at: np.ndarray) -> Replay:
     return Replay(t_s, kinds, listed, lengths, contents, tails, behind_of, gauges)
 
 
-def crossing(events: pd.DataFrame, rules: Rules, *, start: float, since: float) -> float:
+def crossing(drops: pa.Table, rules: Rules, *, start: float, since: float) -> float:
     """Return when a_d of the first flow, entered at `since` with a_d = `start`, passes L, in s; infinity if never.
 
-    >>> drops = pd.DataFrame({"t_ps": [1e12, 2e12, 3e12], "kind": "d", "flow": 0, "bytes": 500})
+    >>> drops = pa.table({"t_ps": [1e12, 2e12, 3e12], "flow": [0, 0, 0], "bytes": [500, 500, 500]})
     >>> rules = Rules(high=1, limit=70.0, interval=1.0, weight=0.1)
     >>> [crossing(drops, rules, start=start, since=0.0) for start in (35.0, 0.0)]
     [1.0, 2.0]
     """
     a_d, last = start, since
-    drops = events[(events["kind"] == "d") & (events["flow"] == 0) & (events["t_ps"] >= since * PS)]
-    for t_ps, size in zip(drops["t_ps"], drops["bytes"], strict=True):
+    own = selected(drops, flow=0)
+    for t_ps, size in zip(own["t_ps"].to_pylist(), own["bytes"].to_pylist(), strict=True):
+        if t_ps < since * PS:
+            continue
         now = t_ps / PS
         a_d = step(a_d, w=rules.weight, intervals=(now - last) / rules.interval, dropped=size)
         last = now
         if a_d > rules.limit:
             return float(now)
     return math.inf
-
-
-def _rows(events: pd.DataFrame) -> Iterator[tuple[int, str, int, int, int]]:
-    columns = ("t_ps", "kind", "flow", "seq", "bytes")
-    return zip(*(events[column].tolist() for column in columns), strict=True)
 
 
 def _place(queue: list[tuple[int, int, int]], flow: int, seq: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from aqmlab.papers import common
 from aqmlab.papers.common import Claims, Paper, PaperFiles, Quantity, Runs, Setup, Study, Tests, literal, strict
-from aqmlab.papers.common.figures import Line, samples, table_of
+from aqmlab.papers.common.recorded import samples, table_of
 from aqmlab.scenario.toml_text import Value
 
 FILES = PaperFiles("pie")
@@ -295,7 +295,7 @@ def page(study: Study) -> Iterator[common.Section]:
     numbers = {"delay, ms": "delay", "utilization": "utilization", "recovery, s": "recovery", "drops, packets": "drops"}
     table = study.table("traffic", numbers, rows=["traffic", "discipline"])
     lines = {
-        name: Line(study.runs.of("queue_bytes", name, traffic="changing rate"), scale=1e-6)
+        name: common.Line(study.runs.of("queue_bytes", name, traffic="changing rate"), scale=1e-6)
         for name in ONLY["changing rate"]
     }
     of_link = study.over_time("rate", "Backlog", lines, samples="queue_samples", link="bottleneck", y_label="MB")
