@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -138,10 +139,13 @@ def table_of_printed(vocabulary: Vocabulary, cells: Iterable[Cell]) -> pd.DataFr
 
 
 def _with_formulas(vocabulary: Vocabulary, table: pd.DataFrame) -> pd.DataFrame:
+    columns = cast("Mapping[str, pd.Series]", table)  # `DataFrame.eval` parses the names of all columns each time
     for name, quantity in vocabulary.quantities.items():
-        if quantity.formula:
+        if quantity.formula and not len(table):
+            table[name] = math.nan
+        elif quantity.formula:
             try:
-                table[name] = table.eval(quantity.formula) if len(table) else math.nan
+                table[name] = pd.eval(quantity.formula, local_dict={}, global_dict={}, resolvers=[columns])
             except (NameError, SyntaxError, ValueError) as error:
                 raise InputError(f"quantity {name}: formula {quantity.formula!r}: {error}") from None
     return table
