@@ -83,8 +83,8 @@ test-rust:
 rust-tests: lint-rust
 	cargo test --workspace --locked --quiet --no-run
 
-# Tests that call make do so as a user, not as a part of this one.
-PYTEST := env -u MAKEFLAGS $(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile
+# Tests that call make do so as a user, not as a part of this one. On two cores a third process works while live tests wait.
+PYTEST := env -u MAKEFLAGS $(BIN)/python -m pytest --quiet --numprocesses 3 --dist loadfile
 
 test-python: $(CORE) web
 	$(PYTEST)

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,19 @@ from aqmlab import cli, errors
 # A shell starts its background jobs with Ctrl-C ignored, and programs hand that on to those that they start; the tests
 # are about the use in the foreground.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+BESIDE_LIVE = 10
+"""Niceness of all other tests: live ones run beside them and measure times."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Give a live test the processor before the tests of other processes; without root there is no live test."""
+    live = item.get_closest_marker("live") is not None
+    with suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, 0 if live else BESIDE_LIVE)
+    return (yield)
+
 
 DUMBBELL = Path(__file__).with_name("small.toml").read_text(encoding="utf-8")
 """A dumbbell of 2 Mb/s with three TCP flows and RED: 3 s, three seeds."""
