@@ -30,7 +30,7 @@ from aqmlab.interop.crosscheck.tool import Measured
 from aqmlab.interop.differences import inexpressible
 from aqmlab.interop.formatting import file_name
 from aqmlab.interop.model import Model
-from aqmlab.interop.ns3 import Ns3
+from aqmlab.interop.ns3.tool import Ns3
 from aqmlab.runs.runner import run
 from aqmlab.scenario.file import Scenario
 from crosscheck_ns3_cases import AS_IT_IS, CASES, Case, Switch, tcp

@@ -24,7 +24,8 @@ from pathlib import Path
 import aqmlab
 import import_configurations
 from aqmlab.errors import Error
-from aqmlab.interop.importing import import_scenario, reading, recording, sandbox
+from aqmlab.interop.importing import reading, recording, sandbox
+from aqmlab.interop.importing.reading import import_scenario
 
 PAGE = Path(__file__).parents[1] / "docs" / "validation" / "imports.md"
 SECONDS = 15

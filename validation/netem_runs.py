@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.errors import InputError
-from aqmlab.interop.importing import Imported, import_scenario
+from aqmlab.interop.importing.reading import Imported, import_scenario
 from aqmlab.live.tc.job import ETHERNET
 from aqmlab.live.tc.outcome import unpacked
 from aqmlab.live.vm import archive

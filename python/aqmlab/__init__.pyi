@@ -9,8 +9,8 @@ from .errors import StorageError as StorageError
 from .interop.crosscheck.checking import cross_check as cross_check
 from .interop.crosscheck.checking import export_scenario as export_scenario
 from .interop.crosscheck.outcome import CrossCheck as CrossCheck
-from .interop.importing import Imported as Imported
-from .interop.importing import import_scenario as import_scenario
+from .interop.importing.reading import Imported as Imported
+from .interop.importing.reading import import_scenario as import_scenario
 from .interop.kernel.export import export_module as export_module
 from .interop.kernel.export_bpf import export_bpf as export_bpf
 from .interop.kernel.replay import ReplayedLog as ReplayedLog

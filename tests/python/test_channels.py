@@ -12,8 +12,8 @@ import pytest
 import aqmlab
 from aqmlab.errors import ScenarioError
 from aqmlab.interop.model import Model
-from aqmlab.interop.ns2 import TOOL as NS2
-from aqmlab.interop.ns3 import TOOL as NS3
+from aqmlab.interop.ns2.tool import TOOL as NS2
+from aqmlab.interop.ns3.tool import TOOL as NS3
 from aqmlab.interop.tc.tool import TOOL as TC
 from aqmlab.live.processes import search_path
 

@@ -13,8 +13,8 @@ from aqmlab.interop.crosscheck.checking import cross_check
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.differences import inexpressible
 from aqmlab.interop.model import Model
-from aqmlab.interop.ns2 import TOOL
 from aqmlab.interop.ns2.queues import ns2_queue
+from aqmlab.interop.ns2.tool import TOOL
 from aqmlab.scenario.file import Scenario
 from crosscheck_cases import CHANGE, NS2, TWO_WAY, red, ten
 from programs import needs

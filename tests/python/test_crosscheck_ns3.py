@@ -7,9 +7,9 @@ import pytest
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.interop.differences import Kind, inexpressible
 from aqmlab.interop.model import Model
-from aqmlab.interop.ns3 import Ns3
 from aqmlab.interop.ns3.flows import tcp_of
 from aqmlab.interop.ns3.other_queues import OTHER_QUEUES
+from aqmlab.interop.ns3.tool import Ns3
 from aqmlab.scenario.file import Scenario
 
 TEXT = """format = 1

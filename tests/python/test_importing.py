@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from aqmlab.cli import main
 from aqmlab.errors import InputError
 from aqmlab.interop.crosscheck.checking import export_scenario
-from aqmlab.interop.importing import import_scenario
+from aqmlab.interop.importing.reading import import_scenario
 from aqmlab.scenario.file import Scenario
 from crosscheck_cases import NS2
 
@@ -225,6 +227,11 @@ def test_a_study_cannot_touch_the_machine(tmp_path):
     text = TWO_ON_A_HOST.replace("set a [", f"set file [open {target} w]; close $file; exec touch {target}\nset a [", 1)
     imported(tmp_path, text)
     assert not target.exists()
+
+
+def test_the_process_of_a_study_starts_without_libraries_that_it_does_not_use():
+    check = "import sys, aqmlab.interop.importing.sandbox; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 def same(model):

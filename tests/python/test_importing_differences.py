@@ -8,7 +8,8 @@ import pytest
 
 from aqmlab.cli import main
 from aqmlab.errors import InputError
-from aqmlab.interop.importing import import_scenario, reading, recording
+from aqmlab.interop.importing import reading, recording
+from aqmlab.interop.importing.reading import import_scenario
 
 pytest.importorskip("tkinter", reason="Python has no tkinter, which reads Tcl")
 

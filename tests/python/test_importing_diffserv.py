@@ -6,8 +6,9 @@ import pytest
 
 import aqmlab
 from aqmlab.errors import InputError
-from aqmlab.interop.importing import import_scenario, reading, recording
+from aqmlab.interop.importing import reading, recording
 from aqmlab.interop.importing.diffserv import Commands
+from aqmlab.interop.importing.reading import import_scenario
 
 pytest.importorskip("tkinter", reason="Python has no tkinter, which reads Tcl")
 

@@ -68,16 +68,21 @@ FILES = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=str)
-def test_files_that_come_with_the_project_agree_with_the_schema(path):
+@pytest.fixture(scope="module")
+def validator():
     schema = aqmlab.schema()
     Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_files_that_come_with_the_project_agree_with_the_schema(path, validator):
     data = tomllib.loads(read_text(Path(path)))
-    Draft202012Validator(schema).validate(data)
+    validator.validate(data)
     assert aqmlab.check(path) == []
     data["run"]["duratoin"] = "1s"
-    assert not Draft202012Validator(schema).is_valid(data)
+    assert not validator.is_valid(data)
 
 
 def test_a_packaged_name_has_slashes_on_windows_too():

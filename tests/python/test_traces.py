@@ -10,7 +10,7 @@ import pytest
 import aqmlab
 from aqmlab.cli import main
 from aqmlab.errors import InputError, ScenarioError
-from aqmlab.interop.importing import import_scenario
+from aqmlab.interop.importing.reading import import_scenario
 from aqmlab.interop.model import Model
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.traces import read_trace

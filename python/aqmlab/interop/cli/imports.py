@@ -38,7 +38,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Make a scenario of an ns-2 study, configuration, capture or trace. Python: aqmlab.import_scenario."""
-    from aqmlab.interop.importing import import_scenario
+    from aqmlab.interop.importing.reading import import_scenario
     from aqmlab.results.outputs import check_ending, save_output
 
     if out is not None:

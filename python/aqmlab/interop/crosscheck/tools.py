@@ -9,7 +9,7 @@ from aqmlab.errors import InputError
 from aqmlab.interop.crosscheck.tool import Tool
 from aqmlab.scenario.file import unknown
 
-HOME = {"ns2": "aqmlab.interop.ns2", "ns3": "aqmlab.interop.ns3", "tc": "aqmlab.interop.tc.tool"}
+HOME = {name: f"aqmlab.interop.{name}.tool" for name in ("ns2", "ns3", "tc")}
 
 
 def tool(name: str) -> Tool:

@@ -1,5 +1,4 @@
-"""Scenarios from what other programs have: ns-2 studies in Tcl, queueing disciplines in tc's words."""
+"""Scenarios from what other programs have: ns-2 studies in Tcl, queueing disciplines in tc's words.
 
-from aqmlab.interop.importing.reading import Imported, import_scenario
-
-__all__ = ["Imported", "import_scenario"]
+It imports no module: the process that runs a study (`sandbox`) starts with `recording` alone.
+"""
