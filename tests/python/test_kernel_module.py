@@ -100,6 +100,12 @@ QUEUES = {
 }
 ARRIVALS = 100_000
 RECORD = 64
+CHECKED = (
+    *("-Og", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"),
+    *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+)
+UNCHECKED = ("-O0",)
+"""Options of gcc for tests of the log alone: sanitizers and warnings take most of the compiler's time."""
 
 
 def scenario(tmp_path: Path, queue: str) -> Path:
@@ -118,6 +124,7 @@ def run(
     more: tuple[str, ...] = (),
     words: Sequence[str] = (),
     source: str = "traffic.c",
+    options: Sequence[str] = CHECKED,
 ) -> bytes:
     """Compile the decisions of a module in user space, and return the log of random traffic.
 
@@ -125,9 +132,17 @@ def run(
     """
     require("gcc")
     program = folder / "traffic"
-    options = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"]
-    options += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = ["gcc", *options, f"-I{SOURCES}", f"-I{folder}", *more, str(SOURCES / source), "-o", str(program)]
+    command = [
+        "gcc",
+        "-std=gnu11",
+        *options,
+        f"-I{SOURCES}",
+        f"-I{folder}",
+        *more,
+        str(SOURCES / source),
+        "-o",
+        str(program),
+    ]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     # Packets that still wait at the end are not freed.
@@ -193,7 +208,7 @@ def test_a_fault_in_the_c_is_found(what, tmp_path):
     text = (folder / name).read_text()
     assert right in text
     (folder / name).write_text(text.replace(right, wrong))
-    difference = replay_decisions(file, run(folder), link="bottleneck").difference
+    difference = replay_decisions(file, run(folder, options=UNCHECKED), link="bottleneck").difference
     assert difference is not None
     assert difference.what == SEEN_AS.get(what, what)
 
@@ -302,7 +317,7 @@ def test_an_altered_or_cut_log_is_found(tmp_path):
     file = scenario(tmp_path, RED)
     folder = tmp_path / "module"
     export_module(file, link="bottleneck", out=folder)
-    log = run(folder, 2000)
+    log = run(folder, 2000, options=UNCHECKED)
 
     def difference(log: bytes) -> str:
         found = replay_decisions(file, log).difference
@@ -378,10 +393,11 @@ def test_the_command(tmp_path, capsys):
     assert main([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["module"], told["kind"], len(told["files"])) == ("sch_aqmlab_red", "aq_red", 18)
-    (tmp_path / "decisions.bin").write_bytes(run(out, 3000))
+    log = run(out, 3000, options=UNCHECKED)
+    (tmp_path / "decisions.bin").write_bytes(log)
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
     assert "3000 decisions" in capsys.readouterr().out
-    (tmp_path / "decisions.bin").write_bytes(run(out, 3000)[:-1])
+    (tmp_path / "decisions.bin").write_bytes(log[:-1])
     assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
     assert "length" in capsys.readouterr().err
 
