@@ -322,7 +322,12 @@ def reproduction(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan.Effort, "of", lambda **_: SMALL)
         return aqmlab.reproduce(
-            "adaptive-rio", quick=True, pictures=True, out=tmp_path_factory.mktemp("ario"), progress=False
+            "adaptive-rio",
+            quick=True,
+            workers=1,
+            pictures=True,
+            out=tmp_path_factory.mktemp("ario"),
+            progress=False,
         )
 
 
