@@ -42,15 +42,19 @@ def test_the_core_loads_no_add_on_for_a_run():
     assert not {"papers", "rfc7928", "interop", "live"} & set(done.stdout.split()), done.stdout
 
 
-def test_help_loads_no_library_of_tables():
-    """NumPy and Arrow take longer to load than all else that the help needs."""
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [("--help", "compare"), ("check example:dumbbell-red", "valid"), ("shape example:dumbbell-red", "say where")],
+)
+def test_these_commands_load_no_library_of_tables(words, says):
+    """NumPy and Arrow take longer to load than all else that they need."""
     program = (
-        "import sys\nfrom aqmlab.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print(*[name for name in ('numpy', 'pyarrow', 'pandas', 'scipy') if name in sys.modules], file=sys.stderr)"
+        f"import sys\nfrom aqmlab.cli import main\nsys.stderr = sys.stdout\n"
+        f"try:\n    main({words.split()})\nexcept SystemExit:\n    pass\n"
+        "print(*[name for name in ('numpy', 'pyarrow', 'pandas', 'scipy') if name in sys.modules], file=sys.__stderr__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "compare" in done.stdout
+    assert says in done.stdout
     assert done.stderr == "\n"
 
 

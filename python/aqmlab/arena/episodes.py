@@ -14,9 +14,9 @@ from aqmlab.errors import InputError
 from aqmlab.results.output import provenance
 from aqmlab.results.quantities import bottleneck_of
 from aqmlab.results.result import Result
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.runs.comparison_settings import exchange
 from aqmlab.runs.jobs import Simulation
-from aqmlab.runs.runner import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario
 
 SHORTEST_S = 1e-4

@@ -49,7 +49,7 @@ def frontier(
     as_json: Json = False,
 ) -> None:
     """Place disciplines against the best that RED's parts can do. Python: aqmlab.frontier."""
-    from aqmlab.runs.runner import as_scenario
+    from aqmlab.runs.arguments import as_scenario
     from aqmlab.tuning.frontier import frontier as work
 
     plan = as_scenario(file, overrides=parse_overrides(set_))

@@ -175,7 +175,7 @@ def tune(
         if minimize is None and maximize is None:
             minimize, maximize, keep = own.minimize, own.maximize, keep or list(own.keep)
     elif file is not None and uplink is None:
-        from aqmlab.runs.runner import as_scenario
+        from aqmlab.runs.arguments import as_scenario
 
         for option, value in {"--rtt": rtt, "--for": uses, "--tcp": tcp}.items():
             if value is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import Problem
-from aqmlab.runs.runner import as_scenario
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario, override_pairs
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml

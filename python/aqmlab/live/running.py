@@ -28,8 +28,8 @@ from aqmlab.live.state import clean
 from aqmlab.results import folders
 from aqmlab.results.output import Output
 from aqmlab.results.result import Result
+from aqmlab.runs.arguments import Seeds, seed_list
 from aqmlab.runs.progress import bar_over
-from aqmlab.runs.runner import Seeds, seed_list
 from aqmlab.runs.runner import run as simulate
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.signals import ENDING, interrupt

@@ -11,7 +11,7 @@ from aqmlab.figures.marks import PALETTE
 from aqmlab.figures.traces import scenario_traces
 from aqmlab.reporting import plots
 from aqmlab.reporting.layout import Drawing, Spot, Wire, arrange
-from aqmlab.runs.runner import as_scenario
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.scenario.parts import rate_text
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def describe(scenario: Scenario, drawing: Drawing | None = None) -> str:
 def outages(scenario: Scenario) -> list[str]:
     """Return when links are down, a text for each outage in the order of their starts.
 
-    >>> from aqmlab.runs.runner import as_scenario
+    >>> from aqmlab.runs.arguments import as_scenario
     >>> outages(as_scenario("example:failure"))
     ['r1->r2: down from 4 s to 9 s', 'r2->r1: down from 4 s to 9 s']
     """

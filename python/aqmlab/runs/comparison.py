@@ -15,6 +15,7 @@ from aqmlab.results.displays import Shown
 from aqmlab.results.evaluation import Evaluation, together
 from aqmlab.results.result import Result
 from aqmlab.results.summary import ONE_RUN
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
 from aqmlab.runs.comparison_exports import csv_text, latex_text
 from aqmlab.runs.comparison_matrix import Matrix, answer, matrix_of
 from aqmlab.runs.comparison_settings import (
@@ -28,7 +29,7 @@ from aqmlab.runs.comparison_settings import (
     managed_queues,
 )
 from aqmlab.runs.comparison_tables import differences_table, means_table, pairing_lines
-from aqmlab.runs.runner import Seeds, as_scenario, run_plans, seed_list
+from aqmlab.runs.runner import run_plans
 from aqmlab.runs.until import Until, run_until_narrow
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.toml_text import inline

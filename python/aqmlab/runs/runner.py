@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
 from aqmlab.results import folders
 from aqmlab.results.evaluation import Evaluation, evaluation_of
 from aqmlab.results.result import Result
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
 from aqmlab.runs.jobs import jobs_for, missing, note
 from aqmlab.runs.scheduler import execute
 from aqmlab.runs.until import Until, run_until_narrow
-from aqmlab.scenario.file import LARGEST_SEED, MOST_SEEDS, Overrides, Scenario
+from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.statistics.sequential import MOST
-
-Seeds = int | Iterable[int] | None
 
 
 def run(
@@ -134,35 +131,6 @@ def run_plans(
             Result.load(folder, seeds=seeds) if folder else Result.from_outputs(own, scenario_text=plan.normalized)
         )
     return results, evaluation
-
-
-def as_scenario(scenario: str | Path | Scenario, *, overrides: Overrides = ()) -> Scenario:
-    """Load a scenario, or apply overrides to one that is loaded."""
-    if isinstance(scenario, Scenario):
-        return scenario.with_overrides(overrides) if overrides else scenario
-    return Scenario.load(scenario, overrides=overrides)
-
-
-def seed_list(seeds: Seeds, plan: Scenario) -> list[int]:
-    """Expand `seeds` into a list without repeats, in order."""
-    if seeds is None:
-        return list(plan.seeds)
-    if isinstance(seeds, Integral):
-        if int(seeds) > MOST_SEEDS:
-            raise InputError(f"seeds: {seeds} are too many (allowed: up to {MOST_SEEDS:,})")
-        seeds = range(1, int(seeds) + 1)
-    given: list[Any] = list(seeds)  # type: ignore[arg-type]
-    for seed in given:
-        if not isinstance(seed, Integral) or isinstance(seed, bool):
-            raise InputError(f"seeds: {seed!r} is not a seed (allowed: whole numbers)")
-    found = sorted({int(seed) for seed in given})
-    if found and max(found) > LARGEST_SEED:
-        raise InputError(f"seeds: {max(found)} is too large (allowed: up to {LARGEST_SEED})")
-    if len(found) > MOST_SEEDS:
-        raise InputError(f"seeds: {len(found)} are too many (allowed: up to {MOST_SEEDS:,})")
-    if not found or min(found) < 0:
-        raise InputError("seeds: at least one, and none below 0 (a number n means the seeds 1 to n)")
-    return found
 
 
 def _ranges(seeds: list[int]) -> str:

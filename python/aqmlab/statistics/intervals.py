@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from aqmlab.statistics.text import interval_text
 
@@ -133,7 +132,9 @@ def student_quantile(probability: float, degrees: float) -> float:
     >>> round(student_quantile(0.975, 9), 3)
     2.262
     """
-    return float(special.stdtrit(degrees, probability))
+    from scipy.special import stdtrit  # its import takes a tenth of a second, and commands without intervals need none
+
+    return float(stdtrit(degrees, probability))
 
 
 def student_p(t: float, degrees: float) -> float:
@@ -142,7 +143,9 @@ def student_p(t: float, degrees: float) -> float:
     >>> round(student_p(2.262157, 9), 3)
     0.05
     """
-    return 2 * float(special.stdtr(degrees, -abs(t)))
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(degrees, -abs(t)))
 
 
 def finished(values: Values) -> np.ndarray:

@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtr
 
 from aqmlab.statistics.intervals import LEVEL, Values, student_quantile
 
@@ -68,6 +67,8 @@ class Pairing:
         if self.n < FEWEST_PAIRS or math.isnan(self.correlation) or abs(self.correlation) >= 1:
             return Choice.PAIRED
         t = self.correlation * math.sqrt((self.n - 2) / (1 - self.correlation**2))
+        from scipy.special import stdtr
+
         not_above, not_below = float(stdtr(self.n - 2, -t)), float(stdtr(self.n - 2, t))
         return Choice.PAIRED if not_above < TOGETHER or not_below < AGAINST else Choice.WELCH
 
@@ -140,5 +141,7 @@ def _fisher(r: float, n: int, level: float) -> tuple[float, float]:
         return math.nan, math.nan
     if abs(r) >= 1:
         return r, r
+    from scipy.special import ndtri
+
     half = float(ndtri(0.5 + level / 2)) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)

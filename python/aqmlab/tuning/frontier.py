@@ -22,9 +22,9 @@ import numpy as np
 from aqmlab.errors import InputError, joined
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.results.quantities import interval_of
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.runs.bounds import Bound
 from aqmlab.runs.comparison_settings import one_queue
-from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.registry import discipline

@@ -15,8 +15,8 @@ from typing import Any
 from aqmlab.errors import InputError
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.runs.comparison_settings import baseline_of, entries_of, exchange, lacking, one_queue
-from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.tuning.finding import Effort, find, seeds_of

@@ -10,8 +10,8 @@ from typing import Any
 from aqmlab import extensions
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.runs.comparison_settings import one_queue
-from aqmlab.runs.runner import as_scenario
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Overrides, Scenario

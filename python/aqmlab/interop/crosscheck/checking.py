@@ -17,7 +17,8 @@ from aqmlab.interop.crosscheck.tools import tools
 from aqmlab.interop.differences import Semantic, inexpressible
 from aqmlab.interop.model import Model
 from aqmlab.results.outputs import save_output
-from aqmlab.runs.runner import Seeds, as_scenario, run, seed_list
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
+from aqmlab.runs.runner import run
 from aqmlab.scenario.file import LONGEST_TEXT, Overrides, Scenario
 
 SEEDS = 10

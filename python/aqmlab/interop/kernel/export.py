@@ -21,7 +21,7 @@ from aqmlab.interop.kernel.dualpi2 import DUALPI2
 from aqmlab.interop.kernel.parameters import LARGEST_MAX_P, SHAPES, drop_tail, max_th_of, parameters_h
 from aqmlab.interop.tc.queues import ONE_PACKET
 from aqmlab.results.outputs import write_export
-from aqmlab.runs.runner import as_scenario
+from aqmlab.runs.arguments import as_scenario
 from aqmlab.scenario.file import Overrides, Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import disciplines

@@ -28,7 +28,7 @@ from aqmlab.live.vm.build import Image
 from aqmlab.live.vm.kernels import images, parse_kernels
 from aqmlab.live.vm.machine import PROCESSOR, version
 from aqmlab.results.keys import RunKey, question
-from aqmlab.runs.runner import Seeds, as_scenario, seed_list
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
 from aqmlab.runs.store.index import store_root
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.scenario.file import Overrides, Scenario

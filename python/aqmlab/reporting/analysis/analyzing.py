@@ -11,8 +11,9 @@ import pandas as pd
 
 from aqmlab.reporting.analysis.outcome import Analysis
 from aqmlab.results import folders
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
 from aqmlab.runs.progress import phase
-from aqmlab.runs.runner import Seeds, as_scenario, run, seed_list
+from aqmlab.runs.runner import run
 from aqmlab.theory.scenario.agreement import Measured, gaps, of_result
 from aqmlab.theory.scenario.evidence import evidence
 from aqmlab.theory.scenario.model import model_of

@@ -12,9 +12,9 @@ from aqmlab import _core
 from aqmlab.errors import InputError, listed
 from aqmlab.results.evaluation import Evaluated, Evaluation, checked_engine
 from aqmlab.results.folders import log
+from aqmlab.runs.arguments import Seeds, as_scenario, seed_list
 from aqmlab.runs.comparison_settings import managed_queues
 from aqmlab.runs.progress import Throttled, bar_over
-from aqmlab.runs.runner import Seeds, as_scenario, seed_list
 from aqmlab.runs.scheduler import Workers
 from aqmlab.runs.store.block import EncodedBlock
 from aqmlab.runs.store.index import StudyRow
