@@ -144,6 +144,12 @@ def overview(tmp_path_factory: pytest.TempPathFactory) -> aqmlab.Overview:
 
 
 @pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their figures as PNG and SVG beside them, for tests that look at the page alone."""
+    monkeypatch.setattr("aqmlab.reporting.plots.save_figure", lambda *_, **__: [])
+
+
+@pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     (tmp_path / "small.toml").write_text(DUMBBELL)
     return Shell(tmp_path)

@@ -62,6 +62,7 @@ def test_what_has_no_laboratory_is_rejected(compared, tmp_path):
         aqmlab.report(tmp_path, pictures=False, live=True)
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_the_command_names_both_files(shell, compared):
     answer = shell("report", str(compared), "--live", "-q")
     assert answer.out == f"Report: {compared}/report.html\nLaboratory: {compared}/report-live.html\n"

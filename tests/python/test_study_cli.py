@@ -142,6 +142,7 @@ def test_results_query(command):
     ]
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_a_sweep_without_keys_is_one_point(command):
     out = command("sweep", "small.toml", "--seeds", "2", "--name", "single", "--report", "page.html")
     assert out.startswith("Over 1 point, where nothing varies, with 95 % intervals: mean queue ")
@@ -158,6 +159,7 @@ def test_the_name_of_a_page_is_checked_before_the_runs(command, capsys):
     assert not Path("other").exists()
 
 
+@pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize("name", ["page.HTML", "page.htm"])
 def test_a_page_may_have_each_ending_of_html(command, name):
     command("sweep", "small.toml", "--seeds", "2", "--report", name)
