@@ -71,7 +71,7 @@ from make_disciplines import main as make_disciplines  # noqa: E402
 from make_goldens import main as make_goldens  # noqa: E402
 from make_switches import main as make_switches  # noqa: E402
 from switches.files import difference as switch_difference  # noqa: E402
-from switches.files import read as read_switches  # noqa: E402
+from switches.files import read_index, read_tables  # noqa: E402
 
 DATA = ROOT / "tests" / "data"
 REPORT = ROOT / "docs" / "validation"
@@ -137,7 +137,8 @@ def switches() -> Section:
     """Every decision of RED and WRED where one switch decides, against ns-2's."""
     lines = ["| family | case | arrivals | dropped | marked | equal |", "|---|---|---|---|---|---|"]
     shown = True
-    for entry, table in read_switches(DATA / "ns2" / "switches"):
+    folder = DATA / "ns2" / "switches"
+    for entry, table in zip(read_index(folder), read_tables(folder), strict=True):
         found = switch_difference(entry, table, _core.replay)
         shown = shown and found is None
         counts = f"{entry['arrivals']} | {entry['dropped']} | {entry['marked']}"

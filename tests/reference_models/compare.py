@@ -52,7 +52,7 @@ def averages_agree(model: Sequence[float], core: Sequence[float]) -> bool:
     """The core reports an average for every class, also where all classes share one."""
     if len(model) == 1:
         model = [model[0]] * len(core)
-    return not model or (len(model) == len(core) and all(map(close, model, core)))
+    return not model or list(model) == core or (len(model) == len(core) and all(map(close, model, core)))
 
 
 def close(a: float, b: float) -> bool:

@@ -31,20 +31,25 @@ def write(folder: Path, entries: list[dict[str, Any]], tables: Sequence[Sequence
     (folder / TABLE).write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
 
 
-def read(folder: Path) -> list[tuple[dict[str, Any], list[Operation]]]:
-    """Return the entries of the index with their operations."""
-    entries = json.loads((folder / INDEX).read_text())["cases"]
+def read_index(folder: Path) -> list[dict[str, Any]]:
+    """Return the entries of the index."""
+    entries: list[dict[str, Any]] = json.loads((folder / INDEX).read_text())["cases"]
+    return entries
+
+
+def read_tables(folder: Path) -> list[list[Operation]]:
+    """Return the operations of each entry."""
     with lzma.open(folder / TABLE, "rt") as file:
-        rows = csv.DictReader(file)
+        rows = csv.reader(file)
+        next(rows)
         found = []
-        for entry in entries:
+        for entry in read_index(folder):
             now, table = 0, []
             for _ in range(entry["operations"]):
-                row = next(rows)
-                now += int(row["dt_ps"])
-                ect = row["ect"] == "1"
-                table.append(Operation(now, int(row["class"]), int(row["bytes"]), ect, row["outcome"]))
-            found.append((entry, table))
+                dt_ps, klass, size, ect, outcome = next(rows)
+                now += int(dt_ps)
+                table.append(Operation(now, int(klass), int(size), ect == "1", outcome))
+            found.append(table)
     return found
 
 
