@@ -306,7 +306,7 @@ def record(text: str, filename: str, arguments: Sequence[str] = ()) -> list[Reco
     if importlib.util.find_spec("resource") is None:
         raise InputError(f"{filename}: a study of ns-2 is run with limits of time and memory, which Windows lacks")
     order: dict[str, Any] = {"text": text, "filename": filename, "arguments": list(arguments)}
-    order |= {"seconds": SECONDS, "memory_mb": MEMORY_MB, "output_mb": OUTPUT_MB}
+    order |= {"seconds": SECONDS, "processor_seconds": RUNS * SECONDS, "memory_mb": MEMORY_MB, "output_mb": OUTPUT_MB}
     # Its temporary files lie in a folder of this process, which removes them whatever ends the other.
     with tempfile.TemporaryDirectory(prefix="aqmlab-import-") as folder, tempfile.TemporaryFile() as said:
         try:

@@ -48,7 +48,7 @@ def main() -> int:
     recording.SECONDS = order["seconds"]
     limit(
         memory_mb=order["memory_mb"],
-        seconds=recording.RUNS * order["seconds"],
+        seconds=order["processor_seconds"],
         output_mb=order["output_mb"],
     )
     answer: dict[str, object]
