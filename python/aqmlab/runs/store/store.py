@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,11 +21,13 @@ from aqmlab.results.folders import guarded, is_finished, plain, sync_folder, wri
 from aqmlab.results.keys import ALL_TABLES, RunKey, block_name, digest, is_name
 from aqmlab.results.output import Output, output_in_folder, provenance
 from aqmlab.results.parquet import read_parquet
-from aqmlab.results.result import Result
 from aqmlab.runs.store.block import RUNS, SCENARIOS, EncodedBlock, RunRow, file_facts, files_in, rows_of
 from aqmlab.runs.store.claims import Claims, living, must_not_be_links
 from aqmlab.runs.store.index import Index, StudyRow
 from aqmlab.scenario.file import Scenario
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
 
 BLOCKS = "runs"
 SHORTEST_NAME = 4
@@ -249,6 +251,8 @@ class ResultStore:
 
     def result(self, runs: Iterable[str]) -> Result:
         """Return runs of one scenario that are in blocks, by their names or beginnings of them, with all tables."""
+        from aqmlab.results.result import Result  # pandas with it, which the processes of a sweep do not need
+
         found = sorted((self.run_row(name) for name in runs), key=lambda pair: pair[0].seed)
         if not found:
             raise InputError(f"{self.root}: no run was asked for")
