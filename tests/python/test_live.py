@@ -56,6 +56,7 @@ class TestRuns:
         assert found.result.summaries[0]["world"] == "live"
         assert not left_behind()
 
+    @pytest.mark.usefixtures("no_pictures")
     def test_results_are_kept_like_those_of_simulations(self, scenario, tmp_path):
         found = run(scenario, runs=2, out=tmp_path / "out", with_simulation=True)
         again = Result.load(found.result.folder)
