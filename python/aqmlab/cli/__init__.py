@@ -7,10 +7,13 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
+from typer.main import get_command
 
 from aqmlab import extensions
 from aqmlab.cli import (  # noqa: F401 - these put their commands into the application
@@ -47,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _show_any_text()
     command_words.set(sys.argv[1:] if arguments is None else list(arguments))
     try:
-        code = app(args=None if arguments is None else list(arguments), prog_name="aqmlab", standalone_mode=False)
+        words = None if arguments is None else list(arguments)
+        code = _commands()(args=words, prog_name="aqmlab", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", exit_code())
     except ScenarioError as error:
@@ -73,6 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == Interrupted.exit_code:  # which typer made of Ctrl-C
         return _fail("interrupted", exit_code())
     return int(code or 0)
+
+
+@cache
+def _commands() -> Any:  # noqa: ANN401 - typer keeps its types to itself
+    """Return the application's commands, which typer would make again in each call."""
+    return get_command(app)
 
 
 def entry() -> None:
