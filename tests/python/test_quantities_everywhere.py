@@ -86,21 +86,23 @@ def study(printed, place):
 
 def test_run_its_report_and_its_notebook(printed, reports, result):
     assert set(result.metrics()) >= set(QUANTITIES)
+    in_notebook = html.unescape(notebook(result))
     for key, one in QUANTITIES.items():
         assert f"\n{key} " in printed["run"]
         assert described(key) == {"units": one.unit, "long_name": one.title}
         assert f">{one.title}<" in reports["run"]
-        assert f">{one.title}<" in html.unescape(notebook(result))
+        assert f">{one.title}<" in in_notebook
 
 
 def test_compare_its_exports_and_its_report(printed, reports, comparison):
     shown = shown_in("compare")
     assert set(comparison.means["metric"]) >= set(shown)
     assert set(comparison.differences["metric"]) >= set(shown)
+    csv, latex = comparison.csv(), comparison.latex()
     for one in (QUANTITIES[key] for key in shown):
         assert all(line in printed["compare"] for line in one.head)
-        assert f",{one.key},{one.unit}," in comparison.csv()
-        assert escaped(one.title) in comparison.latex()
+        assert f",{one.key},{one.unit}," in csv
+        assert escaped(one.title) in latex
         assert one.title in reports["compare"]
     figures = {chart.key for chart in of_comparison(comparison)}
     assert figures >= {f"spread-{key.replace('_', '-')}" for key in shown_in("spread")}
@@ -113,7 +115,8 @@ def test_sweep_its_exports_its_report_and_its_notebook(printed, reports, study, 
     # Sweeps are printed in the layout of comparisons.
     assert all(line in printed["sweep"] for key in shown_in("compare") for line in QUANTITIES[key].head)
     assert all(f">{QUANTITIES[key].label}<" in reports["sweep"] for key in shown_in("sweep-report"))
-    assert all(f">{QUANTITIES[key].label}<" in html.unescape(notebook(study)) for key in shown_in("notebook"))
+    in_notebook = html.unescape(notebook(study))
+    assert all(f">{QUANTITIES[key].label}<" in in_notebook for key in shown_in("notebook"))
 
 
 def test_reports_of_several_scenarios(study):

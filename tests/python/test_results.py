@@ -8,11 +8,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import aqmlab
 from aqmlab.results import folders
-from aqmlab.results.result import Result
+from aqmlab.results.result import Result, _Columns
 from conftest import contents
 
 
@@ -148,3 +149,13 @@ def test_a_script_needs_no_guard(shell):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) > 0
+
+
+def test_columns_for_the_core_have_each_word_once():
+    rows = pd.DataFrame({"link": ["b", "a", "b"], "drops": [1, 2, 3], "reason": ["early", None, "late"]})
+    columns = _Columns(rows)
+    assert columns["link"] == (["b", "a"], np.array([0, 1, 0], "<u4").tobytes())
+    assert columns["drops"].tolist() == [1, 2, 3]
+    assert columns["reason"].isna().tolist() == [False, True, False], "as they are: a word is missing"
+    assert columns["link"] is columns["link"]
+    assert ("drops" in columns, "marks" in columns) == (True, False)

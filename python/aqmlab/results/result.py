@@ -244,9 +244,9 @@ class Result(Shown):
             raise InputError(unknown("link", name, self.link_names))
 
         @cache
-        def divided(name: str) -> dict[Any, pd.DataFrame]:
+        def divided(name: str) -> dict[Any, _Columns]:
             own = self.tables.get(name)
-            return {} if own is None else dict(iter(own.groupby("seed")))
+            return {} if own is None else {seed: _Columns(rows) for seed, rows in own.groupby("seed")}
 
         found = [{"seed": seed, **run_quantities(_OfSeed(seed, divided), name)} for seed in self.seeds]
         table = pd.DataFrame(found)
@@ -337,13 +337,36 @@ class _OfSeed:
     """The tables of one of several seeds. `divided` returns the rows of each seed of a table."""
 
     seed: int
-    divided: Callable[[str], dict[Any, pd.DataFrame]]
+    divided: Callable[[str], dict[Any, _Columns]]
 
     def __contains__(self, name: object) -> bool:
         return self.seed in self.divided(str(name))
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> _Columns:
         return self.divided(name)[self.seed]
+
+
+class _Columns:
+    """Columns of a table as the core takes them, each converted once."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self._rows = rows
+        self._converted: dict[str, Any] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows.columns
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - in one of the core's forms
+        if name not in self._converted:
+            column = self._rows[name]
+            self._converted[name] = _placed(column) if pd.api.types.is_string_dtype(column) else column.to_numpy()
+        return self._converted[name]
+
+
+def _placed(words: pd.Series[Any]) -> Any:  # noqa: ANN401
+    """Return the different words and the place of each row's word among them; the words alone if some are missing."""
+    places, different = pd.factorize(words)
+    return words if (places < 0).any() else ([*different], places.astype("<u4").tobytes())
 
 
 def _scenario_text(folder: Path, scenario: str) -> str:
