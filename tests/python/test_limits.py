@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import aqmlab
-from aqmlab.results.limits import ONE_QUEUE, limits_in, limits_of, loosest
+from aqmlab.results.limits import limits_in, limits_of, loosest
 from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.results.result import LIVE
 from aqmlab.runs.assertions import judge
@@ -41,10 +41,6 @@ packet_size = "500B"
 pattern = "poisson"
 """
 
-SEVERAL_QUEUES = {
-    "adaptive-rio", "cake", "drr", "dualpi2", "fq-codel", "fq-pie", "priority", "rio", "sfq", "wfq", "wred",
-}  # fmt: skip
-"""Disciplines whose `limit`, if they have one, is not that of one queue."""
 IN_BYTES = {"queue.bottleneck.min_th": "9kB", "queue.bottleneck.max_th": "30kB"}
 SHORT = {"run.duration": "4s", "run.warmup": "1s", "run.seeds": "[1, 2]"}
 
@@ -53,12 +49,7 @@ def limits(**overrides: str) -> dict[str, float]:
     return limits_of(Scenario.load("example:dumbbell-red", overrides=overrides), "bottleneck")
 
 
-def test_every_discipline_is_known_to_have_one_queue_or_several() -> None:
-    assert {*ONE_QUEUE} | SEVERAL_QUEUES == {one.name for one in disciplines() if not one.foreign}
-    assert not {*ONE_QUEUE} & SEVERAL_QUEUES
-
-
-@pytest.mark.parametrize("aqm", ONE_QUEUE)
+@pytest.mark.parametrize("aqm", [one.name for one in disciplines() if one.one_queue and not one.foreign])
 def test_no_run_exceeds_rate_and_limit(aqm: str) -> None:
     plan = Scenario.from_text(OVERLOAD, overrides={"queue.bottleneck": {"aqm": aqm, "limit": "40p"}})
     assert limits_of(plan, "bottleneck") == {"rate": 1.0, "buffer": 40.0}
@@ -143,4 +134,4 @@ def test_a_text_has_limits_once_its_plug_in_is_there() -> None:
         def enqueue(self, now: float, packet: object, queue: object) -> str:
             return "accept"
 
-    assert limits_in(text) == {"rate": 1.0}
+    assert limits_in(text) == {"rate": 1.0, "buffer": 10.0}

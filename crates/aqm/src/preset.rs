@@ -85,6 +85,17 @@ impl Preset {
         Self::all().find(|p| p.name == name)
     }
 
+    /// Whether all packets wait in one queue, whose parameter `limit` is never exceeded.
+    pub fn has_one_queue(&self) -> bool {
+        match &self.make {
+            Make::DropTail => true,
+            #[cfg(feature = "red")]
+            Make::Red(red) => red.classes.is_empty(),
+            Make::NonRed(kind) => kind.has_one_queue,
+            Make::Plugin { .. } => disciplines::plugin::ONE_QUEUE,
+        }
+    }
+
     /// Whether the discipline can have classes.
     pub fn has_classes(&self) -> bool {
         self.is_red() || self.has_class_queues()

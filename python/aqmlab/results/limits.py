@@ -13,17 +13,12 @@ from functools import lru_cache
 from aqmlab.errors import Error
 from aqmlab.results.quantities import NO_LIMITS, Limits, bottleneck_of
 from aqmlab.scenario.file import Scenario
-from aqmlab.scenario.parts import DROP_TAIL, Link
+from aqmlab.scenario.parts import Link
+from aqmlab.scenario.registry import discipline
 
 RATE, BUFFER = "rate", "buffer"
 WORDS = {RATE: "the link's rate", BUFFER: "the queue's limit"}
 """Setting that limits a quantity, in words."""
-ONE_QUEUE = (
-    DROP_TAIL, "red", "gentle-red", "mred", "exred", "nlred", "double-slope-red", "pc-red", "choke", "ddred",
-    "feng-red", "adaptive-red", "load-red", "ddred-tail", "codel", "cobalt", "pie", "pi", "pi2", "blue", "rem", "avq",
-    "sfb", "sred",
-)  # fmt: skip
-"""Disciplines of one queue, whose parameter ``limit`` is never exceeded."""
 
 
 def limits_of(scenario: Scenario, link: str) -> dict[str, float]:
@@ -36,7 +31,7 @@ def limits_of(scenario: Scenario, link: str) -> dict[str, float]:
     changes = any(one["link"] == link and one["rate_bps"] is not None for one in scenario.changes)
     found = {} if changes or _varies(own) else {RATE: own.rate_bps / 1e6}
     limit = own.parameters.get("limit")
-    if own.aqm in ONE_QUEUE and not own.classes[1:] and isinstance(limit, int | float):
+    if discipline(own.aqm).one_queue and not own.classes[1:] and isinstance(limit, int | float):
         found[BUFFER] = float(limit)
     return found
 

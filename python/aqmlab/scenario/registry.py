@@ -64,6 +64,8 @@ class Discipline:
     parameters: tuple[Parameter, ...]
     foreign: bool = False
     """Whether it is written in Python (see `aqmlab.scenario.plugins`)."""
+    one_queue: bool = False
+    """Whether all packets wait in one queue, whose parameter ``limit`` is never exceeded."""
 
     @property
     def own_parameters(self) -> tuple[Parameter, ...]:

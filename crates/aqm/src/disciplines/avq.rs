@@ -52,6 +52,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const UPDATE_WORDS: [(&str, bool); 2] = [("paper", false), ("ns2", true)];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

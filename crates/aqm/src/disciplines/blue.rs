@@ -49,6 +49,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 const INCREASE_WORDS: [(&str, bool); 2] = [("loss", false), ("length", true)];
 const IDLE_WORDS: [(&str, bool); 2] = [("event", false), ("periodic", true)];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

@@ -31,6 +31,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "Drop-tail that drops, of the arriving and the last N packets, the one that has travelled least.",
 }];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

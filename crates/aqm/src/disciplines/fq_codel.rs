@@ -65,6 +65,8 @@ const LINUX_MEMORY: u64 = 32 << 20;
 /// The least quantum of Linux, in bytes.
 const LEAST_QUANTUM: u32 = 256;
 
+/// Packets wait in several queues.
+pub(super) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

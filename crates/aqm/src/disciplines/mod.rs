@@ -1,9 +1,9 @@
 //! Non-RED disciplines, one file or folder each.
 //!
-//! A file defines the parameters (`PARAMETERS`), the names (`PRESETS`; several if they differ in their defaults), the function
-//! `read`, which turns the parameters of a scenario file into `Params`, and the discipline that `Params` builds. To register
-//! it, add its line in the list below. The scenario file, its schema and messages, `aqmlab list` and the
-//! documentation follow from that.
+//! A file defines the parameters (`PARAMETERS`), the names (`PRESETS`; several if they differ in their defaults), whether all
+//! packets wait in one queue (`ONE_QUEUE`), the function `read`, which turns the parameters of a scenario file into `Params`,
+//! and the discipline that `Params` builds. To register it, add its line in the list below. The scenario file, its schema and
+//! messages, `aqmlab list` and the documentation follow from that.
 
 #[cfg(any(feature = "fq", feature = "cake"))]
 mod fair;
@@ -74,7 +74,7 @@ macro_rules! disciplines {
             $(#[cfg($condition)] {
                 let read: fn(&mut ParameterReader<'_>) -> Result<Parts, Vec<ParameterError>> =
                     |reader| Ok(Parts::$name(Box::new($module::read(reader)?)));
-                let kind = Kind { parameters: $module::PARAMETERS, read };
+                let kind = Kind { has_one_queue: $module::ONE_QUEUE, parameters: $module::PARAMETERS, read };
                 all.extend($module::PRESETS.iter().map(|named| Preset::non_red(named, kind)));
             })*
             all.into_iter()
@@ -170,6 +170,8 @@ pub(crate) struct Named {
 /// How a preset of this kind is read from a scenario file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
+    /// See [`Preset::has_one_queue`].
+    pub has_one_queue: bool,
     /// The parameters that may be set.
     pub parameters: &'static [Parameter],
     /// Reads them.

@@ -45,6 +45,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 const PAPER: &str = "Hollot, Misra, Towsley and Gong 2001";
 const NS2: &str = "ns-2.35 queue/pi.cc";
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

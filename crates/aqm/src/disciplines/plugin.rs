@@ -20,6 +20,8 @@ use crate::{
 
 /// Empty: plugins are registered at run time.
 pub(super) const PRESETS: &[Named] = &[];
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(crate) const ONE_QUEUE: bool = true;
 /// Empty: the definition of each plugin lists its parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[];
 

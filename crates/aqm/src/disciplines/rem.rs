@@ -47,6 +47,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "Drops with a probability that follows a price, which rises while the arrival rate or the queue is too large.",
 }];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

@@ -37,6 +37,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "Flows are hashed to queues that send a packet each in turn; a full buffer drops from the longest queue.",
 }];
 
+/// Packets wait in several queues.
+pub(super) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

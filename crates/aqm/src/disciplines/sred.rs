@@ -51,6 +51,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const VARIANT_WORDS: [(&str, bool); 2] = [("full", true), ("simple", false)];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

@@ -63,7 +63,7 @@ mod tests;
 mod tin;
 
 pub(crate) use parameters::Params;
-pub(super) use parameters::{PARAMETERS, PRESETS, read};
+pub(super) use parameters::{ONE_QUEUE, PARAMETERS, PRESETS, read};
 
 use aqmlab_units::{Span, Time};
 

@@ -37,6 +37,8 @@ const RTT_WORDS: [(&str, f64); 8] = [
 const DIALECT_WORDS: [(&str, Kernel); 3] =
     [("linux-7.3", Kernel::V7_3), ("linux-6.12", Kernel::V6_12), ("linux-6.1", Kernel::V6_1)];
 
+/// Packets wait in several queues.
+pub(in crate::disciplines) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] =
     &joined::<{ SHAPED.len() + controller::PARAMETERS.len() }>(SHAPED, controller::PARAMETERS);

@@ -55,6 +55,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const CAKE: &str = "Linux sch_cake.c";
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

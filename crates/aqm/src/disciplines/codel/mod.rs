@@ -60,6 +60,8 @@ const DIALECT_WORDS: [(&str, Arithmetic); 5] = {
     [("rfc8289", Arithmetic::Real), linux, v6_1, v6_12, v7_3]
 };
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

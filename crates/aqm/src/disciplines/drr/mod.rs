@@ -57,6 +57,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
 
 const LONGEST_WORDS: [(&str, bool); 2] = [("head", true), ("tail", false)];
 
+/// Packets wait in several queues.
+pub(super) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

@@ -54,7 +54,7 @@ mod scheduler;
 pub use linux::Settings;
 #[cfg(feature = "replay")]
 pub(crate) use linux::State;
-pub(super) use parameters::{PARAMETERS, PRESETS, read};
+pub(super) use parameters::{ONE_QUEUE, PARAMETERS, PRESETS, read};
 
 use aqmlab_units::Time;
 

@@ -25,6 +25,8 @@ pub(super) const OVERLOAD_WORDS: [(&str, bool); 2] = [("drop", true), ("overflow
 pub(super) const DECIDE_WORDS: [(&str, bool); 2] = [("leaving", false), ("arriving", true)];
 const DIALECT_WORDS: [(&str, bool); 2] = [("rfc9332", false), ("linux", true)];
 
+/// Packets wait in several queues.
+pub(in crate::disciplines) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(in crate::disciplines) const PARAMETERS: &[Parameter] = &[
     LIMIT,

@@ -40,6 +40,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "A queue for each flow, sparse flows first, the others in turn, each queue under PIE.",
 }];
 
+/// Packets wait in several queues.
+pub(super) const ONE_QUEUE: bool = false;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] =
     &joined::<{ pie::PARAMETERS.len() + 3 }>(pie::PARAMETERS, &[QUEUES, QUANTUM, HASH_KEY]);

@@ -68,6 +68,8 @@ const AUTO_TUNE_WORDS: [(&str, AutoTune); 3] =
 const DECAY_WORDS: [(&str, bool); 2] = [("empty", false), ("half-target", true)];
 const DIALECT_WORDS: [(&str, bool); 2] = [("rfc8033", false), ("linux", true)];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,

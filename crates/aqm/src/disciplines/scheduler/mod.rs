@@ -58,6 +58,8 @@ const PRIORITY: &str = "priority";
 const WFQ: &str = "wfq";
 const DRR: &str = "drr";
 
+/// Packets wait in several queues.
+pub(super) const ONE_QUEUE: bool = false;
 /// Parameters of a scheduler; those of its classes are [`class_parameters`].
 pub(super) const PARAMETERS: &[Parameter] = &[LIMIT];
 

@@ -80,6 +80,8 @@ pub(super) const PRESETS: &[Named] = &[Named {
     doc: "A probability as BLUE's for each bin of a Bloom filter; flows whose bins all reach 1 are limited in rate.",
 }];
 
+/// All packets wait in one queue, whose limit is never exceeded.
+pub(super) const ONE_QUEUE: bool = true;
 /// Parameters.
 pub(super) const PARAMETERS: &[Parameter] = &[
     LIMIT,
