@@ -6,6 +6,8 @@ from typing import Any, ClassVar, Protocol, Self, TypedDict, final, type_check_o
 import numpy as np
 import pandas as pd
 
+from aqmlab.errors import Problem
+
 Numbers = Sequence[float] | np.ndarray
 
 __all__ = [
@@ -152,6 +154,7 @@ class Scenario:
         """Read and check a text; a `ScenarioError` lists all problems. `filename` is for messages, and for the name."""
     def description(self) -> dict[str, Any]:
         """Return the fields of `aqmlab.Scenario`."""
+    def warnings(self) -> tuple[Problem, ...]: ...
     def nodes(self) -> list[str]: ...
     def links(self) -> list[dict[str, Any]]:
         """Return the fields of each `Link`; ``from`` stands for ``from_``."""

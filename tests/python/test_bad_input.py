@@ -153,6 +153,11 @@ def test_all_errors_in_one_go(shell):
             "(allowed: bottleneck, default; did you mean bottleneck?)",
         ),
         (
+            "queue.botleneck.max_th=9p",
+            "--set queue.botleneck: is not the queue of any link "
+            "(allowed: bottleneck, default; did you mean bottleneck?)",
+        ),
+        (
             "run.duration=5parsec",
             '--set run.duration: "parsec" is not a unit for this '
             '(allowed: a time above 0 such as "10ms"; units ns, us, ms, s, min)',
@@ -191,7 +196,7 @@ def test_an_override_that_conflicts_with_the_file_is_at_fault(shell, overrides, 
     assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
 
 
-@pytest.mark.parametrize("needing", ["target=5ms", "max_p=2"])
+@pytest.mark.parametrize("needing", ["target=5ms", "max_p=2", "max_th=2p"])
 def test_an_override_is_at_fault_although_another_needs_it(shell, needing):
     (shell.folder / "good.toml").write_text(FILE)
     words = ["--set", f"queue.bottleneck.{needing}", "--set", "queue.bottleneck.aqm=codel"]
@@ -200,6 +205,18 @@ def test_an_override_is_at_fault_although_another_needs_it(shell, needing):
         "--set queue.bottleneck.aqm: codel conflicts with queue.bottleneck.min_th (good.toml:16:1)"
     )
     assert not [line for line in lines if line.startswith("good.toml")]
+
+
+def test_a_warning_names_the_override_that_causes_it(shell):
+    (shell.folder / "good.toml").write_text(FILE)
+    answer = shell("check", "good.toml", "--set", "run.seeds=2", "--set", "queue.bottleneck.limit=12p")
+    assert answer.err == (
+        "aqmlab: warning: --set queue.bottleneck.limit: 12p conflicts with queue.bottleneck (good.toml:17:10): "
+        "max_th (15p) is above the limit (12p): the average cannot reach it\n"
+    )
+    (shell.folder / "low.toml").write_text(FILE.replace("\n\n[[flow]]", '\nlimit = "12p"\n\n[[flow]]'))
+    answer = shell("check", "low.toml", "--set", "run.seeds=2")
+    assert answer.err.startswith("aqmlab: warning: low.toml:17:10: queue.bottleneck: max_th (15p) is above the limit")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,18 @@ def test_the_papers_scenarios_can_be_run_live(name, family):
     assert all(group.forward for group in plan.groups)
 
 
+def test_errors_and_warnings_name_the_override_that_causes_them():
+    first = Scenario.from_text(TWO_WAYS, filename="two.toml", overrides={"live.link": "left.tcp.0"})
+    with pytest.raises(ScenarioError, match=r"^--set live.link: left.tcp.0 conflicts with flow.tcp \(two.toml:\d"):
+        live_plan(first, seed=1)
+    text = TWO_WAYS + '\n[[change]]\nat = "2s"\nlink = "bottleneck"\nrate = "5Mbps"\n'
+    alone = {"flow": '[{ name = "u", transport = "udp", rate = "1Mbps" }]'}
+    assert not live_plan(Scenario.from_text(text, overrides=alone), seed=1).warnings
+    chosen = Scenario.from_text(text, filename="two.toml", overrides={**alone, "live.link": "left.u"})
+    (warning,) = [str(one) for one in live_plan(chosen, seed=1).warnings if "not the live link" in one.message]
+    assert warning.startswith("--set live.link: left.u conflicts with change.0.link (two.toml:")
+
+
 def test_starts_are_those_of_the_simulator():
     import aqmlab
 

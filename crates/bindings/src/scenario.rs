@@ -45,11 +45,14 @@ impl Scenario {
         Ok(Self { scenario, filename })
     }
 
-    /// Describe everything but nodes, links and flows.
+    /// Describe everything but nodes, links, flows and warnings.
     fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let description = pythonize(py, &self.scenario.description())?;
-        description.set_item("warnings", problems(py, &self.scenario.warnings)?)?;
-        Ok(description)
+        Ok(pythonize(py, &self.scenario.description())?)
+    }
+
+    /// List the warnings.
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        problems(py, &self.scenario.warnings)
     }
 
     /// List the names of the nodes.

@@ -167,6 +167,13 @@ impl<'a> Report<'a> {
         self.found.borrow_mut().push((place, problem));
     }
 
+    /// Report an error of a whole table in place of all problems inside it.
+    pub fn error_of_table(&self, place: Place, path: &str, complaint: Complaint) {
+        let is_inside = |key: &str| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
+        self.found.borrow_mut().retain(|(_, problem)| !is_inside(&problem.key));
+        self.error(place, path, complaint);
+    }
+
     /// The line of a place, to point at from another one: `line 12`.
     pub fn line_of(&self, place: Place) -> String {
         match place {

@@ -88,7 +88,7 @@ fn check_table(table: &Table, place: Place, path: &str, shape: &Shape, report: &
                 check_tcp(&entry.node, tcp::profile_of(table), &join(path, name), report);
             }
             Some(key) => check(&entry.node, &join(path, name), &key.kind, report),
-            None => report.error(entry.key_place, join(path, name), shape.unknown(name)),
+            None => report.error(entry.key_place, join(path, name), shape.unknown(name, table)),
         }
     }
     let absent = |key: &&Key| !table.contains_key(key.name) && !is_misspelt(table, shape, key.name);
@@ -107,7 +107,7 @@ fn check_tcp(node: &Node, profile: Profile, path: &str, report: &Report<'_>) {
 /// Whether a key that is not there was probably meant by one that is unknown.
 fn is_misspelt(table: &Table, shape: &Shape, key: &str) -> bool {
     let mut unknown = table.keys().filter(|k| shape.find(k).is_none());
-    unknown.any(|k| shape.unknown(k).suggestion.as_deref() == Some(key))
+    unknown.any(|k| shape.unknown(k, table).suggestion.as_deref() == Some(key))
 }
 
 /// `path.key`, with quotes around a key that could be misread.
@@ -138,7 +138,7 @@ pub(crate) fn element_name(list: &str, index: usize, element: &Node) -> Option<S
 }
 
 /// The path of an entry of the list `list`, which stands under `path`.
-fn element_path(path: &str, list: &str, index: usize, element: &Node) -> String {
+pub(crate) fn element_path(path: &str, list: &str, index: usize, element: &Node) -> String {
     element_name(list, index, element).map_or_else(|| format!("{path}[{index}]"), |name| join(path, &name))
 }
 

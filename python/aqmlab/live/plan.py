@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import Problem
+from aqmlab import _core
+from aqmlab.errors import Problem, ScenarioError
 from aqmlab.runs.arguments import as_scenario
-from aqmlab.scenario.file import Overrides, Scenario, override_pairs
+from aqmlab.scenario.file import Overrides, Scenario, blamed, override_pairs
 from aqmlab.scenario.registry import compiled
 from aqmlab.scenario.toml_text import read_toml
 
@@ -179,7 +182,15 @@ class LivePlan:
 
 def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
     """Check a scenario for a live run and draw what its run of this seed draws."""
-    plan = scenario.core.live_plan(seed)
+
+    def located(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        look = partial(_warnings, seed=seed)
+        return blamed(problems, scenario.text, scenario.filename, scenario.overrides, look)
+
+    try:
+        plan = scenario.core.live_plan(seed)
+    except ScenarioError as error:
+        raise ScenarioError(located(error.problems)) from None
     for name, aqm in ((plan["link"], plan["aqm"]), (plan["reverse_link"], plan["reverse_aqm"])):
         if name:
             compiled(aqm, f"{scenario.filename}: link {name}")
@@ -193,8 +204,13 @@ def live_plan(scenario: Scenario, *, seed: int) -> LivePlan:
         reverse_aqm=plan["reverse_aqm"],
         settings=scenario.live,
         groups=tuple(FlowGroup(**group | {way: Way(**group[way]) for way in ways}) for group in plan["groups"]),
-        warnings=plan["warnings"],
+        warnings=located(plan["warnings"]),
     )
+
+
+def _warnings(core: _core.Scenario, seed: int) -> tuple[Problem, ...]:
+    found: tuple[Problem, ...] = core.live_plan(seed)["warnings"]
+    return found
 
 
 def for_family(scenario: str | Path | Scenario, family: str | None, *, overrides: Overrides = ()) -> Scenario:

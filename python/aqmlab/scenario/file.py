@@ -40,6 +40,8 @@ LONGEST_FILE = 100_000_000
 APPLICATIONS = _core.APPLICATIONS
 """Keys of flows with an application."""
 Overrides = Mapping[str, Value] | tuple[tuple[str, str], ...]
+Look = Callable[[_core.Scenario], Iterable[Problem]]
+"""Function that lists problems of a valid scenario."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,6 @@ class Scenario:
         recorded quantities, with effective values.
     live
         Settings of ``[live]``, with their defaults.
-    warnings
-        Warnings about valid but probably mistaken settings.
     """
 
     core: _core.Scenario = field(repr=False, compare=False)
@@ -99,7 +99,6 @@ class Scenario:
     routing: dict[str, Any]
     probe: dict[str, Any]
     live: dict[str, Any]
-    warnings: tuple[Problem, ...]
 
     @classmethod
     def load(cls, path: str | Path, *, overrides: Overrides = ()) -> Scenario:
@@ -135,7 +134,7 @@ class Scenario:
         try:
             core = _core.Scenario(text, filename, pairs)
         except ScenarioError as error:
-            raise _at_overrides(error, text, filename, pairs) from None
+            raise ScenarioError(blamed(error.problems, text, filename, pairs)) from None
         return cls(core=core, text=text, filename=filename, overrides=pairs, **core.description())
 
     def with_overrides(self, overrides: Overrides) -> Scenario:
@@ -159,6 +158,11 @@ class Scenario:
         """The traffic."""
         with _garbage_kept():
             return parts(Flow, self.core.flows())
+
+    @cached_property
+    def warnings(self) -> tuple[Problem, ...]:
+        """Warnings about valid but probably mistaken settings."""
+        return blamed(self.core.warnings(), self.text, self.filename, self.overrides, _core.Scenario.warnings)
 
     @cached_property
     def run_hash(self) -> str:
@@ -218,39 +222,48 @@ def check(path: str | Path, *, overrides: Overrides = ()) -> list[Problem]:
     return []
 
 
-def _at_overrides(error: ScenarioError, text: str, filename: str, pairs: tuple[tuple[str, str], ...]) -> ScenarioError:
-    """Return the error with overrides named as the causes of problems that they make at keys of the file.
+def blamed(
+    problems: Iterable[Problem],
+    text: str,
+    filename: str,
+    pairs: tuple[tuple[str, str], ...],
+    look: Look = lambda _: (),
+) -> tuple[Problem, ...]:
+    """Return problems with overrides named as the causes of those that they make at keys of the file.
 
-    An override is the cause of a problem if removing it solves the problem and makes no new one. If none is, an
-    override is removed together with those that need it, as ``target`` needs CoDel.
+    An override is the cause of a problem if removing it solves the problem and makes no new one, or if the file has the
+    problem with this override alone, as with ``aqm`` beside a ``target`` that needs CoDel.
+
+    Parameters
+    ----------
+    problems
+        The problems of the text with all overrides.
+    text, filename, pairs
+        The file and the overrides.
+    look
+        Lists the problems of a valid scenario, where `problems` are not errors of the file.
     """
-    found, known = list(error.problems), {*error.problems}
-    keys = list(dict.fromkeys(key for key, _ in reversed(pairs)))
-    for needing, key in itertools.product((False, True), keys):
-        if all(one.file == OVERRIDE for one in found):
+
+    def found_with(chosen: list[tuple[str, str]]) -> set[Problem]:
+        try:
+            return {*look(_core.Scenario(text, filename, chosen))}
+        except ScenarioError as error:
+            return {*error.problems}
+
+    found = list(problems)
+    known, values = {*found}, dict(pairs)
+    of_file = found_with([]) if any(one.file != OVERRIDE for one in found) else known
+    for alone, key in itertools.product((False, True), dict.fromkeys(key for key, _ in reversed(pairs))):
+        unexplained = {one for one in found if one.file != OVERRIDE} - of_file
+        if not unexplained:
             break
-        others = [pair for pair in pairs if pair[0] != key]
-        left = _problems(text, filename, others)
-        while needing and (kept := _without(others, {*left} - known)) != others:
-            others, left = kept, _problems(text, filename, kept)
-        if {*left} < known:
-            value = dict(pairs)[key]
-            found = [one if one.file == OVERRIDE or one in left else one.at_override(key, value) for one in found]
-    return ScenarioError(found)
-
-
-def _without(pairs: list[tuple[str, str]], problems: Iterable[Problem]) -> list[tuple[str, str]]:
-    """Return the overrides without those that have one of the problems."""
-    faulty = [f"{one.key}." for one in problems if one.file == OVERRIDE]
-    return [(key, value) for key, value in pairs if not any(one.startswith(f"{key}.") for one in faulty)]
-
-
-def _problems(text: str, filename: str, pairs: list[tuple[str, str]]) -> list[Problem]:
-    try:
-        _core.Scenario(text, filename, pairs)
-    except ScenarioError as error:
-        return error.problems
-    return []
+        if alone:
+            caused = unexplained & found_with([pair for pair in pairs if pair[0] == key])
+        else:
+            left = found_with([pair for pair in pairs if pair[0] != key])
+            caused = unexplained - left if left < known else set()
+        found = [one.at_override(key, values[key]) if one in caused else one for one in found]
+    return tuple(found)
 
 
 def override_pairs(overrides: Overrides) -> tuple[tuple[str, str], ...]:

@@ -150,7 +150,7 @@ impl<'a> Queues<'a> {
                     let others = || self.queues.iter().filter(|q| q.used.get()).map(|q| q.name.as_str());
                     let complaint =
                         complaint.allowed(listed(others())).suggest(nearest(&queue.name, others()));
-                    self.report.error(queue.place, queue.path.as_str(), complaint);
+                    self.report.error_of_table(queue.place, &queue.path, complaint);
                 }
             }
         }

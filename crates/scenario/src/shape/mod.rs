@@ -1,21 +1,19 @@
 //! The format of a scenario file: tables of keys, from which the checks, the messages and the JSON schema
 //! are all made.
 
+mod full_keys;
 mod value;
 
 use std::sync::Arc;
 
-use aqmlab_transport::Profile;
 use aqmlab_units::Parameter;
 
 use crate::dscp;
 use crate::nearest::{listed, nearest};
 use crate::parameter;
 use crate::problem::Complaint;
-use crate::section::join;
 use crate::sizes;
-use crate::tcp;
-use crate::tree::Value;
+use crate::tree::{Table, Value};
 use crate::units;
 
 use value::{bad_choice, bad_distribution, bad_name, bad_packets, bad_size, bad_time, out_of_range};
@@ -134,16 +132,16 @@ impl Shape {
         self.keys.iter().find(|k| k.name == name)
     }
 
-    /// Return the complaint about an unknown key.
-    pub fn unknown(&self, name: &str) -> Complaint {
+    /// Return the complaint about an unknown key of a table: it suggests the keys of this name in tables inside it, else the nearest.
+    pub fn unknown(&self, name: &str, table: &Table) -> Complaint {
         let known = || self.keys.iter().map(|k| k.name);
         let all = known().collect::<Vec<_>>().join(", ");
         let allowed = if self.keys.len() > MANY { listed(known()) } else { all };
         match self.notes.iter().find(|(key, _)| *key == name) {
             Some((_, note)) => Complaint::new(note.as_str()).allowed(allowed),
             None => {
-                let inside = self.keys.iter().find(|key| key.kind.has(name)).map(|key| join(key.name, name));
-                let near = inside.or_else(|| nearest(name, known()).map(str::to_owned));
+                let near = full_keys::suggestion(self, table, name)
+                    .or_else(|| nearest(name, known()).map(str::to_owned));
                 Complaint::new("unknown key").allowed(allowed).suggest(near)
             }
         }
@@ -158,16 +156,6 @@ impl Kind {
 
     pub fn list(of: Self) -> Self {
         Self::List(Box::new(of))
-    }
-
-    /// Whether this is a table with such a key.
-    fn has(&self, key: &str) -> bool {
-        match self {
-            Self::Table(shape) => shape.find(key).is_some(),
-            Self::Tcp => Profile::ALL.iter().any(|profile| tcp::shape(*profile).find(key).is_some()),
-            Self::Any(kinds) => kinds.iter().any(|kind| kind.has(key)),
-            _ => false,
-        }
     }
 
     /// Whether a value has the type that this kind expects; its content is not checked.

@@ -142,11 +142,36 @@ fn mistakes_of_file_and_overrides_together() {
 #[test]
 fn a_misspelt_queue() {
     let expected = [
-        "--set:1:1: queue.mian.max_th: drop-tail, the default aqm, has no parameter max_th (allowed: aqm, limit, \
-         dialect, strict_limit)",
         "--set:1:1: queue.mian: is not the queue of any link (allowed: main, default; did you mean \"main\"?)",
     ];
     assert_eq!(messages(VALID, &[("queue.mian.max_th", "40p")]), expected);
+    assert_eq!(messages(VALID, &[("queue.mian.aqm", "codel"), ("queue.mian.max_th", "40p")]), expected);
+    let default = "--set:1:1: queue.default.max_th: drop-tail, the default aqm, has no parameter max_th (allowed: aqm, limit, \
+                   dialect, strict_limit)";
+    assert_eq!(messages(VALID, &[("queue.default.max_th", "40p")]), [default]);
+}
+
+#[test]
+fn a_key_without_its_path() {
+    let suggestion = |text, key| {
+        let found = messages(text, &[(key, "5")]);
+        let (_, suggestion) = found[0].split_once("did you mean ").unwrap_or_default();
+        suggestion.to_owned()
+    };
+    for (key, expected) in [
+        ("max_th", "queue.main.max_th"),
+        ("main.max_th", "queue.main"),
+        ("count", "flow.tcp.count"),
+        ("duration", "run.duration"),
+        ("dealy", ""),
+    ] {
+        assert_eq!(suggestion(VALID, key).trim_matches(['"', '?', ')']), expected, "{key}");
+    }
+    let two = VALID.to_owned() + "\n[queue.other]\naqm = \"red\"\n";
+    assert_eq!(suggestion(&two, "max_th"), "\"queue.main.max_th or queue.other.max_th\"?)");
+    let many: String = (0..4).map(|n| format!("\n[queue.q{n}]\naqm = \"red\"\n")).collect();
+    let expected = "\"queue.main.max_th, queue.q0.max_th, queue.q1.max_th or one of 2 more\"?)";
+    assert_eq!(suggestion(&(VALID.to_owned() + &many), "max_th"), expected);
 }
 
 #[test]
