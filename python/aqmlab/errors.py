@@ -20,7 +20,8 @@ from pathlib import Path
 
 OVERRIDE = "--set"
 """Name that a problem gives as its file if the value came from an override."""
-
+MINUS = "−"
+"""The minus sign, U+2212, of numbers on screens and pages; files and arguments have the hyphen."""
 
 LONGEST_LINE = 2000
 """Characters of a line of a message; of a longer one the middle is left out."""
@@ -286,6 +287,15 @@ def unused(name: str, taken: Container[str], *, between: str = "-") -> str:
     """
     numbered = (f"{name}{between}{number}" for number in count(2))
     return name if name not in taken else next(one for one in numbered if one not in taken)
+
+
+def minus(text: str) -> str:
+    """Return a text whose negative numbers have the minus sign in place of the hyphen; exponents keep theirs.
+
+    >>> minus("-4.3 (-5.1 to -2.2)"), minus("1e-05, 2^-6 and 2026-12-01")
+    ('−4.3 (−5.1 to −2.2)', '1e-05, 2^-6 and 2026-12-01')
+    """
+    return re.sub(r"(?<![\w.^-])-(?=\.?\d)", MINUS, text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -330,10 +330,25 @@ def test_the_legend_says_why_a_mean_has_no_interval():
     none = float("nan")
     means, differences = _tables(("red", "loss", 0.02, 0.001, ""), ("red", "max_queue", 34.0, none, ""))
     assert legend(matrix_of(means, differences), level=0.95, tests=0).endswith(" No ±: equal in all runs.")
+    means.loc[1, "n"] = 2
+    assert legend(matrix_of(means, differences), level=0.95, tests=0).endswith("equal in all runs with the quantity.")
     means.loc[1, "n"] = 1
     assert legend(matrix_of(means, differences), level=0.95, tests=0).endswith(" No ±: of one run.")
     means.loc[1, ["low", "high"]] = [30.0, 38.0]
     assert "No ±" not in legend(matrix_of(means, differences), level=0.95, tests=0)
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_the_legend_of_equal_differences_names_the_runs_that_have_the_quantity(place):
+    means, differences = _tables(
+        ("red", "loss", 0.02, 0.001, ""),
+        ("red", "jain", 0.9, 0.01, ""),
+        ("mred", "loss", 0.02, 0.001, "equal"),
+        ("mred", "jain", 0.8, 0.01, "lower"),
+    )
+    assert "=: equal in every run." in legend(matrix_of(means, differences), level=0.95, tests=1)
+    means.loc[place, "n"] = 2
+    assert "=: equal in every run with the quantity." in legend(matrix_of(means, differences), level=0.95, tests=1)
 
 
 def test_titles_tell_equal_runs_from_one_run(shell):

@@ -40,6 +40,19 @@ def test_estimates_stay_on_one_line(capsys, monkeypatch):
     assert all(estimate in text for estimate in estimates)
 
 
+def test_numbers_have_minus_signs_and_other_words_hyphens(capsys):
+    rows = [
+        ["fq-codel", "-0.5", "-3.1 ± 0.2", "better (-8.4 to -7.9)", "-"],
+        ["overhead -4", "1e-05", "2", "", "-2e-07"],
+    ]
+    text = printed(capsys, ["queue", "a", "b", "c", "d"], rows)
+    assert all(
+        word in text for word in ("fq-codel", "−0.5", "−3.1 ± 0.2", "better (−8.4 to −7.9)", "−2e-07", "overhead -4")
+    )
+    lines = text.splitlines()
+    assert lines[2].index("−0.5") + 4 == lines[3].index("1e-05") + 5
+
+
 def test_a_word_wider_than_the_screen_is_printed_whole(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     assert "x" * 50 in printed(capsys, ["name", "n"], [["x" * 50, "1"]])

@@ -10,6 +10,7 @@ import typer
 
 from aqmlab.cli.application import File, Group, Json, Workers, app, command
 from aqmlab.cli.output import print_json, print_rows, print_screen, print_wrapped, say, table_lines, warn
+from aqmlab.errors import minus
 
 if TYPE_CHECKING:
     from aqmlab.arena.evaluation import Evaluated
@@ -167,4 +168,4 @@ def _percent(value: float) -> str:
     """
     if not math.isfinite(value):
         return "–"
-    return (f"{value:+.3g} %" if abs(value) < 999.5 else f"{value:+,.0f} %").replace("-", "−")
+    return minus(f"{value:+.3g} %" if abs(value) < 999.5 else f"{value:+,.0f} %")

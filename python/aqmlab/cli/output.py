@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import escaped, one_line
+from aqmlab.errors import MINUS, escaped, minus, one_line
 from aqmlab.results import folders
 from aqmlab.runs.progress import is_quiet
 
@@ -170,6 +171,7 @@ def table_lines(
     from rich.table import Table
     from rich.text import Text
 
+    rows = [[minus(cell) if _is_figure(cell) else cell for cell in row] for row in rows]
     cells = [[one_line(cell) for cell in row] for row in (columns, *rows)]
     least = [_least_width([row[index] for row in cells]) for index in range(len(columns))]
     most = [max(len(row[index]) for row in cells) for index in range(len(columns))]
@@ -247,10 +249,13 @@ def text_of(value: object) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return (
-        text in ("", "-") or text.lstrip("+-").replace(".", "", 1).replace("e-", "", 1).replace("e+", "", 1).isdigit()
-    )
+    digits = text.lstrip(f"+-{MINUS}").replace(".", "", 1).replace("e-", "", 1).replace("e+", "", 1)
+    return text in ("", "-") or digits.isdigit()
 
 
 def _is_estimate(text: str) -> bool:
     return "±" in text
+
+
+def _is_figure(text: str) -> bool:
+    return _is_number(text) or _is_estimate(text) or re.search(r"\(\S+ to \S+\)|\(\S+ %", text) is not None

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from aqmlab.errors import MINUS, minus
 from aqmlab.reporting.rendering import MARKS
 from aqmlab.statistics.text import interval_text
 
@@ -182,9 +183,9 @@ def table_cells(table: pd.DataFrame, *, digits: int) -> TableCells:
             if verdicts[column] and value:
                 cells.append(("verdict", str(value)))
             elif numeric[column]:
-                cells.append(("number", number(value, digits=digits)))
+                cells.append(("number", minus(number(value, digits=digits))))
             elif columns_of_figures[column]:
-                cells.append(("number", str(value)))
+                cells.append(("number", minus(str(value))))
             else:
                 text = "" if value is None or value is pd.NA or value != value else str(value)
                 cells.append(("text wrap" if len(text) > WIDEST_CELL else "text", text))
@@ -258,7 +259,7 @@ def mean_text(found: Interval, scale: float = 1.0, *, signed: bool = False) -> s
 
 
 def _is_figure(value: object) -> bool:
-    text = str(value).lstrip("+-")
+    text = str(value).lstrip(f"+-{MINUS}")
     if text in ("", "–"):
         return True
     return text[:1].isdigit() and ("±" in text or text.replace(".", "", 1).replace("e-", "", 1).isdigit())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.errors import one_line
 from aqmlab.results.quantities import quantity
-from aqmlab.runs.comparison_matrix import Cell, Matrix
+from aqmlab.runs.comparison_matrix import Cell, Matrix, every_run
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED
 
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
     yield r"% Needs \usepackage{booktabs}; if it is too wide, table* in place of table."
     yield r"\begin{table}"
     yield r"  \centering"
-    equal = " $=$ equal in every run;" if any(cell.verdict == EQUAL for cell in matrix.cells.values()) else ""
+    is_equal = any(cell.verdict == EQUAL for cell in matrix.cells.values())
+    equal = f" $=$ equal in {every_run(matrix, EQUAL)};" if is_equal else ""
     if any(cell.verdict == NOT_TESTED and not cell.spread for cell in matrix.cells.values()):
-        equal += r" neither interval nor arrow: the same difference in every run, not tested;"
+        equal += f" neither interval nor arrow: the same difference in {every_run(matrix, NOT_TESTED)}, not tested;"
     not_tested = f", or not tested ({matrix.not_tested})" if matrix.not_tested else ""
     signs = (
         f" $\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import joined
+from aqmlab.errors import MINUS, joined, minus
 from aqmlab.results.quantities import in_order, quantity, shown_in
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.statistics.text import asymmetric, half_places, mean_places
@@ -64,13 +64,14 @@ class Cell:
         mean, low, high = self.texts
         if not low:
             return mean
-        return f"{mean} ± {low}" if low == high else f"{mean} +{high} −{low}"
+        return f"{mean} ± {low}" if low == high else f"{mean} +{high} {MINUS}{low}"
 
     @property
     def texts(self) -> tuple[str, str, str]:
         """Mean, and the distances of the lower and the upper bound from it, to the digits that these support.
 
-        The distances are equal for a symmetric interval, and "" without one. The mean keeps three significant digits.
+        The distances are equal for a symmetric interval, and "" without one. The mean keeps three significant digits. A
+        distance that these digits do not show is "0": the interval is clipped there.
 
         >>> Cell(17.663, 17.4242, 17.9018, "", 2).texts, Cell(4.33, 3.842, 4.485, "", 2).texts
         (('17.7', '0.2', '0.2'), ('4.33', '0.49', '0.16'))
@@ -80,6 +81,8 @@ class Cell:
         ('84.5600', '0.0010', '0.0010')
         >>> Cell(3.2e-6, 0.0, 8.2e-6, "", 2).texts
         ('0.0000032', '0.000003', '0.000005')
+        >>> Cell(9.997, 9.985, 9.997, "", 3).estimate, Cell(9.997, 9.985, 9.99704, "", 3).estimate
+        ('9.997 +0 −0.012', '9.997 +0 −0.012')
         """
         is_rounding = self.high - self.low < ROUNDING * abs(self.mean)
         if not math.isfinite(self.high - self.low) or is_rounding:
@@ -94,7 +97,7 @@ class Cell:
         # Where the interval is shown beyond the digits of the quantity, a smaller mean keeps two digits of its own.
         most = mean_places(self.mean) if own > self.digits else min(self.digits, mean_places(self.mean, KEPT))
         places = max(own, most)
-        below, above = (f"{one:.{own}f}" for one in distances)
+        below, above = (f"{one:.{own}f}" if round(one, own) else "0" for one in distances)
         return f"{self.mean:.{places}f}", below, above
 
     @property
@@ -108,7 +111,7 @@ class Cell:
         _, below, above = self.texts
         if below == above:
             return (f"±{below}" if below else ""), ""
-        return f"+{above}", f"−{below}"
+        return f"+{above}", f"{MINUS}{below}"
 
 
 @dataclass(frozen=True)
@@ -371,7 +374,7 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
         Whether the labels are compared with the first.
     """
     signs = {cell.verdict for cell in matrix.cells.values()}
-    equal = "; =: equal in every run" if EQUAL in signs else ""
+    equal = f"; =: equal in {every_run(matrix, EQUAL)}" if EQUAL in signs else ""
     spreads = [cell.spread for cell in matrix.cells.values()]
     name = f"{100 * level:.4g} % interval"
     constant = any(cell.sign == CONSTANT for cell in matrix.cells.values())
@@ -388,7 +391,7 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
     if not tests and constant:
         return f"All seeds gave the same numbers, so there is neither interval nor test.{equal.replace(';', '', 1)}"
     if constant:
-        equal += f"; {CONSTANT}: the same difference in every run, not tested"
+        equal += f"; {CONSTANT}: the same difference in {every_run(matrix, NOT_TESTED)}, not tested"
     if matrix.not_tested:
         equal += f"; {matrix.not_tested}: not tested"
     return (
@@ -399,10 +402,23 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
 
 def _without_interval(matrix: Matrix) -> str:
     """Return the reason for means without an interval beside others that have one; "" without such means."""
-    alone = [cell.n for cell in matrix.cells.values() if math.isfinite(cell.mean) and not cell.spread]
-    reasons = ["equal in all runs"] if any(n != 1 for n in alone) else []
+    alone = {cell.n for cell in matrix.cells.values() if math.isfinite(cell.mean) and not cell.spread}
+    reasons = [f"equal in all runs{_with_it(matrix, alone - {1})}"] if alone - {1} else []
     reasons += ["of one run"] if 1 in alone else []
     return f" No ±: {' or '.join(reasons)}." if reasons else ""
+
+
+def every_run(matrix: Matrix, verdict: str) -> str:
+    """Return the words for the runs whose differences have a verdict: those with the quantity where others lack it."""
+    found = [place for place, cell in matrix.cells.items() if cell.verdict == verdict]
+    first = [(matrix.labels[0], key) for _, key in found]
+    return f"every run{_with_it(matrix, {matrix.cells[place].n for place in found + first if place in matrix.cells})}"
+
+
+def _with_it(matrix: Matrix, counts: set[int]) -> str:
+    """Return " with the quantity" if one of the counts of runs is less than all runs; 0 is an unknown count."""
+    most = max((cell.n for cell in matrix.cells.values()), default=0)
+    return " with the quantity" if counts - {0, most} else ""
 
 
 def _noun(key: str) -> str:
@@ -438,7 +454,7 @@ def _percent(value: float) -> str:
     ('−76 %', '+0.12 %', '+3120 %')
     """
     number = f"{abs(value):.0f}" if abs(value) >= 10 else f"{abs(value):.2g}"
-    return f"{'−' if value < 0 else '+'}{number} %"
+    return minus(f"{'-' if value < 0 else '+'}{number} %")
 
 
 def _subject(names: Sequence[str], others: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, minus
 from aqmlab.results.quantities import Quantity, quantity
 from aqmlab.runs.bounds import Bound, bounds_of
 from aqmlab.runs.until import metric_named
@@ -113,6 +113,8 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False, signed: boo
     '4.38'
     >>> shown(quantity("mos"), Interval(4.183, 0.05, 5, 4.123, 4.243))
     '4.18 ± 0.06'
+    >>> shown(quantity("mos"), Interval(-0.2, 0.05, 5, -0.26, -0.14), signed=True)
+    '−0.20 ± 0.06'
     >>> wide = Interval(638.432, 21, 4, 604.7, 672.1)
     >>> shown(quantity("delay_p95_ms"), wide), shown(quantity("delay_p95_ms"), wide, alone=True)
     ('638 ± 34', '638')
@@ -120,9 +122,9 @@ def shown(metric: Quantity, found: Interval, *, alone: bool = False, signed: boo
     digits, found = max(0, metric.shown_digits), found.times(metric.scale)
     mean, low, high = (f"{value:{'+' if signed else ''}z.{digits}f}" for value in (found.mean, found.low, found.high))
     if not found.low < found.high or low == high:
-        return mean
+        return minus(mean)
     text = interval_text(found.mean, found.low, found.high, significant=2, digits=digits, signed=signed)
-    return text.partition(" ")[0] if alone else text
+    return minus(text.partition(" ")[0] if alone else text)
 
 
 def intervals_named(means: Iterable[str]) -> str:

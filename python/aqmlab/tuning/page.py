@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import capitalized, counted
+from aqmlab.errors import capitalized, counted, minus
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.page import Page
 from aqmlab.results.quantities import Quantity, difference_of, interval_of, quantity
@@ -191,7 +191,7 @@ def _percent(share: float) -> str:
     >>> _percent(0.9), _percent(1.1)
     ('−10 %', '+10 %')
     """
-    return f"{100 * (share - 1):+.0f} %".replace("-", "−")
+    return minus(f"{100 * (share - 1):+.0f} %")
 
 
 def _row(best: Tuned, name: str, values: Measured, per_seed: np.ndarray, as_tuned: np.ndarray) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import joined
+from aqmlab.errors import joined, minus
 from aqmlab.reporting.fragments import bounded
 from aqmlab.results.displays import OneLine
 from aqmlab.results.quantities import Quantity
@@ -458,7 +458,7 @@ def in_unit(metric: Quantity, mean: float, low: float, high: float, *, signed: b
     """
     mean, low, high = (metric.scale * value for value in (mean, low, high))
     found = bounded(mean, low, high, signed=signed) if high > low else f"{mean:{'+' if signed and mean else ''}.4g}"
-    return found.replace("-", "−")
+    return minus(found)
 
 
 def _grouped(entries: Sequence[Entry]) -> list[str]:

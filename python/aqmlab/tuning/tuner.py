@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import extensions
+from aqmlab.errors import minus
 from aqmlab.results import folders
 from aqmlab.results.evaluation import checked_engine
 from aqmlab.runs.arguments import as_scenario
@@ -211,7 +212,7 @@ def _or_defaults(task: Task, answer: _Answer) -> _Answer:
     found = own.compared.difference.interval
     text = (
         f"{own.reference.name} win: the best trial does not beat them decisively ({task.goal.metric.key} differs by "
-        f"{found.mean:+.3g}, {found.low:.3g} to {found.high:.3g}; p {own.p:.2g})"
+        f"{minus(f'{found.mean:+.3g}, {found.low:.3g} to {found.high:.3g}')}; p {own.p:.2g})"
     )
     notes = [*answer.notes, *_same_words(BEST_TRIAL, answer.same), text]
     winner, loser = replace(own.reference, name=TUNED), replace(answer.confirmed, name=BEST_TRIAL)

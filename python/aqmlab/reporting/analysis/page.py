@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import capitalized
+from aqmlab.errors import capitalized, minus
 from aqmlab.figures import agreement
 from aqmlab.reporting.fragments import bounded, mean_text, number
 from aqmlab.reporting.page import Page
@@ -135,7 +135,8 @@ def answer(found: Analysis) -> str:
     words = []
     for key, name in (("p", "drop probability"), ("mean_queue", "mean queue")):
         value, mean = model.values[key], column.values[key].mean
-        words.append(f"{name} {100 * (value - mean) / mean:+.3g} %" if mean else f"{name} {value:.3g} (measured: 0)")
+        gap = minus(f"{100 * (value - mean) / mean:+.3g} %") if mean else f"{value:.3g} (measured: 0)"
+        words.append(f"{name} {gap}")
     return f"Model {model.name} against the {column.name} queue: {', '.join(words)}; {_violations(found)}."
 
 
@@ -177,7 +178,7 @@ def _gap(record: Mapping[Hashable, Any], measured: Sequence[Measured], *, short:
     if not measured or pd.isna(record[f"{measured[0].name} gap %"]):
         return ""
     gap, within = float(record[f"{measured[0].name} gap %"]), record[f"{measured[0].name} within"]
-    words = [f"{gap:+.{0 if short and abs(gap) >= 10 else 1}f} %"] if gap == gap else []
+    words = [minus(f"{gap:+.{0 if short and abs(gap) >= 10 else 1}f} %")] if gap == gap else []
     words += ["within"] if within == "yes" else []
     return f" ({', '.join(words)})" if words else ""
 

@@ -166,9 +166,7 @@ def grid_text(study: Study, table: pd.DataFrame, *, choice: str | None = None) -
 def _text(cell: Cell | None) -> str:
     if cell is None or math.isnan(cell.mean):
         return "-"
-    mean, below, above = cell.texts
-    spread = f" ± {below}" if below == above else f" -{below} +{above}"
-    return f"{mean}{spread if below else ''}{SIGNS.get(cell.verdict, '')}"
+    return f"{cell.estimate}{SIGNS.get(cell.verdict, '')}"
 
 
 def grid_latex(study: Study, table: pd.DataFrame, *, choice: str | None = None, level: float = LEVEL) -> str:
@@ -212,11 +210,12 @@ def _caption(table: pd.DataFrame, base: str, level: float) -> str:
     least, most, count = int(sizes.min()), int(sizes.max()), count_tests(table)
     runs = f"{most}" if least == most else f"{least} to {most}"
     verdicts = set(table["verdict"])
-    equal = "; $=$ equal in every run" if EQUAL in verdicts else ""
+    every = "every run" if least == most else "every run with the quantity"
+    equal = f"; $=$ equal in {every}" if EQUAL in verdicts else ""
     tested = set(table.loc[table["verdict"].isin([HIGHER, LOWER, UNDECIDED]), "metric"])
     untested = table.loc[table["verdict"] == NOT_TESTED, "metric"].drop_duplicates()
     names = [f"{escaped(quantity(one).title)}{' in some cells' if one in tested else ''}" for one in untested]
-    not_tested = f"; not tested, or the same difference in every run: {', '.join(names)}" if names else ""
+    not_tested = f"; not tested, or the same difference in {every}: {', '.join(names)}" if names else ""
     return (
         f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs. $\\uparrow$ higher, "
         f"$\\downarrow$ lower than {base} (5\\,\\%, Holm's correction over {count} "
