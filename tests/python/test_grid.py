@@ -14,7 +14,8 @@ from aqmlab.errors import InputError
 from aqmlab.figures.marks import mark_of, marks
 from aqmlab.reporting.sweep import layout, of_sweep, sweep_finding
 from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_latex, grid_table, grid_text
-from aqmlab.runs.sweeps.sweep import Study
+from aqmlab.runs.sweeps.sweep import Study, points_text
+from aqmlab.runs.sweeps.sweep_matrix import matrix_of_points
 from aqmlab.statistics import compare_means, holm
 
 KEYS = ("queue.q.aqm", "flow.tcp.count", "link.a.delay")
@@ -62,6 +63,17 @@ def test_the_table_is_read_by_condition():
     assert list(text.columns) == ["quantity", "count", "delay, ms", "red", "codel", "pie"]
     assert len(text) == 6
     assert all(cell.endswith("\u2193") for cell in text["codel"])
+
+
+def test_points_and_the_grid_have_the_same_digits():
+    own = study(counts=(5, 10))
+    metrics = ["mean_delay_ms", "loss", "goodput_mbps"]
+    points = points_text(own, own.points(), metrics)
+    grid = grid_text(own, grid_table(own, metrics))
+    shown = {cell.rstrip("↑↓= ") for name in SHIFT for cell in grid[name]}
+    assert set(points[metrics].to_numpy().ravel()) == shown
+    matrix = matrix_of_points(own)
+    assert {cell.estimate for (_, key), cell in matrix.cells.items() if key in metrics} == shown
 
 
 def test_latex_has_a_row_for_each_condition():
@@ -140,4 +152,4 @@ def test_the_finding_says_that_a_best_is_undecided():
     assert "ms) with codel" in text
     assert "not decided against" in text.partition("loss")[2]
     own.runs["mean_delay_ms"] = 5.0
-    assert sweep_finding(own).startswith("Mean queueing delay 5 ms with all")
+    assert sweep_finding(own).startswith("Mean queueing delay 5.00 ms with all")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,11 +9,11 @@ import pandas as pd
 from aqmlab.errors import joined
 from aqmlab.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
-from aqmlab.reporting.fragments import bounded, number
 from aqmlab.reporting.provenance import figure_command, run_command
 from aqmlab.results.quantities import quantity
 from aqmlab.results.summary import level_words
 from aqmlab.results.tins import tins_of
+from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.scenario.file import Scenario
 
 if TYPE_CHECKING:
@@ -48,18 +47,16 @@ def run_finding(result: Result) -> str:
     """Return the finding in one sentence: delay, loss and goodput at the link in question."""
     rows = {row["metric"]: row for row in result.summary().to_dict("records")}
 
-    def words(key: str, scale: float = 1.0) -> str:
+    def words(key: str) -> str:
         row = rows[key]
-        if math.isnan(row["low"]):
-            return number(float(f"{scale * row['mean']:.4g}"))
-        return bounded(scale * row["mean"], scale * row["low"], scale * row["high"])
+        return Cell.of(key, row["mean"], row["low"], row["high"]).estimate
 
     if "mean_delay_ms" not in rows:
         return f"No packet left link `{result.bottleneck}` after the warm-up."
     parts = [f"packets wait {words('mean_delay_ms')} ms on average"]
     if "delay_p99_ms" in rows:
         parts[0] += f" and 99 % of them at most {words('delay_p99_ms')} ms"
-    parts.append(f"{words('loss', 100)} % are dropped")
+    parts.append(f"{words('loss')} % are dropped")
     if "goodput_mbps" in rows:
         parts.append(f"the TCP flows get {words('goodput_mbps')} Mb/s")
     else:
@@ -139,7 +136,7 @@ def compact(summary: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for row in summary.to_dict("records"):
         what = quantity(row["metric"])
-        mean = bounded(*(what.scale * row[end] for end in ("mean", "low", "high")))
+        mean = Cell.of(what.key, *(row[end] for end in ("mean", "low", "high"))).estimate
         rows.append({"metric": what.title, "mean": mean, "unit": what.shown_unit})
     return pd.DataFrame(rows, columns=["metric", "mean", "unit"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,9 +16,9 @@ from aqmlab.figures import parameter_map
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.figures.runs import slug
 from aqmlab.figures.trade_off import X_LABEL, Y_LABEL
-from aqmlab.reporting.fragments import number
 from aqmlab.reporting.provenance import program
 from aqmlab.results.quantities import difference_of, quantity, shown_in
+from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.grid import choice_of, count_tests, grid_table, grid_text, is_choice
 from aqmlab.runs.sweeps.sweep import SEED, Study, points_text
@@ -116,7 +117,7 @@ def _range_words(study: Study, points: pd.DataFrame, key: str, conditions: Seque
 
 
 def _with_unit(what: Quantity, value: float) -> str:
-    return f"{number(what.scale * value, digits=4)}{what.unit_words}"
+    return f"{Cell.of(what.key, value, math.nan, math.nan).estimate}{what.unit_words}"
 
 
 def of_sweep(study: Study, metrics: Sequence[str] | None = None) -> Iterator[Chart]:

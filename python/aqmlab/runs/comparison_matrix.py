@@ -49,6 +49,17 @@ class Cell:
     is_tested: bool = True
     n: int = 0
 
+    @classmethod
+    def of(cls, key: str, mean: float, low: float, high: float, verdict: str = "", n: int = 0) -> Cell:
+        """Return the cell of a quantity in its shown unit: the place that decides about the digits of quantities.
+
+        >>> Cell.of("loss", 0.01831, 0.0165, 0.0201).estimate, Cell.of("jain", 1.0, math.nan, math.nan).estimate
+        ('1.83 ± 0.18', '1.0000')
+        """
+        what = quantity(key)
+        mean, low, high = (what.scale * value for value in (mean, low, high))
+        return cls(mean, low, high, verdict, what.shown_digits, what.is_tested, n)
+
     @property
     def sign(self) -> str:
         """An arrow where the difference is decided, a star where it is the same in every run, else nothing."""
@@ -77,6 +88,8 @@ class Cell:
         (('17.7', '0.2', '0.2'), ('4.33', '0.49', '0.16'))
         >>> Cell(4.33, -525.7, 534.3, "", 2).texts, Cell(9.5, float("nan"), float("nan"), "", 2).texts
         (('4.33', '530', '530'), ('9.50', '', ''))
+        >>> Cell(0.0031, float("nan"), float("nan"), "", 2).texts
+        ('0.0031', '', '')
         >>> Cell(84.56, 84.559, 84.561, "", 2).texts
         ('84.5600', '0.0010', '0.0010')
         >>> Cell(3.2e-6, 0.0, 8.2e-6, "", 2).texts
@@ -86,7 +99,8 @@ class Cell:
         """
         is_rounding = self.high - self.low < ROUNDING * abs(self.mean)
         if not math.isfinite(self.high - self.low) or is_rounding:
-            return f"{self.mean:.{self.digits}f}", "", ""
+            hidden = self.mean and not round(self.mean, self.digits)
+            return f"{self.mean:.{mean_places(self.mean) if hidden else self.digits}f}", "", ""
         half = (self.high - self.low) / 2
         apart = asymmetric(self.mean, self.low, self.high)
         distances = (self.mean - self.low, self.high - self.mean) if apart else (half, half)
@@ -166,10 +180,8 @@ def matrix_of(means: pd.DataFrame, differences: pd.DataFrame) -> Matrix:
     cells = {}
     for row in means.to_dict("records"):
         key = row["metric"]
-        mean, low, high = (quantity(key).scale * row[name] for name in ("mean", "low", "high"))
         verdict = verdicts.get((row["aqm"], key), "")
-        is_tested = quantity(key).is_tested
-        cells[row["aqm"], key] = Cell(mean, low, high, verdict, quantity(key).shown_digits, is_tested, row["n"])
+        cells[row["aqm"], key] = Cell.of(key, row["mean"], row["low"], row["high"], verdict, row["n"])
     return Matrix(list(means["aqm"].drop_duplicates()), in_order(means["metric"]), cells)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from aqmlab.errors import InputError, unknown
 from aqmlab.results.limits import loosest
-from aqmlab.results.quantities import Limits, Quantity, difference_of, interval_of, quantity, shown_in
+from aqmlab.results.quantities import Limits, difference_of, interval_of, quantity, shown_in
 from aqmlab.runs.comparison_exports import escaped, interval_in_latex
 from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED, verdict
@@ -238,17 +238,11 @@ def _cells(study: Study, table: pd.DataFrame, key: str) -> Iterator[tuple[str, d
     """Yield each quantity with each condition, and the cells by the value that is compared."""
     names = _conditions(study, key)
     for metric, own in table.groupby("metric", sort=False):
-        what = quantity(str(metric))
         for _, rows in own.groupby(list(names), sort=False) if names else [((), own)]:
             condition = {name: rows[one].iloc[0] for one, name in names.items()}
-            cells = {row[key]: _cell(what, row) for row in rows.to_dict("records")}
-            yield what.key, condition, cells
-
-
-def _cell(what: Quantity, row: dict[Any, Any]) -> Cell:
-    """Return a cell as it is shown: shares in %."""
-    mean, low, high = (what.scale * row[end] for end in ("mean", "low", "high"))
-    return Cell(mean, low, high, row["verdict"], what.shown_digits, what.is_tested, row["n"])
+            names_of = ("mean", "low", "high", "verdict", "n")
+            cells = {row[key]: Cell.of(str(metric), *(row[one] for one in names_of)) for row in rows.to_dict("records")}
+            yield str(metric), condition, cells
 
 
 def _word(value: object) -> str:

@@ -18,11 +18,11 @@ from aqmlab.results.evaluation import Evaluation
 from aqmlab.results.limits import limits_in
 from aqmlab.results.quantities import Limits, in_order, interval_of, quantity
 from aqmlab.results.result import Result
+from aqmlab.runs.comparison_matrix import Cell
 from aqmlab.runs.store.index import StudyRow
 from aqmlab.runs.store.store import ResultStore
 from aqmlab.runs.sweeps.design import number_and_unit
 from aqmlab.statistics.intervals import LEVEL
-from aqmlab.statistics.text import interval_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -209,6 +209,6 @@ def points_text(study: Study, points: pd.DataFrame, metrics: Sequence[str]) -> p
     """
     table = points[[POINT, *study.keys, "n"]].copy()
     for key in (key for key in metrics if key in points):
-        ends = (points[[key, f"{key}_low", f"{key}_high"]] * quantity(key).scale).itertuples(index=False)
-        table[key] = [interval_text(*one, significant=2) if one[0] == one[0] else "-" for one in ends]
+        ends = points[[key, f"{key}_low", f"{key}_high"]].itertuples(index=False)
+        table[key] = [Cell.of(key, *one).estimate if one[0] == one[0] else "-" for one in ends]
     return table
