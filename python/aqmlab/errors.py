@@ -298,13 +298,13 @@ def minus(text: str) -> str:
     return re.sub(r"(?<![\w.^-])-(?=\.?\d)", MINUS, text)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which gets an "s" unless the number is 1.
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun, or with `plural` unless the number is 1; the default adds an "s".
 
-    >>> counted(1, "trial"), counted(0, "fresh seed")
-    ('1 trial', '0 fresh seeds')
+    >>> counted(1, "trial"), counted(0, "fresh seed"), counted(2000, "packet is", "packets are")
+    ('1 trial', '0 fresh seeds', '2,000 packets are')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int = 20) -> str:

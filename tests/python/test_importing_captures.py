@@ -164,7 +164,7 @@ def test_connections_have_their_sizes_starts_and_round_trip_times(tmp_path: Path
     for flow, rtt in zip(flows, (0.06, 0.02), strict=True):
         assert sum(2 * found.scenario.link(name).delay_s for name in flow.path) == pytest.approx(rtt)
         assert flow.parameters["mss"] == 1448
-    assert any("1 packets that are not of TCP are left out" in note for note in found.notes)
+    assert any("left out: 1 packet not of TCP" in note for note in found.notes)
 
 
 def test_only_one_direction_has_no_connections(tmp_path: Path) -> None:

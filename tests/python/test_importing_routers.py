@@ -110,7 +110,7 @@ def test_several_profiles_of_cisco_are_classes(tmp_path: Path) -> None:
     assert [one["dscp"] for one in link.classes[:3]] == [[10], [12], [14]]
     assert link.classes[3]["default"]
     assert "line 13: fair-queue" in found.notes
-    assert any("60 code points have no profile" in note for note in found.notes)
+    assert any("60 code points without a profile" in note for note in found.notes)
 
 
 JUNOS = """\

@@ -120,13 +120,13 @@ class TestCertificate:
         [
             ({"lateness_us": GOOD["lateness_us"] | {"p99": 301.0}}, "more than 301 us late"),
             ({"late_start_us": 520e3}, "the link began 520 ms after the flows (limit 10 ms)"),
-            ({"stalls": 6}, "6 of 50000 packets left more than 10 ms late"),
+            ({"stalls": 6}, "6 of 50,000 packets left more than 10 ms late"),
             ({"rate": GOOD["rate"] | {"achieved_bps": 9.94e6}}, "-0.60% of its rate"),
-            ({"tun_dropped": {"a": 1, "b": 0}}, "1 packets were lost in the TUN devices"),
+            ({"tun_dropped": {"a": 1, "b": 0}}, "1 packet was lost in the TUN devices"),
             ({"queue_not_empty_share": 0.1}, "10% of the time only"),
             ({"cpu_steal_share": 0.06}, "6.0% of the processor's time"),
             ({"offload": {"a": ["tso"], "b": []}}, "split or join packets (tso)"),
-            ({"out": 979}, "1 packets are not accounted for"),
+            ({"out": 979}, "1 packet is not accounted for"),
         ],
     )
     def test_each_limit(self, changed, says):
@@ -146,7 +146,7 @@ class TestCertificate:
     def test_flows_that_are_known_no_more_are_a_note(self):
         found = Certificate.of(GOOD | {"flows_replaced": 3}, troubles=[])
         assert found.valid
-        assert found.notes == ["3 flows gave their place to others, and are counted together as other flows"]
+        assert found.notes == ["3 flows gave place to others, and all are counted together as other flows"]
 
     def test_processors_that_were_let_sleep_are_a_note(self):
         for kept in ({"without_delay": True, "processors": 0}, None):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+from aqmlab.errors import counted
 from aqmlab.figures import queue_against_time
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.notebook import html
@@ -74,7 +75,7 @@ def test_a_sweep_has_a_line_if_its_key_has_numbers(small, tmp_path, grid, drawin
     study = aqmlab.sweep(small, grid=grid, seeds=2, out=tmp_path / "store", progress=False)
     page = study._repr_html_()
     assert len(figures_in(page)) == drawings
-    assert f"small: {len(next(iter(grid.values())))} points" in page
+    assert f"small: {counted(len(next(iter(grid.values()))), 'point')}, " in page
 
 
 def test_other_objects_have_no_page():

@@ -257,7 +257,7 @@ def test_new_configuration_by_sighup(net: Router, uplink: Path) -> None:
     assert net.echo(4) == 1
     code, out = running.stop()
     assert code == 0
-    assert out.strip().endswith("1 reloads")
+    assert out.strip().endswith("1 reload")
     assert "and 1 more problem" in running.err
     assert running.err.count("\n") == 5
 

@@ -169,7 +169,7 @@ def test_a_page_may_have_each_ending_of_html(command, name):
 def test_results_gc(command):
     nothing = json.loads(command("results", "gc", "results", "--dry-run", "--json"))
     assert (nothing["runs"], nothing["unwanted"]) == (0, [])
-    assert "12 runs, 1 studies" in command("results", "gc", "results", "--forget", "small")
+    assert "12 runs, 1 sweep, " in command("results", "gc", "results", "--forget", "small")
     assert json.loads(command("results", "ls", "results", "--json"))["runs"] == 0
 
 

@@ -169,7 +169,7 @@ def test_command(found: aqmlab.TunedComparison, store: Path, capsys: pytest.Capt
     for text in (
         "5 trials of each discipline",
         "search seeds 1 and 2",
-        "held-out conditions (",
+        "at these and at 1 held-out condition (",
         "Searched: red max_th",
     ):
         assert text in " ".join(lines), text

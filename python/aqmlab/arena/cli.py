@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.cli.application import File, Group, Json, Workers, app, command
 from aqmlab.cli.output import print_json, print_rows, print_screen, print_wrapped, say, table_lines, warn
-from aqmlab.errors import minus
+from aqmlab.errors import counted, minus
 
 if TYPE_CHECKING:
     from aqmlab.arena.evaluation import Evaluated
@@ -136,7 +136,7 @@ def _show(found: Evaluated) -> None:
     heads = [" ".join(quantity(key).head).strip() for key in METRICS]
     print_screen(
         _answer(found),
-        f"{found.policy}: differences against tuned baselines, {len(found.seeds)} held-out seeds",
+        f"{found.policy}: differences against tuned baselines, {counted(len(found.seeds), 'held-out seed')}",
         table_lines(["scenario", "against", *heads], lines, 2, to_right=True),
         "↑ higher, ↓ lower than the baseline: decided (5 %, Holm's correction over the tests of a scenario); no arrow: "
         "undecided.",
@@ -157,7 +157,7 @@ def _answer(found: Evaluated) -> str:
         parts.setdefault(decided, []).append(quantity(key).in_sentence)
     words = "; ".join(f"{joined(titles)} {decided}" for decided, titles in parts.items())
     cells = len(found.table.drop_duplicates(["scenario", "baseline"]))
-    return f"{found.policy}, of {cells} comparisons with a tuned baseline: {words}."
+    return f"{found.policy}, of {counted(cells, 'comparison')} with a tuned baseline: {words}."
 
 
 def _percent(value: float) -> str:

@@ -20,6 +20,7 @@ from aqmlab.cli.output import (
     warn,
 )
 from aqmlab.cli.values import parse_overrides, parse_seeds
+from aqmlab.errors import counted
 
 if TYPE_CHECKING:
     from aqmlab.reporting.analysis.outcome import Analysis
@@ -78,7 +79,7 @@ def _print(found: Analysis, *, details: bool) -> None:
     from aqmlab.reporting.analysis.page import answer, readable_gaps
 
     n = len(found.seeds)
-    runs = f"{n} seed{'s' if n > 1 else ''}" if n else "not simulated"
+    runs = counted(n, "seed") if n else "not simulated"
     gaps = readable_gaps(found, shares=False, short=not details)
     gaps = gaps[(gaps.drop(columns="quantity") != "").any(axis="columns")] if len(gaps) else gaps
     bracket = "; in brackets: model - simulation" if found.theory.columns and n else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.cli.output import print_wrapped
-from aqmlab.errors import Error, InputError, UndecidedError
+from aqmlab.errors import Error, InputError, UndecidedError, counted
 from aqmlab.results.outputs import save_output
 
 if TYPE_CHECKING:
@@ -108,4 +108,4 @@ class Verdicts:
             if found:
                 first = found[0].words + (f" and {len(found) - 1} more" if len(found) > 1 else "")
                 hint = "; more --seeds may decide" if verdict is Verdict.UNDECIDED and not found[0].doubt else ""
-                raise error(f"{verdict}: {first} ({len(found)} of {len(self.all)} verdicts{hint})")
+                raise error(f"{verdict}: {first} ({len(found)} of {counted(len(self.all), 'verdict')}{hint})")

@@ -12,7 +12,7 @@ import typer
 from aqmlab.cli.application import File, Json, Set, command
 from aqmlab.cli.output import print_json, print_rows, print_wrapped, say, text_of, warn
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import InputError, ScenarioError
+from aqmlab.errors import InputError, ScenarioError, counted
 from aqmlab.scenario.toml_text import read_toml
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def list_(
     others = dict.fromkeys(part for p in discipline.parameters if p not in shown for part in p.parts)
     if others:
         count = len(discipline.parameters) - len(shown)
-        words = f"{count} more parameters have an effect with another part ({', '.join(others)})"
+        more = counted(count, "more parameter has", "more parameters have")
+        words = f"{more} an effect with another part ({', '.join(others)})"
         print_wrapped(f"{words}; --all lists them.")
 
 
@@ -268,7 +269,7 @@ def check(file: File, set_: Set = None, as_json: Json = False) -> None:
         data = {"name": plan.name, "hash": plan.hash, "links": plan.counts["links"], "flows": plan.counts["flows"]}
         print_json({"ok": True, "errors": [], "warnings": [vars(w) for w in plan.warnings], "scenario": data})
         return
-    counts = f"{plan.counts['links']} links, {plan.counts['flows']} flows"
+    counts = f"{counted(plan.counts['links'], 'link')}, {counted(plan.counts['flows'], 'flow')}"
     say(f"{file}: valid ({plan.name}, {counts}, {plan.duration_s:g} s)")
 
 

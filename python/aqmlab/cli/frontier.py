@@ -11,6 +11,7 @@ from aqmlab.cli.application import Engine, File, Json, Out, Quantile, Set, Worke
 from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say
 from aqmlab.cli.tuning import Over, Queue
 from aqmlab.cli.values import parse_names, parse_overrides
+from aqmlab.errors import counted
 
 Aqm = Annotated[str, typer.Option("--aqm", help="Disciplines to place: codel,pie,my-red.", metavar="NAME,NAME")]
 Minimize = Annotated[
@@ -78,8 +79,8 @@ def frontier(
     conditions = f" at {share}{points} points, {len(found.fresh_points)} of them new" if points > 1 else ""
     print_screen(
         found.answer,
-        f"{found.name}: {' and '.join(goal.words for goal in found.goals)}; {len(found.tried)} settings tried, "
-        f"{fresh} fresh seeds{conditions}, 95 % intervals",
+        f"{found.name}: {' and '.join(goal.words for goal in found.goals)}; "
+        f"{counted(len(found.tried), 'setting')} tried, {fresh} fresh seeds{conditions}, 95 % intervals",
         lines_of(found.table(), width=WIDTH),
         "Numbered: members of the frontier, by RED's curve, spacing, victim and adaptation."
         + ("" if details else " --details prints their settings."),

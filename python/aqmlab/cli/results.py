@@ -58,10 +58,10 @@ def _holdings(kinds: Mapping[str, int], sweeps: int, runs: int, blocks: int) -> 
     >>> _holdings({}, 1, 24, 2)
     '1 sweep with 24 runs in 2 blocks'
     """
-    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(kinds.items())]
+    parts = [counted(count, kind) for kind, count in sorted(kinds.items())]
     if sweeps or runs:
-        stored = f"{runs} run{'' if runs == 1 else 's'} in {blocks} block{'' if blocks == 1 else 's'}"
-        parts.append(f"{sweeps} sweep{'' if sweeps == 1 else 's'} with {stored}")
+        stored = f"{counted(runs, 'run')} in {counted(blocks, 'block')}"
+        parts.append(f"{counted(sweeps, 'sweep')} with {stored}")
     return ", ".join(parts) or "no results"
 
 
@@ -209,4 +209,7 @@ def gc(
         for block in blocks:
             print(f"block {block}: {kind}")
     verb = "would be removed" if dry_run else "removed"
-    say(f"{store}: {waste.runs} runs, {len(waste.studies)} studies, {waste.bytes / 1e6:.1f} MB {verb}")
+    say(
+        f"{store}: {counted(waste.runs, 'run')}, {counted(len(waste.studies), 'sweep')}, "
+        f"{waste.bytes / 1e6:.1f} MB {verb}"
+    )

@@ -40,7 +40,7 @@ from aqmlab.cli.output import (
 )
 from aqmlab.cli.tuned import Over, Report, SearchSeed, Trials, TrialSeeds, Tuned, Vary, check_without, compare_tuned
 from aqmlab.cli.values import parse_names, parse_overrides, parse_seeds, parse_settings, parse_until
-from aqmlab.errors import InputError, joined
+from aqmlab.errors import InputError, counted, joined
 from aqmlab.results.outputs import check_ending, save_output
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def show_run(result: Result, notes: Sequence[str] = (), *, details: bool, runs: 
     aqm = next(iter(result.links["aqm"][result.links["link"] == result.bottleneck]))
     whole = matrix_of(means_table({aqm: result}, result.bottleneck, level=result.level), pd.DataFrame())
     matrix = whole if details else whole.short
-    words = f"{n} {runs}{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
+    words = f"{counted(n, runs)}, {level_words(n, result.level, distinct=result.distinct_runs)}"
     most = None if details else MOST_LINES
     hint = "" if details else f" --details prints all quantities{_left_out(left_out(matrix, most=MOST_LINES))}."
     print_screen(
@@ -423,7 +423,7 @@ def _show_comparison(found: Comparison, lines: Sequence[str], *, details: bool) 
     from aqmlab.runs.comparison_matrix import left_out, legend, lines_of
 
     matrix = found.matrix() if details else found.matrix().short
-    seeds = f"{len(found.seeds)} seed{'' if len(found.seeds) == 1 else 's'}"
+    seeds = counted(len(found.seeds), "seed")
     rest = _left_out(left_out(matrix, most=MOST_LINES))
     hint = "" if details else f" --details prints {rest and 'all quantities, '}intervals, tests and sizes of effects."
     print_screen(
@@ -448,7 +448,7 @@ def _show_details(found: Comparison) -> None:
 
     words = level_words(len(found.seeds), found.level, distinct=found.distinct_runs)
     print_table(found.means, title=f"{found.name}: means at link {found.link}, {words}", labels=2)
-    title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over {found.tests} tests"
+    title = f"Differences against {found.aqm[0]}, {words}; verdicts by Holm's p over {counted(found.tests, 'test')}"
     print_table(found.differences[list(DIFFERENCE_COLUMNS)], title=title, labels=2)
     for line in [*found.pairing_lines(), *found.notes]:
         print_wrapped(line)

@@ -12,7 +12,7 @@ from aqmlab.cli.application import Assert, Engine, Json, Junit, Markdown, SeedsO
 from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import evaluation_data, print_evaluation, print_json, print_screen, say, warn
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError, joined
+from aqmlab.errors import InputError, counted, joined
 
 if TYPE_CHECKING:
     from aqmlab.runs.sweeps.sweep import Study
@@ -156,7 +156,7 @@ def print_study(study: Study, *, details: bool = False) -> None:
         intervals = details or count <= WITH_INTERVALS
         most = None if details else 1
         words = level_words(len(study.seeds), LEVEL, distinct=len(study.seeds) if varies else 1)
-        title = f"{study.name}: means at {'1 point' if count == 1 else f'{count} points'}, {len(study.runs)} runs"
+        title = f"{study.name}: means at {counted(count, 'point')}, {counted(len(study.runs), 'run')}"
         hidden = ["intervals"] if not intervals and varies else []
         hidden += ["more quantities"] if len(matrix.metrics) < len(whole.metrics) or left_out(matrix, most=1) else []
         hidden += ["more points"] if shown < min(count, DETAILED_POINTS) else []

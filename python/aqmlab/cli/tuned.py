@@ -18,7 +18,7 @@ from aqmlab.cli.output import (
     say,
     warn,
 )
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 
 if TYPE_CHECKING:
     from aqmlab.scenario.file import Overrides
@@ -132,7 +132,7 @@ def _show(found: TunedComparison, *, details: bool) -> None:
     """Print the answer, a row for each discipline, and the budget; with details all settings."""
     print_screen(
         found.answer(),
-        f"{found.name}: {found.goal_words}; {found.seeds[2]} fresh seeds",
+        f"{found.name}: {found.goal_words}; {counted(found.seeds[2], 'fresh seed')}",
         lines_of(found.table(), width=WIDTH),
         f"±: the larger half of the 95 % interval. Bounds kept: default, tuned; ?: undecided. Verdicts with Holm's "
         f"correction over {len(found.others)}.{'' if details else ' --details prints all settings.'}",

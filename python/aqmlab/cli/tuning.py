@@ -306,7 +306,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
             _show_details(found)
     table = side_by_side(answers, best) if several else best.answer_table()
     points, new = len(best.points) + len(best.fresh_points), len(best.fresh_points)
-    seeds = "fresh seeds" if several else f"{best.seeds[2]} fresh seeds"
+    seeds = "fresh seeds" if several else counted(best.seeds[2], "fresh seed")
     warnings = [f"{found.aqm}: {line}" if several else line for found in answers for line in _warnings(found, several)]
     if best.against_drop_tail().startswith("Against drop-tail: worse"):
         warn(f"drop-tail is better here than {best.aqm}; try other disciplines, for example --aqm fq-codel")
@@ -321,7 +321,7 @@ def _show(answers: Sequence[Tuned], last: LastStep, remarks: Sequence[str], deri
     intervals = intervals_named(table[best.task.goal.metric.label])
     print_screen(
         f"Use this: {best.aqm} {with_settings(best)}: {why}",
-        f"{best.name}: {asked}; {seeds} at {points} points, {new} of them new, {intervals}{shared}",
+        f"{best.name}: {asked}; {seeds} at {counted(points, 'point')}, {new} of them new, {intervals}{shared}",
         lines_of(table, width=WIDTH),
         "" if details else DETAILS_HINT,
         [f"Note: {line}" for line in notes],
@@ -375,7 +375,8 @@ def _show_details(found: Tuned) -> None:
     trial, choice, fresh = found.seeds
     tried, per_trial = counted(len(found.trials), "trial"), f"up to {counted(trial, 'seed')}"
     print_wrapped(
-        f"{found.aqm}: {tried} on {per_trial} at {len(found.points)} points, the best again on up to {choice}"
+        f"{found.aqm}: {tried} on {per_trial} at {counted(len(found.points), 'point')}, "
+        f"the best again on up to {choice}"
     )
     print()
     print(found.scenario_text + "\n")

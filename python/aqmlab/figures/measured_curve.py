@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import link_in, of_seeds, slug
 from aqmlab.scenario.file import Scenario
@@ -59,8 +59,9 @@ def probability_against_average(result: Result, *, link: str | None = None, scen
         key=f"probability-{slug(place)}",
         title=f"Drop probability and average at {place}",
         alt=(
-            f"Share of arrivals dropped or marked at link {place} against the average they met, {len(points)} points "
-            f"over the curve; {int(points['hits'].sum())} of {int(points['arrivals'].sum())} arrivals were."
+            f"Share of arrivals dropped or marked at link {place} against the average they met, "
+            f"{counted(len(points), 'point')} over the curve; "
+            f"{int(points['hits'].sum())} of {int(points['arrivals'].sum())} arrivals were."
         ),
         x_label="average queue, packets",
         y_label="share of arrivals dropped or marked",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, counted, unknown
 from aqmlab.results.result import Result
 
 if TYPE_CHECKING:
@@ -146,4 +146,4 @@ def of_seeds(result: Result) -> str:
     >>> of_seeds(Result("a", "0", [1, 2], [], {}))
     '2 runs'
     """
-    return f"{len(result.seeds)} run{'s' if len(result.seeds) > 1 else ''}"
+    return counted(len(result.seeds), "run")

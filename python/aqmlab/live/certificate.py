@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aqmlab.errors import counted
+
 FULL_PACKET_BITS = 1500 * 8
 
 LATENESS_SHARE = 0.25
@@ -121,7 +123,9 @@ def _time(measured: Mapping[str, Any]) -> list[str]:
         found.append(f"1 % of the packets left more than {p99:.0f} us late (limit {limit:.0f} us)")
     departures, stalls = int(late.get("n") or 0), int(measured.get("stalls") or 0)
     if stalls > max(STALLED_SHARE * departures, 0):
-        found.append(f"{stalls} of {departures} packets left more than 10 ms late (limit {STALLED_SHARE:.2%})")
+        found.append(
+            f"{stalls} of {counted(departures, 'packet')} left more than 10 ms late (limit {STALLED_SHARE:.2%})"
+        )
     if (late_start := measured.get("late_start_us") or 0.0) > LATE_START_US:
         found.append(f"the link began {late_start / 1e3:.0f} ms after the flows (limit {LATE_START_US / 1e3:.0f} ms)")
     steal = measured.get("cpu_steal_share")
@@ -156,7 +160,10 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
     entered = int(measured.get("in") or 0)
     dropped = sum(int(n or 0) for n in (measured.get("tun_dropped") or {}).values())
     if dropped > TUN_DROPPED_SHARE * max(entered, 1):
-        found.append(f"{dropped} packets were lost in the TUN devices (limit {TUN_DROPPED_SHARE:.2%} of {entered})")
+        found.append(
+            f"{counted(dropped, 'packet was', 'packets were')} lost in the TUN devices "
+            f"(limit {TUN_DROPPED_SHARE:.2%} of {entered})"
+        )
     on = {name for names in (measured.get("offload") or {}).values() for name in names or ()}
     offloads = sorted(on.intersection(CUTTING))
     if offloads:
@@ -165,14 +172,17 @@ def _books(measured: Mapping[str, Any]) -> list[str]:
         left = ("out", "dropped", "lost", "malformed", "queued")
         missing = entered + int(measured.get("copied") or 0) - sum(_total(measured.get(name)) for name in left)
         if missing:
-            found.append(f"{missing} packets are not accounted for (in, copied less out, dropped, lost, queued)")
+            found.append(
+                f"{counted(missing, 'packet is', 'packets are')} not accounted for "
+                f"(in, copied less out, dropped, lost, queued)"
+            )
     return found
 
 
 def _notes(measured: Mapping[str, Any]) -> list[str]:
     found = []
     if replaced := int(measured.get("flows_replaced") or 0):
-        found.append(f"{replaced} flows gave their place to others, and are counted together as other flows")
+        found.append(f"{counted(replaced, 'flow')} gave place to others, and all are counted together as other flows")
     if not (measured.get("kept_awake") or {}).get("processors"):
         found.append("the processors were let sleep, from which they may wake late (--keep-awake)")
     if measured.get("scheduler") == "other":

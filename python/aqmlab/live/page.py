@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pandas as pd
 
+from aqmlab.errors import counted
 from aqmlab.figures import delay_distribution, thin
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.figures.runs import has_average, has_rows, slug, warmup, warmup_end
@@ -65,7 +66,7 @@ def page_of(runs: Runs) -> Page:
     live = runs.result
     n = len(live.seeds)
     headline = "" if runs.agreement is None else runs.agreement.headline()
-    count = f"{n} live run{'' if n == 1 else 's'} with real TCP; link `{live.bottleneck}`."
+    count = f"{counted(n, 'live run')} with real TCP; link `{live.bottleneck}`."
     page = Page(live.name, f"{headline or run_finding(live)} {count}")
     if runs.simulation is not None:
         _add_agreement(page, runs)

@@ -146,7 +146,7 @@ def _print_overview(found: Overview, *, as_json: bool, details: bool) -> None:
     notice = notice_over(found.papers)
     rows = [[one.paper, form, *counts] for one in found.papers for form, counts in _verdicts_of(one)]
     print_screen(
-        _answer(f"{len(found.papers)} papers", found.claims, notice),
+        _answer(counted(len(found.papers), "paper"), found.claims, notice),
         "Verdicts on the claims of each paper",
         table_lines(["paper", "form", *VERDICTS], rows, 2, width=WIDTH),
         "Literal: the claim as its authors state it; strict: our stronger form; no effect: none of half the printed "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aqmlab import _core
+from aqmlab.errors import counted
 from aqmlab.papers.common.cards import linked
 from aqmlab.papers.common.claims import tally
 from aqmlab.papers.common.gaps import COLUMNS, GAPS, gaps_words
@@ -29,7 +30,7 @@ def page_over(found: Sequence[Reproduction], folder: Path) -> Page:
     """Make the page over several reproductions; `folder` is where it will lie, for its links."""
     page = Page(
         "Papers reproduced: what holds, what fails, what was never tested",
-        f"{len(found)} paper{'s' if len(found) > 1 else ''}, simulated with the same queue disciplines and the same "
+        f"{counted(len(found), 'paper')}, simulated with the same queue disciplines and the same "
         f"TCP. aqmlab {_core.version()}.",
         notice=notice_over(found),
     )

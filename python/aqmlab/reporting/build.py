@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, counted, unknown
 from aqmlab.figures import averages_against_time
 from aqmlab.figures.runs import has_average
 from aqmlab.reporting import plots
@@ -117,11 +117,11 @@ def add_scenarios(page: Page, results: list[Result], folder: Path) -> None:
     means = means.rename(columns={key: quantity(key).label for key in in_order(means.columns)})
     settings = differing(results)
     if len(settings.columns) > MOST_SETTINGS:
-        page.text(f"The scenarios differ in {len(settings.columns)} settings.")
+        page.text(f"The scenarios differ in {counted(len(settings.columns), 'setting')}.")
         settings = settings.iloc[:, :0]
     page.table(
         pd.concat([names, settings, means], axis="columns"),
-        caption=f"Means over the seeds at each scenario's link, {len(results)} scenarios.",
+        caption=f"Means over the seeds at each scenario's link, {counted(len(results), 'scenario')}.",
     )
     for chart in across(results):
         page.chart(chart, command=f"{program(page)} report {page.path_to(folder)} --figure {chart.key}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import capitalized, joined
+from aqmlab.errors import capitalized, counted, joined
 from aqmlab.reporting.chosen import of_comparison
 from aqmlab.reporting.provenance import compare_command, figure_command
 from aqmlab.reporting.run import EVIDENCE, add_first
@@ -55,7 +55,7 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),
-        caption=f"Means at link `{found.link}` over {n} seed{'s' if n > 1 else ''}, the same for each. "
+        caption=f"Means at link `{found.link}` over {counted(n, 'seed')}, the same for each. "
         f"{legend(found.matrix(), level=found.level, tests=found.tests)}",
     )
     begin(EVIDENCE)

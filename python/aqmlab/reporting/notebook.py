@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.figures import compared, pareto_front, queue_against_time
 from aqmlab.figures.chart import Chart, Series
 from aqmlab.reporting.compare import matrix_table
@@ -51,7 +51,7 @@ def _(chart: Chart) -> str:
 @html.register
 def _(result: Result) -> str:
     count = len(result.seeds)
-    title = f"{result.name}: link {result.bottleneck}, {count} seed{'' if count == 1 else 's'}"
+    title = f"{result.name}: link {result.bottleneck}, {counted(count, 'seed')}"
     table = result.summary()
     table["metric"] = [quantity(key).title for key in table["metric"]]
     return _page(title, _queue_of(result), table, level_words(count, result.level, distinct=result.distinct_runs))
@@ -60,17 +60,17 @@ def _(result: Result) -> str:
 @html.register
 def _(found: Comparison) -> str:
     table = matrix_table(found.matrix())
-    note = f"Means over {len(found.seeds)} seeds at link {found.link}"
+    note = f"Means over {counted(len(found.seeds), 'seed')} at link {found.link}"
     return _page(f"{found.name}: {found.answer()}", _means_of(found), table, note)
 
 
 @html.register
 def _(study: Study) -> str:
     points = study.points()
-    title = f"{study.name}: {len(points)} points, {len(study.runs)} runs"
+    title = f"{study.name}: {counted(len(points), 'point')}, {counted(len(study.runs), 'run')}"
     metrics = [key for key in shown_in("notebook") if key in points.columns]
     table = points_text(study, points.head(MOST_POINTS), metrics)
-    rest = f"{len(points) - MOST_POINTS} points more: .points() has all" if len(points) > MOST_POINTS else ""
+    rest = f"{counted(len(points) - MOST_POINTS, 'point')} more: .points() has all" if len(points) > MOST_POINTS else ""
     table = table.rename(columns={key: quantity(key).label for key in metrics})
     return _page(title, _line_of(study, points, metrics), table, rest)
 
@@ -115,4 +115,4 @@ def _line_of(study: Study, points: pd.DataFrame, metrics: list[str]) -> Chart | 
         series.append(Series(name, x, y, low=low, high=high, color=number))
     unit = f", {study.units[key]}" if study.units[key] else ""
     title = f"{what.title} against {key}"
-    return Chart("sweep", title, f"{title}: {len(series)} lines", f"{key}{unit}", what.label, series)
+    return Chart("sweep", title, f"{title}: {counted(len(series), 'line')}", f"{key}{unit}", what.label, series)

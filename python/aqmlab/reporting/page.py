@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from markupsafe import Markup
 
-from aqmlab.errors import shell_word, unused
+from aqmlab.errors import counted, shell_word, unused
 from aqmlab.reporting import charts, flowchart, payload, plots, rendering, topology
 from aqmlab.reporting.fragments import (
     ClaimLine,
@@ -149,7 +149,8 @@ class Page:
     def code(self, text: str, *, fold: str = "", copied: bool = False) -> None:
         """Add text as it stands, folded under a heading if one is given, and with a button that copies it."""
         if len(text) > LONGEST_TEXT:
-            text = f"{text[:LONGEST_TEXT]}\n... and {len(text) - LONGEST_TEXT:,} characters more, in the file beside."
+            more = counted(len(text) - LONGEST_TEXT, "character")
+            text = f"{text[:LONGEST_TEXT]}\n... and {more} more, in the file beside."
         self._add(block("code", text=text, fold=fold, copied=copied))
 
     def table(self, table: pd.DataFrame, *, caption: str, digits: int = 5) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from aqmlab import extensions
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.reporting import build
 from aqmlab.reporting.compare import add_comparison, comparison_title
 from aqmlab.reporting.framed import add_live
@@ -179,5 +179,5 @@ def _counted(found: list[Found]) -> str:
     for kind, name in ((Study, "sweep"), (Comparison, "comparison"), (Result, "scenario")):
         count = sum(isinstance(one, kind) for one in found)
         if count:
-            words.append(f"{count} {name}{'' if count == 1 else 's'}")
+            words.append(counted(count, name))
     return ", ".join(words)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aqmlab.errors import joined
+from aqmlab.errors import counted, joined
 from aqmlab.figures.runs import slug
 from aqmlab.reporting.chosen import of_run
 from aqmlab.reporting.provenance import figure_command, run_command
@@ -37,7 +37,7 @@ def run_title(result: Result) -> str:
     """Return a title in words: the discipline, the link and the traffic."""
     rows = result.links[result.links["link"] == result.bottleneck]
     flows = len(result.flows) // max(len(result.seeds), 1)
-    traffic = f"{flows:,} flow{'' if flows == 1 else 's'}"
+    traffic = counted(flows, "flow")
     plan = plan_of(result)
     rate = f"{plan.link(result.bottleneck).rate_bps / 1e6:g} Mb/s link" if plan is not None else "link"
     return f"{rows['aqm'].iloc[0]} at a {rate} with {traffic}: {result.name}"
@@ -92,7 +92,7 @@ def add_run(page: Page, result: Result, *, title: str = "", alone: bool = False)
     first = add_first(page, charts, command, result.folder)
     summary = result.summary()
     n, distinct = len(result.seeds), result.distinct_runs
-    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=distinct)}"
+    runs = f"{counted(n, 'run')}, {level_words(n, result.level, distinct=distinct)}"
     caption = f"Link `{result.bottleneck}`: means over {runs}."
     page.table(compact(summary), caption=caption)
     with page.folded("Statistics of every metric"):

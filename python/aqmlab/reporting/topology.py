@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aqmlab.errors import counted
 from aqmlab.figures import scenario_curves
 from aqmlab.figures.marks import PALETTE
 from aqmlab.figures.traces import scenario_traces
@@ -92,8 +93,8 @@ def describe(scenario: Scenario, drawing: Drawing | None = None) -> str:
     details = [f"{link.name}: {link.aqm}, {rate_text(link.rate_bps)}" for link in managed[:6]]
     details += outages(scenario)[:MOST_OUTAGES]
     return (
-        f"Network of {scenario.name}: {len(routers)} routers ({', '.join(s.label for s in routers[:12])}), "
-        f"{sum(s.count for s in hosts)} hosts, {len(scenario.flows)} flows. {'; '.join(details)}"
+        f"Network of {scenario.name}: {counted(len(routers), 'router')} ({', '.join(s.label for s in routers[:12])}), "
+        f"{counted(sum(s.count for s in hosts), 'host')}, {counted(len(scenario.flows), 'flow')}. {'; '.join(details)}"
     )
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, counted, unknown
 
 resource: ModuleType | None
 try:
@@ -162,7 +162,7 @@ def together(parts: Sequence[Evaluation]) -> Evaluation:
 
 
 def _count(runs: int) -> str:
-    return f"{runs:,} run{'' if runs == 1 else 's'}"
+    return counted(runs, "run")
 
 
 def peak_memory() -> int:

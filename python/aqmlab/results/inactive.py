@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from aqmlab.errors import counted
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import DROP_TAIL, Link
 from aqmlab.scenario.toml_text import read_toml
@@ -129,7 +130,7 @@ def _queue(link: Link, found: pd.DataFrame, links: pd.DataFrame) -> Iterator[str
             )
         return
     longest = int(found["max_queue"].max())
-    waited = f"at most {longest} packet{'' if longest == 1 else 's'} waited"
+    waited = f"at most {counted(longest, 'packet')} waited"
     utilization = float(found["utilization"].mean())
     if utilization < BUSY:
         mean = links.groupby("link", sort=False)["utilization"].mean()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aqmlab.errors import counted
 from aqmlab.statistics.intervals import Interval, interval
 from aqmlab.statistics.pairs import difference_from_zero
 from aqmlab.statistics.warmup import mser5
@@ -58,7 +59,7 @@ class Settling:
         """Print a warning if it is."""
         if not self.warmup_is_short:
             return []
-        runs = f"{self.excess.n} run{'' if self.excess.n == 1 else 's'}"
+        runs = counted(self.excess.n, "run")
         more = "longer" if self.excess.mean > 0 else "shorter"
         found = f"before that the mean queue is {abs(self.excess.mean):.3g} packets {more}, {runs}"
         if not self.settled:

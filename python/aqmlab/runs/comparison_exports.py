@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aqmlab.errors import one_line
+from aqmlab.errors import counted, one_line
 from aqmlab.results.quantities import quantity
 from aqmlab.runs.comparison_matrix import Cell, Matrix, every_run
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED
@@ -63,7 +63,7 @@ def _latex(matrix: Matrix, name: str, link: str, runs: int, level: float, tests:
     not_tested = f", or not tested ({matrix.not_tested})" if matrix.not_tested else ""
     signs = (
         f" $\\uparrow$ higher, $\\downarrow$ lower than {escaped(matrix.labels[0])} "
-        f"(5\\,\\%, Holm's correction over {tests} {'test' if tests == 1 else 'tests'});{equal} "
+        f"(5\\,\\%, Holm's correction over {counted(tests, 'test')});{equal} "
         f"no arrow: undecided{not_tested}."
     )
     told = f"{spread if runs > 1 else 'one distinct run'}.{signs if tests else ''}"

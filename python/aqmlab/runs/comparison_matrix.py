@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import MINUS, joined, minus
+from aqmlab.errors import MINUS, counted, joined, minus
 from aqmlab.results.quantities import in_order, quantity, shown_in
 from aqmlab.runs.comparison_tables import EQUAL, HIGHER, LOWER, NOT_TESTED, UNDECIDED
 from aqmlab.statistics.text import asymmetric, half_places, mean_places
@@ -407,8 +407,8 @@ def legend(matrix: Matrix, *, level: float, tests: int, compared: bool = True) -
     if matrix.not_tested:
         equal += f"; {matrix.not_tested}: not tested"
     return (
-        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over {tests} "
-        f"{'test' if tests == 1 else 'tests'}); no arrow: undecided{equal}.{interval}"
+        f"↑ higher, ↓ lower than {matrix.labels[0]}: decided (5 %, Holm's correction over "
+        f"{counted(tests, 'test')}); no arrow: undecided{equal}.{interval}"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aqmlab.errors import counted
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.tuning.search import Task, Trial
 from aqmlab.tuning.verification import Confirmed
@@ -32,8 +33,9 @@ def chart_of(
         *(_confirmed(task, one, color) for color, one in enumerate(confirmed, 1)),
     ]
     text = (
-        f"{goal.title} against {bound.metric.in_sentence} at the worst point: each of {len(usable)} trials, their "
-        f"Pareto front, and on fresh seeds {', '.join(one.name for one in confirmed)}; {bound.words} was asked for."
+        f"{goal.title} against {bound.metric.in_sentence} at the worst point: each of "
+        f"{counted(len(usable), 'trial')}, their Pareto front, and on fresh seeds "
+        f"{', '.join(one.name for one in confirmed)}; {bound.words} was asked for."
     )
     return Chart("tune", f"Tuning {queue}: {bound.words}", text, bound.metric.label, goal.label, series)
 

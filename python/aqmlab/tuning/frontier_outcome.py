@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import joined
+from aqmlab.errors import counted, joined
 from aqmlab.figures.chart import Chart, Mode, Series
 from aqmlab.results.displays import OneLine
 from aqmlab.scenario.toml_text import inline
@@ -135,8 +135,8 @@ class Frontier(OneLine):
             *(_series(one.name, self.goals, [one], mode="points", aqm=one.aqm) for one in self.others),
         ]
         text = (
-            f"{first.title} against {second.in_sentence}: {len(usable)} settings of the RED family, their frontier, "
-            f"and {joined([one.name for one in self.others])} on fresh seeds."
+            f"{first.title} against {second.in_sentence}: {counted(len(usable), 'setting')} of the RED family, "
+            f"their frontier, and {joined([one.name for one in self.others])} on fresh seeds."
         )
         return Chart("frontier", f"RED family: {self.name}", text, second.label, first.label, series)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from aqmlab import _core
+from aqmlab.errors import counted
 from aqmlab.results.displays import OneLine
 from aqmlab.scenario.dialect import Dialect
 from aqmlab.scenario.file import Scenario
@@ -157,7 +158,7 @@ class Tuned(OneLine):
         needed = runs_needed(found, 0.0)
         if not math.isfinite(needed):
             return "the difference is as good as none"
-        return f"the interval includes no difference; about {needed:,} fresh seeds would decide"
+        return f"the interval includes no difference; about {counted(int(needed), 'fresh seed')} would decide"
 
     def against_drop_tail(self) -> str:
         """Say how the answer compares with drop-tail; "" if it was not compared."""

@@ -80,7 +80,9 @@ def _candidates(page: Page, answers: Sequence[Tuned], best: Tuned) -> None:
     table.insert(1, "settings", [short(found.body).partition(", ")[2] or "defaults" for found in answers])
     points = len(answers[0].points) + len(answers[0].fresh_points)
     intervals = intervals_named(table[best.task.goal.metric.label])
-    page.table(table, caption=f"{asked}: on fresh seeds at {points} points, worst point of each seed, {intervals}.")
+    page.table(
+        table, caption=f"{asked}: on fresh seeds at {counted(points, 'point')}, worst point of each seed, {intervals}."
+    )
     chart = candidates_chart(answers)
     if chart is not None:
         page.chart(chart)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from aqmlab import _core
-from aqmlab.errors import joined, minus
+from aqmlab.errors import counted, joined, minus
 from aqmlab.reporting.fragments import bounded
 from aqmlab.results.displays import OneLine
 from aqmlab.results.quantities import Quantity
@@ -236,7 +236,11 @@ class TunedComparison(OneLine):
     @property
     def _worst(self) -> str:
         points = len(self.points) + len(self.held_out)
-        return f" at the worst of {points} conditions" if self.task.share == 1 else f" over {points} conditions"
+        return (
+            f" at the worst of {counted(points, 'condition')}"
+            if self.task.share == 1
+            else f" over {counted(points, 'condition')}"
+        )
 
     def _apart(self, one: Against) -> str:
         metric, found = self.task.goal.metric, one.compared.difference.interval
@@ -274,10 +278,10 @@ class TunedComparison(OneLine):
         seeds = f"search seed{'s' * (count > 1)} {joined([str(seed) for seed in self.search_seeds])}"
         derived = ", derived from the scenario; --over sets others" if self.usual else ""
         lines = [
-            f"Budget: {self.trials} trials of each discipline on up to {trial} seed{'s' * (trial > 1)} at "
-            f"{len(self.points)} conditions ({', '.join(self.over)}{derived}), the best, four at a time, on up to "
-            f"{choice} other seeds; {seeds}. Compared on {fresh} fresh seeds at these and at {len(self.held_out)} "
-            f"held-out conditions ({'; '.join(self.held_out)}).",
+            f"Budget: {counted(self.trials, 'trial')} of each discipline on up to {counted(trial, 'seed')} at "
+            f"{counted(len(self.points), 'condition')} ({', '.join(self.over)}{derived}), the best, four at a time, "
+            f"on up to {counted(choice, 'other seed')}; {seeds}. Compared on {counted(fresh, 'fresh seed')} at these "
+            f"and at {counted(len(self.held_out), 'held-out condition')} ({'; '.join(self.held_out)}).",
             f"Searched: {'; '.join(_grouped(self.entries))}.",
             self.held_out_line(),
             self.best_line(),

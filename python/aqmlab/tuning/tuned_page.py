@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aqmlab import _core
+from aqmlab.errors import counted
 from aqmlab.reporting.page import Page
 from aqmlab.tuning.figures import chart_of
 from aqmlab.tuning.search import front
@@ -15,7 +16,9 @@ def write_page(found: TunedComparison, path: Path) -> Path:
     """Write the page: the answer, the table of the disciplines, budget and conditions, all trials and settings."""
     page = Page(f"Each discipline at its best: {found.name}", found.answer(), folder=path.parent)
     page.section("Default and tuned")
-    caption = f"{found.goal_words}; {found.seeds[2]} fresh seeds, 95 % intervals; verdicts with Holm's correction."
+    caption = (
+        f"{found.goal_words}; {counted(found.seeds[2], 'fresh seed')}, 95 % intervals; verdicts with Holm's correction."
+    )
     page.table(found.table().rename(columns={"": "discipline"}), caption=caption)
     for line in found.lines():
         page.text(line)
@@ -23,7 +26,7 @@ def write_page(found: TunedComparison, path: Path) -> Path:
     page.table(found.settings_table(), caption="All settings: the goal and the verdict against the tuned baseline.")
     for entry in found.entries:
         for one in entry.searches:
-            with page.folded(f"{entry.aqm}: {len(one.trials)} trials, search seed {one.seed}"):
+            with page.folded(f"{entry.aqm}: {counted(len(one.trials), 'trial')}, search seed {one.seed}"):
                 settings = [entry.default.everywhere, one.tuned.everywhere]
                 best = front(one.trials, found.task)
                 page.chart(chart_of(found.queue, found.task, trials=one.trials, front=best, confirmed=settings))

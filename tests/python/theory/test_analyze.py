@@ -276,7 +276,7 @@ def command(small, monkeypatch, capsys):
 def test_the_command(command, small):
     answer = command("small.toml", "--seeds", "2", "--workers", "1")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("Model fluid against the simulated queue: drop probability -44.3 %, mean queue")
+    assert answer.out.startswith("Model fluid against the simulated queue: drop probability −44.3 %, mean queue")
     assert "\nsmall: link bottleneck, red, 2 seeds; in brackets: model - simulation\n" in answer.out
     assert "Violated: The mean square of a window" in command("small.toml", "--seeds", "2", "--details").out
     (folder,) = (path for path in (small.parent / "results").iterdir() if path.is_dir())

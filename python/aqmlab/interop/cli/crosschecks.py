@@ -11,7 +11,7 @@ import typer
 from aqmlab.cli.application import File, Json, Out, SeedsOption, Set, Workers, command
 from aqmlab.cli.output import print_json, print_table, print_wrapped, say
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 
 
 @command("aqmlab crosscheck my.toml --with ns2,tc --seeds 5 --report report", long=True)
@@ -71,7 +71,7 @@ def _programs(file: Path, programs: str, common: dict[str, Any], *, as_json: boo
         print_json(found.data())
         return
     n = len(found.seeds)
-    print_table(side_by_side(found), title=f"{found.name}: {n} run{'' if n == 1 else 's'} a program, 95 % intervals")
+    print_table(side_by_side(found), title=f"{found.name}: {counted(n, 'run')} a program, 95 % intervals")
     for side in found.sides:
         print_wrapped(f"{headline(side)}.")
         for one in side.differences:

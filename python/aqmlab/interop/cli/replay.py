@@ -10,7 +10,7 @@ import typer
 from aqmlab.cli.application import Json, Set, WhichLink, command
 from aqmlab.cli.output import print_json, warn
 from aqmlab.cli.values import parse_overrides
-from aqmlab.errors import Error, printable
+from aqmlab.errors import Error, counted, printable
 
 
 @command("aqmlab replay my.toml decisions.bin --link bottleneck")
@@ -39,4 +39,7 @@ def replay(
         return
     if found.changed is not None:
         warn(f"{log}: tc changed a parameter at record {found.changed}; decisions from there on are not replayed")
-    print(f"{found.decisions} decisions are equal bit by bit ({found.drops} drops, {found.marks} marks).")
+    print(
+        f"{counted(found.decisions, 'decision is', 'decisions are')} equal bit by bit "
+        f"({counted(found.drops, 'drop')}, {counted(found.marks, 'mark')})."
+    )

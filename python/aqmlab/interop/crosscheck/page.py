@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aqmlab.errors import counted
 from aqmlab.interop.crosscheck.agreement import MARGINS, mean_of
 from aqmlab.interop.crosscheck.tool import Measure
 from aqmlab.reporting.fragments import mean_text
@@ -88,7 +89,7 @@ def page_of(found: CrossCheck) -> Page:
     n = len(found.seeds)
     scenario = found.model.scenario
     lead = scenario.description or f"The scenario `{found.name}`."
-    page = Page(f"{found.name}: in other programs", f"{lead} {n} run{'' if n == 1 else 's'} a program.")
+    page = Page(f"{found.name}: in other programs", f"{lead} {counted(n, 'run')} a program.")
     page.section("Side by side")
     for side in found.sides:
         page.text(f"{headline(side)}.")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aqmlab.errors import InputError, one_line
+from aqmlab.errors import InputError, counted, one_line
 from aqmlab.interop.importing.bottleneck import head
 from aqmlab.interop.importing.capture_file import ACK, SYN, TCP, Packet, read_capture
 from aqmlab.interop.importing.ns2_study import Table
@@ -107,12 +107,17 @@ def traffic_of(path: Path) -> Traffic:
     length_s = (packets[-1].time_ns - packets[0].time_ns) / NS
     if length_s > LONGEST_S:
         raise InputError(f"{path}: its times are {length_s:.0f} s apart (allowed: up to 100 days)")
-    notes = [f"{capture.others} records are not IP packets"] if capture.others else []
+    notes = (
+        [f"{counted(capture.others, 'record is not an IP packet', 'records are not IP packets')}"]
+        if capture.others
+        else []
+    )
     if packets != capture.packets:
         notes.append("times in the file go back: packets are sorted by time")
     if longer := sum(packet.length > FULL_PACKET for packet in packets):
         notes.append(
-            f"{longer} packets are longer than {FULL_PACKET} B: the capturing machine joined segments (ethtool -K DEV "
+            f"{counted(longer, 'packet is', 'packets are')} longer than {FULL_PACKET} B: "
+            "the capturing machine joined segments (ethtool -K DEV "
             "gro off gso off tso off)"
         )
     groups: dict[bool, list[Packet]] = {True: [], False: []}
@@ -162,7 +167,8 @@ def arrivals_text(traffic: Traffic, *, name: str, description: str) -> tuple[str
         notes.append(f"{len(others)} of {len(flows)} flows, the smallest, are one flow, others")
     if traffic.reverse:
         notes.append(
-            f"{len(traffic.reverse)} packets of the other direction are left out (--as flows makes connections of TCP)"
+            f"left out: {counted(len(traffic.reverse), 'packet')} of the other direction "
+            "(--as flows makes connections of TCP)"
         )
     bits = _busiest_rate(packets)
     notes.append(f"the link's rate is not in a capture: {rate(bits)}, the highest in 100 ms, is assumed")
@@ -210,17 +216,17 @@ def flows_text(traffic: Traffic, path: Path, *, name: str, description: str) -> 
     kept = sorted(seen[:MOST_FLOWS], key=lambda one: one.first_ns)
     other = len(connections) - len(seen)
     if other:
-        notes.append(f"{other} connections without data, or seen in one direction, are left out")
+        notes.append(f"left out: {counted(other, 'connection')} without data, or seen in one direction")
     udp = sum(packet.protocol != TCP for packet in traffic.forward + traffic.reverse)
     if udp:
-        notes.append(f"{udp} packets that are not of TCP are left out (--as arrivals replays them)")
+        notes.append(f"left out: {counted(udp, 'packet')} not of TCP (--as arrivals replays them)")
     known = sorted(one.rtt_ns for one in kept if one.rtt_ns)
     usual = known[len(known) // 2] if known else round(RTT_S * NS)
     unknown = sum(not one.rtt_ns for one in kept)
     if unknown:
         source = "the median of the others" if known else "an assumption"
         notes.append(
-            f"{unknown} connections without a handshake have a round-trip time of {time(usual / NS)}, {source}"
+            f"{counted(unknown, 'connection')} without a handshake: the round-trip time is {time(usual / NS)}, {source}"
         )
     bits = _busiest_rate(traffic.forward)
     notes.append(f"the link's rate is not in a capture: {rate(bits)}, the highest in 100 ms, is assumed")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.interop.cisco.queues import Profile
 from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.importing.cisco_policy import Chosen, choose, code_points_of, weights_of
@@ -164,7 +164,10 @@ class _Writer:
         covered = {point for profile in profiles for point in profile.code_points}
         if missing := len(points - covered):
             which = "the others" if len(distinct) == 1 else "code point 0" if 0 in covered else "the last line"
-            self.found.note(f"{missing} code points{_of(one)} have no profile: they get that of {which}", one.detects)
+            self.found.note(
+                f"{counted(missing, 'code point')}{_of(one)} without a profile: that of {which} is used",
+                one.detects,
+            )
         if len(distinct) == 1:
             self.found.queues[name] = {"aqm": "red", **own, **next(iter(tables.values()))}
             return

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.interop.importing.bottleneck import BOTTLENECK, Bottleneck, Class
 from aqmlab.interop.importing.juniper_text import (
     BEST_EFFORT,
@@ -81,7 +81,7 @@ class _Writer:
         for line, text in service.rest:
             found.note(text, line)
         if service.outside:
-            found.note(f"{service.outside} statements outside class-of-service are not read")
+            found.note(f"not read: {counted(service.outside, 'statement')} outside class-of-service")
         found.sort_notes()
         if bits is None:
             found.note(f"no rate is given (shaping-rate): {rate(found.rate_bps)} is assumed")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, to_stderr
+from aqmlab.errors import InputError, counted, to_stderr
 from aqmlab.interop.crosscheck.running import answer_all, measured_of, plain_measured
 from aqmlab.interop.several_kernels.outcome import KernelCheck, KernelRun
 from aqmlab.interop.several_kernels.page import page_of
@@ -118,7 +118,7 @@ def cross_check_kernels(
             raise InputError(f"{release}, {qdisc}, seed {seed}: {error}") from None
 
     answers = ResultStore(store_root(Path(out) / plan.label / FOLDER), create=True)
-    title = f"{plan.name}, {len(found)} kernels"
+    title = f"{plan.name}, {counted(len(found), 'kernel')}"
     answer_all(keys, work, answers, title=title, runs="runs of kernels", workers=workers, progress=progress)
     runs = {one: run_of(answers.get(key)) for one, key in keys.items()}
     checked = KernelCheck(plan, wanted, margin, tuple(found), tuple(chosen), runs, emulator, tuple(notes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from aqmlab.errors import counted
 from aqmlab.interop.crosscheck.agreement import Agreement, Line, mean_of
 from aqmlab.interop.crosscheck.page import SHOWN, margin_words
 from aqmlab.interop.crosscheck.tool import Measure
@@ -25,7 +26,7 @@ def short(release: str) -> str:
 def heading(found: KernelCheck) -> str:
     """Return the heading of the tables of measures."""
     n = len(found.seeds)
-    return f"{found.scenario.name}, {n} run{'' if n == 1 else 's'} in each kernel, 95 % intervals"
+    return f"{found.scenario.name}, {counted(n, 'run')} in each kernel, 95 % intervals"
 
 
 def measures(found: KernelCheck, qdisc: str) -> pd.DataFrame:

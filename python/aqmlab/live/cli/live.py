@@ -14,7 +14,7 @@ from aqmlab.cli.assertions import Assertions
 from aqmlab.cli.output import WIDTH, lines_of, print_json, print_screen, print_table, print_wrapped, say, warn
 from aqmlab.cli.runs import show_run
 from aqmlab.cli.values import parse_overrides, parse_seeds
-from aqmlab.errors import InputError, one_line, to_stderr
+from aqmlab.errors import InputError, counted, one_line, to_stderr
 from aqmlab.live.linux import need_linux
 from aqmlab.runs.progress import phase
 
@@ -239,7 +239,7 @@ def _show_agreement(result: Result, agreement: Agreement) -> None:
     from aqmlab.results.summary import level_words
 
     n = len(result.seeds)
-    runs = f"{n} run{'' if n == 1 else 's'}, {level_words(n, result.level, distinct=result.distinct_runs)}"
+    runs = f"{counted(n, 'run')}, {level_words(n, result.level, distinct=result.distinct_runs)}"
     print_screen(
         agreement.answer(),
         f"{result.name}: simulation - live, {runs}; in brackets: the allowed difference",
@@ -288,7 +288,7 @@ def _measured(certificates: Sequence[Mapping[str, Any]]) -> list[str]:
     if late:
         words.append(f", lateness p99 {'at most ' if len(late) > 1 else ''}{max(late):.0f} us")
     if decisions:
-        words.append(f"; {sum(decisions):,} decisions of the kernel equal bit by bit to the core's")
+        words.append(f"; {counted(sum(decisions), 'decision')} of the kernel equal bit by bit to the core's")
     if waits:
         most = "at most " if len(waits) > 1 else ""
         words.append(f"; pings, a sparse flow, waited {most}{max(waits) * 1e3:.3g} ms")

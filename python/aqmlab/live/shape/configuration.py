@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, ScenarioError, unknown
+from aqmlab.errors import InputError, ScenarioError, counted, unknown
 from aqmlab.live.link_configuration import link_configuration
 from aqmlab.live.telemetry.formatting import milliseconds, rate
 from aqmlab.scenario.file import Overrides, Scenario, read_text
@@ -140,7 +140,7 @@ def in_one_line(error: InputError) -> str:
     """
     if isinstance(error, ScenarioError) and len(error.problems) > 1:
         more = len(error.problems) - 1
-        return f"{error.problems[0]} and {more} more problem{'s' if more > 1 else ''}"
+        return f"{error.problems[0]} and {counted(more, 'more problem')}"
     return str(error)
 
 

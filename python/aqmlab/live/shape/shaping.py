@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError, to_stderr
+from aqmlab.errors import InputError, counted, to_stderr
 from aqmlab.live.link_process import LinkProcess, LiveError, link_command
 from aqmlab.live.linux import need_linux
 from aqmlab.live.shape import journal, routing
@@ -53,8 +53,8 @@ class Shaped:
         last = Snapshot.from_json(self.outcome["last"], "outcome.last")
         dropped = sum(direction.counters.drops for direction in last.directions)
         marked = sum(direction.counters.marks for direction in last.directions)
-        seconds = f"{last.t:.1f} s, {last.plane.packets_in} packets in, {last.plane.packets_out} out"
-        return f"{seconds}, {dropped} dropped, {marked} marked, {self.reloads} reloads"
+        seconds = f"{last.t:.1f} s, {counted(last.plane.packets_in, 'packet')} in, {last.plane.packets_out} out"
+        return f"{seconds}, {dropped} dropped, {marked} marked, {counted(self.reloads, 'reload')}"
 
 
 class _Signals:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.interop.kernel.export import KernelQueue, module_files
 from aqmlab.interop.kernel.replay import ReplayedLog, replay_log
 from aqmlab.interop.tc.queues import Qdisc
@@ -118,7 +118,7 @@ def log_of(run: PeerRun) -> bytes:
     """
     lost = sum(int(record["data"]) for record in run.of_kind("lost"))
     if lost:
-        raise InputError(f"the module's log had no room for {lost} records")
+        raise InputError(f"the module's log had no room for {counted(lost, 'record')}")
     return run.packed("decisions")
 
 

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, TextIO
 
+from aqmlab.errors import counted
 from aqmlab.live.telemetry import formatting
 from aqmlab.live.telemetry.snapshot import ClassCounts, Direction, FlowCounts, Snapshot
 from aqmlab.live.telemetry.view import Clock, Line, Paced
@@ -112,7 +113,7 @@ class Picture:
                 _table(("flow", "group", "packets", "dropped", "marked", "bytes out"), _flows(direction.flows))
             )
             more = len(direction.flows) - MOST_FLOWS
-            parts += [Text(f"and {more} more flows", style="dim")] if more > 0 else []
+            parts += [Text(f"and {counted(more, 'more flow')}", style="dim")] if more > 0 else []
         return parts
 
     def _goodput(self, t: float, direction: Direction) -> float | None:

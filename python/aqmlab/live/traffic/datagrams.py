@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.live.groups import A, B, ends, other, sender_side
 from aqmlab.live.plan import LARGEST_PACKET, FlowGroup, LivePlan
 from aqmlab.live.run_context import Raw
@@ -33,7 +33,7 @@ class DatagramFlows(WorkerFlows):
         for name, source in found["source"].items():
             raw.datagrams[name] = row(source, found["sink"][name], measured_s)
             if source["refused"]:
-                raw.troubles.append(f"flow {name}: the kernel rejected {source['refused']} datagrams")
+                raw.troubles.append(f"flow {name}: the kernel rejected {counted(source['refused'], 'datagram')}")
 
 
 def udp_orders(plan: LivePlan) -> dict[tuple[str, str], dict[str, Any]]:

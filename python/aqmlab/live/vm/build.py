@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from aqmlab.errors import InputError
+from aqmlab.errors import InputError, counted
 from aqmlab.live.vm import archive
 from aqmlab.live.vm.packages import (
     BUSYBOX,
@@ -166,7 +166,7 @@ def keep(kernel: Kernel, versions: Sequence[str], kept: Path, *, tell: Callable[
     made.mkdir(parents=True, exist_ok=True)
     for name, data in (("kernel", kernel.image), ("initramfs", initramfs), ("manifest.json", text.encode())):
         (made / name).write_bytes(data)
-    tell(f"{made}: {(len(kernel.image) + len(initramfs)) / 1e6:.0f} MB, {len(kernel.modules)} modules")
+    tell(f"{made}: {(len(kernel.image) + len(initramfs)) / 1e6:.0f} MB, {counted(len(kernel.modules), 'module')}")
     return Image(made, manifest)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aqmlab.errors import InputError, unknown
+from aqmlab.errors import InputError, counted, unknown
 from aqmlab.results.limits import loosest
 from aqmlab.results.quantities import Limits, difference_of, interval_of, quantity, shown_in
 from aqmlab.runs.comparison_exports import escaped, interval_in_latex
@@ -218,8 +218,8 @@ def _caption(table: pd.DataFrame, base: str, level: float) -> str:
     not_tested = f"; not tested, or the same difference in {every}: {', '.join(names)}" if names else ""
     return (
         f"mean $\\pm$ half-width of the {100 * level:.4g}\\,\\% interval over {runs} runs. $\\uparrow$ higher, "
-        f"$\\downarrow$ lower than {base} (5\\,\\%, Holm's correction over {count} "
-        f"{'test' if count == 1 else 'tests'}); no arrow: undecided{equal}{not_tested}."
+        f"$\\downarrow$ lower than {base} (5\\,\\%, Holm's correction over "
+        f"{counted(count, 'test')}); no arrow: undecided{equal}{not_tested}."
     )
 
 

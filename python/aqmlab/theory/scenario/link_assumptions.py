@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from aqmlab.errors import counted
 from aqmlab.scenario.file import Scenario
 from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import parts
@@ -67,9 +68,9 @@ def _greedy(traffic: Traffic) -> Assumption:
     return Assumption.broken_by(
         "Every TCP flow has data to send all the time.",
         partly and f"{some(partly)}: counted with the share of the measured time in which there is data",
-        short and f"{some(short)}: {len(short)} transfers of finite size are left out",
+        short and f"{some(short)}: left out: {counted(len(short), 'transfer')} of finite size",
         traffic.drawn
-        and f"{len(traffic.drawn)} flows whose ends are drawn in every run are left out: their routes are not known",
+        and f"left out: {counted(len(traffic.drawn), 'flow')} with ends drawn in every run, whose routes are not known",
     )
 
 
