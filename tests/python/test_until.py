@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab.cli import main
+from aqmlab.results.quantities import interval_of
 from aqmlab.runs.comparison import Comparison
 from aqmlab.runs.until import metric_named
 from aqmlab.statistics import interval, mean_interval
@@ -46,6 +47,18 @@ def test_looks_come_after_20_30_45_runs_and_ask_for_new_seeds_only():
     assert sorted(seed for some in asked for seed in some) == list(range(1, len(found) + 1))
     assert stopping.reached
     assert interval(found, level=0.96).half_width <= 0.02 * found.mean()
+
+
+def test_an_interval_that_a_limit_clips_is_as_wide_as_its_longer_side():
+    values = [9.5, 9.9, 10.0, 9.8, 10.0, 9.9]
+    whole, clipped = (interval_of("throughput_mbps", values, limits=own)[0] for own in ({}, {"rate": 10.0}))
+    assert clipped.high == 10.0 < whole.high
+    goal = Goal.parse("ci(throughput)=0.1")
+    assert goal.width(whole, whole.mean) == whole.half_width
+    assert goal.width(clipped, clipped.mean) == clipped.mean - clipped.low > clipped.half_width
+    assert Goal.parse("ci(throughput)=1%").width(clipped, 10.0) == (clipped.mean - clipped.low) / 10.0
+    loose = interval_of("throughput_mbps", values, limits={"rate": 99.0})[0]
+    assert goal.width(loose, loose.mean) == whole.half_width
 
 
 def test_it_ends_at_the_limit_as_undecided():

@@ -55,8 +55,8 @@ def run(
         the scenario allows them. The results are the same.
     until
         Run seeds 1, 2, ... until intervals are narrow enough: ``ci(goodput)=1%`` asks for half a width of 1 % of the
-        mean, ``ci(mean_delay_ms)=0.5`` for one of 0.5 ms; several goals are a list. `seeds`, if given, is then the
-        number of runs before the first look, 20 or more.
+        mean, ``ci(mean_delay_ms)=0.5`` for one of 0.5 ms; of a clipped interval its longer side counts. Several goals
+        are a list. `seeds`, if given, is then the number of runs before the first look, 20 or more.
     max_runs
         With `until`, the most runs. `Result.stopping` says how it ended.
 

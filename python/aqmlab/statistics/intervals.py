@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class Interval:
         Bounds of the confidence interval of the mean; NaN for a single run and for runs that are all equal.
     level
         Confidence, 0 to 1.
+    is_clipped
+        Whether an end is at a bound of the quantity (`within`).
     """
 
     mean: float
@@ -46,11 +48,21 @@ class Interval:
     low: float
     high: float
     level: float = LEVEL
+    is_clipped: bool = field(default=False, repr=False, compare=False)
 
     @property
     def half_width(self) -> float:
         """Half the width of the interval."""
         return (self.high - self.low) / 2
+
+    @property
+    def margin(self) -> float:
+        """Half the width; if clipped, the larger of the distances of the ends from the mean.
+
+        >>> Interval(9.99, 0.1, 4, 9.89, 10.09).within((0.0, 10.0)).margin
+        0.0999...
+        """
+        return max(self.mean - self.low, self.high - self.mean) if self.is_clipped else self.half_width
 
     @property
     def constant(self) -> bool:
@@ -81,7 +93,7 @@ class Interval:
             return self
         # Rounding may put the mean of runs at a bound beyond it.
         low, high = min(max(self.low, bounds[0]), self.mean), max(min(self.high, bounds[1]), self.mean)
-        return replace(self, low=low, high=high)
+        return replace(self, low=low, high=high, is_clipped=self.is_clipped or (low, high) != (self.low, self.high))
 
     def __str__(self) -> str:
         """Return ``mean ± half width (n = ...)``; an asymmetric interval as ``mean (low to high, n = ...)``."""

@@ -30,7 +30,7 @@ MOST = 1000
 
 T = TypeVar("T")
 Widths = Mapping[str, float]
-"""Half the width of an interval by goal, in the goal's unit; NaN for no interval."""
+"""Margin of an interval by goal, in the goal's unit; NaN for no interval."""
 _GOAL = re.compile(r"ci(?:\(\s*([A-Za-z0-9_.]+)\s*\))?\s*=\s*([0-9.eE+-]+)\s*(%?)")
 
 
@@ -43,7 +43,8 @@ class Goal:
     metric
         As the user wrote it; "" for the main quantity.
     target
-        Half the width of the interval: a share of the mean if `relative`, else in the metric's unit.
+        Largest margin of the interval (`Interval.margin`): a share of the mean if `relative`, else in the metric's
+        unit.
     relative
         Whether it is meant relative to the mean.
     """
@@ -67,7 +68,7 @@ class Goal:
         if not found or not math.isfinite(target) or target <= 0:
             raise InputError(
                 f"until {text}: write ci(METRIC)=W%, for example ci(goodput)=1%, or ci(METRIC)=W in the metric's "
-                "unit; W is half the width of the interval, above 0"
+                "unit; W, above 0, is half the width of the interval, or its longer side where a limit clips it"
             )
         return cls(found[1] or "", target / 100 if found[3] else target, bool(found[3]))
 
@@ -82,15 +83,15 @@ class Goal:
         return f"ci{of}={100 * self.target:g}%" if self.relative else f"ci{of}={self.target:g}"
 
     def width(self, found: Interval, mean: float) -> float:
-        """Return half the width of an interval in the goal's unit; NaN if it is relative to a mean of 0.
+        """Return the margin of an interval in the goal's unit; NaN if it is relative to a mean of 0.
 
         0 if all runs are equal: further runs add nothing.
         """
         if found.constant:
             return 0.0
         if not self.relative:
-            return found.half_width
-        return found.half_width / abs(mean) if mean else math.nan
+            return found.margin
+        return found.margin / abs(mean) if mean else math.nan
 
     def shown(self, width: float) -> str:
         """Write a width in the goal's unit."""
@@ -101,7 +102,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Look:
-    """A look at the runs: their number, and half the width of each goal's interval."""
+    """A look at the runs: their number, and the margin of each goal's interval."""
 
     runs: int
     widths: Widths
@@ -195,7 +196,7 @@ def run_until(
     more
         Runs these further seeds; returns what there is of all seeds so far.
     widths
-        Half the widths of the intervals of that result, at level `spent`, by the goals' texts.
+        Margins of the intervals of that result, at level `spent`, by the goals' texts.
     fewest, most
         Runs before the first look, and in all.
 
