@@ -27,6 +27,10 @@ LONGEST_LINE = 2000
 """Characters of a line of a message; of a longer one the middle is left out."""
 MOST_LINES = 200
 """Lines of a message."""
+NEAR = 0.65
+"""Least likeness of a name to one that is suggested: twice the common letters over all letters (`difflib`)."""
+SHORTEST_BEGINNING = 3
+"""Letters of the shortest name that is compared with the beginnings of words."""
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -307,6 +311,33 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name nearest to a name, the first of equally near ones, or "" if none is near.
+
+    Near is: at least `NEAR` alike by letters, whole or with as many letters from the start of a word of the known name.
+
+    >>> names = ["loss", "mean_queue", "delay_p95_ms"]
+    >>> [nearest(name, names) for name in ("Losss", "queue", "dely", "x")]
+    ['loss', 'mean_queue', 'delay_p95_ms', '']
+    >>> nearest("dumb", ["small", "dumbbell-red"])
+    'dumbbell-red'
+    """
+    likeness = {one: _likeness(_plain(name), _plain(one)) for one in known}
+    best = max(likeness, key=lambda one: likeness[one], default="")
+    return best if best and likeness[best] >= NEAR else ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _likeness(name: str, known: str) -> float:
+    pieces = {known}
+    if len(name) >= SHORTEST_BEGINNING:
+        pieces |= {known[word.start() : word.start() + len(name)] for word in re.finditer("[a-z0-9]+", known)}
+    return max(difflib.SequenceMatcher(None, piece, name).ratio() for piece in pieces)
+
+
 def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int = 20) -> str:
     """Return the message for an unknown name, with the known names and the nearest of them.
 
@@ -330,16 +361,8 @@ def unknown(kind: str, name: str, known: list[str], *, see: str = "", most: int 
     >>> unknown("metric", "dely", ["loss", "delay_p95_ms"], see="aqmlab list quantities")
     'unknown metric "dely" (did you mean delay_p95_ms? All: aqmlab list quantities)'
     """
-    near = difflib.get_close_matches(name, known, len(known) or 1)
-    near = near or [word for word in known if see and len(name) >= 4 and name[:4] in word]
-    near = near or [word for word in known if see and difflib.get_close_matches(name, [word.partition("_")[0]])]
-    # Of equally near ones the first in the list, which is the best known.
-    nearest = (
-        max((w for w in known if w in near), key=lambda word: difflib.SequenceMatcher(None, word, name).ratio())
-        if near
-        else ""
-    )
-    hint = f"did you mean {nearest}?" if near else ""
+    near = nearest(name, known)
+    hint = f"did you mean {near}?" if near else ""
     if see:
         return f'unknown {kind} "{name}" ({" ".join(filter(None, [hint, f"All: {see}"]))})'
     return f'unknown {kind} "{name}" (allowed: {"; ".join(filter(None, [listed(known, most), hint]))})'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from aqmlab import _core, extensions
-from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, is_text, one_line
+from aqmlab.errors import OVERRIDE, InputError, Problem, ScenarioError, is_text, nearest, one_line
 from aqmlab.errors import unknown as unknown
 from aqmlab.input_files import read_bytes
 from aqmlab.scenario.parts import Flow, Link, parts, safe
@@ -381,8 +380,8 @@ def example_text(name: str) -> str:
 
 def _near(path: Path) -> str:
     try:
-        names = [p.name for p in path.parent.iterdir() if p.suffix == ".toml"]
+        names = sorted(p.stem for p in path.parent.iterdir() if p.suffix == ".toml")
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, sorted(names), 1)
-    return f" (did you mean {path.parent / near[0]}?)" if near else ""
+    near = nearest(path.name.removesuffix(".toml"), names)
+    return f" (did you mean {path.parent / near}.toml?)" if near else ""
