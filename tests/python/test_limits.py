@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+from aqmlab.cli import main
 from aqmlab.results.limits import limits_in, limits_of, loosest
 from aqmlab.results.quantities import difference_of, interval_of
 from aqmlab.results.result import LIVE
@@ -135,3 +136,17 @@ def test_a_text_has_limits_once_its_plug_in_is_there() -> None:
             return "accept"
 
     assert limits_in(text) == {"rate": 1.0, "buffer": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("throughput_mbps", ["allowed at least 0", "at most the link's rate, where that is constant"]),
+        ("max_queue", ["allowed at least 0", "at most the queue's limit, where that is in packets"]),
+        ("utilization", ["allowed 0 to 1", "better"]),
+        ("mos", ["allowed 1 to 4.5", "better"]),
+    ],
+)
+def test_the_list_names_limits_with_their_conditions(name, lines, capsys):
+    assert main(["list", name]) == 0
+    assert lines[0] + " " + lines[1] in " ".join(capsys.readouterr().out.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -218,10 +219,12 @@ def _list_quantities(name: str, *, details: bool, as_json: bool) -> None:
         print("aqmlab list NAME shows the details of one, --details the definitions.")
         return
     one = shown[0]
+    low, high = one.bounds
     rows = [
         ["title", one.title],
         ["group", one.group],
-        ["allowed", f"{one.bounds[0]:g} to {WORDS.get(one.limited_by or '', f'{one.bounds[1]:g}')}"],
+        ["allowed", f"{low:g} to {high:g}" if math.isfinite(high) else f"at least {low:g}"],
+        *([["at most", WORDS[one.limited_by]]] if one.limited_by is not None else []),
         ["better", one.better or "-"],
         ["in compare", one.compared],
         ["by group", "yes" if one.of_groups else "no"],

@@ -17,8 +17,11 @@ from aqmlab.scenario.parts import Link
 from aqmlab.scenario.registry import discipline
 
 RATE, BUFFER = "rate", "buffer"
-WORDS = {RATE: "the link's rate", BUFFER: "the queue's limit"}
-"""Setting that limits a quantity, in words."""
+WORDS = {
+    RATE: "the link's rate, where that is constant (no change, trace, model, token bucket or framing)",
+    BUFFER: "the queue's limit, where that is in packets and the discipline has one queue",
+}
+"""Setting that limits a quantity, and the condition for it, in words."""
 
 
 def limits_of(scenario: Scenario, link: str) -> dict[str, float]:
