@@ -252,7 +252,22 @@ def test_settings_in_place_of_a_discipline_are_named(shell, settings_found):
     assert settings_found.settings_lines() == []
     asked = ("--aqm", "red,codel", "--seeds", "1", "--set", "run.duration=2s", "--with", "red={ max_th = '10p' }")
     text = " ".join(shell("compare", "small.toml", *asked).out.split())
-    assert 'red has the settings of --with, { max_th = "10p" }, in place of the scenario\'s; under another' in text
+    said = 'red has the settings of --with, { max_th = "10p" }, in place of the scenario\'s; under another'
+    assert said in text
+    page = html.unescape(aqmlab.report(shell.folder / "results", pictures=False).read_text())
+    assert said in re.sub("</?code>", "", page)
+
+
+def test_differences_may_be_taken_against_a_label(shell, small):
+    asked = ("--aqm", "red,codel", "--seeds", "2", "--set", "run.duration=2s")
+    asked += ("--with", "tight={ aqm = 'red', max_th = '9p' }")
+    assert shell("compare", "small.toml", *asked, "--baseline", "tight").out.startswith("Against tight: ")
+    page = html.unescape(aqmlab.report(shell.folder / "results", pictures=False).read_text())
+    assert """--aqm red,codel --with 'tight={ aqm = "red", max_th = "9p" }' --baseline tight""" in page
+    message = 'unknown compared discipline "tigt" (allowed: red, codel, tight; did you mean tight?)'
+    assert shell("compare", "small.toml", *asked, "--baseline", "tigt").err == f"aqmlab: --baseline: {message}\n"
+    found = aqmlab.compare(small, aqm=["red", "codel"], baseline="codel", seeds=1, workers=1, progress=False)
+    assert (found.aqm, set(found.differences["against"])) == (["codel", "red"], {"codel"})
 
 
 def test_the_folder_is_named_by_what_is_compared(small, tmp_path):

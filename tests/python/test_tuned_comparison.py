@@ -204,7 +204,7 @@ def test_command(found: aqmlab.TunedComparison, store: Path, capsys: pytest.Capt
         (["--tuned", "min loss", "--aqm", "red"], "at least two disciplines"),
         (["--tuned", "min loss", "--until", "ci(loss)=1%"], "--tuned and --until: cannot be combined"),
         (["--tuned", "min loss", "--search-seed", "1"], "is that of the first search"),
-        (["--tuned", "min loss", "--baseline", "pie"], "unknown discipline of --aqm"),
+        (["--tuned", "min loss", "--baseline", "pie"], "unknown compared discipline"),
         (["--tuned", "min loss", "--vary", "tpsp=1:2"], "none of red, codel has the parameter tpsp"),
         (["--tuned", "min loss", "--vary", "pie:target=1ms:2ms"], "unknown discipline"),
         (["--tuned", "min loss", "--seeds", "1,2"], "number of fresh seeds"),
@@ -224,7 +224,7 @@ def test_command(found: aqmlab.TunedComparison, store: Path, capsys: pytest.Capt
         (["--tuned", "min loss", "--aqm", "rio,red", "--vary", "rio:max_th=2:30"], "max_th has no effect in this rio"),
         (["--over", "flows=1:2"], "--over: needs --tuned"),
         (["--search-seed", "2"], "--search-seed: needs --tuned"),
-        (["--baseline", "pie"], "unknown discipline of --aqm"),
+        (["--baseline", "pie"], "unknown compared discipline"),
     ],
 )
 def test_bad_input_is_an_error_of_one_line(

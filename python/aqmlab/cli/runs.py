@@ -233,7 +233,7 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", help="Compare with this one of --aqm.", metavar="NAME"),
+        typer.Option("--baseline", help="Compare with this one of --aqm or --with.", metavar="NAME"),
     ] = None,
     tuned: Tuned = None,
     over: Over = None,
@@ -313,8 +313,9 @@ def compare(
     assertions = Assertions.read(assert_, junit, markdown)
     found = work(
         file,
-        aqm=_baseline_first(names, baseline),
+        aqm=names,
         settings=parse_settings("--with", with_),
+        baseline=baseline,
         queue=queue,
         seeds=parse_seeds(seeds),
         overrides=parse_overrides(set_),
@@ -360,20 +361,6 @@ def compare(
             say(f"{option.removeprefix('--')}: {place}")
     verdicts.show()
     verdicts.conclude()
-
-
-def _baseline_first(names: Sequence[str], baseline: str | None) -> list[str]:
-    """Return the disciplines with the one that the others are compared with in front.
-
-    >>> _baseline_first(["red", "codel"], "codel"), _baseline_first(["red", "codel"], None)
-    (['codel', 'red'], ['red', 'codel'])
-    """
-    from aqmlab.runs.comparison_settings import baseline_of
-
-    if baseline is None:
-        return [*names]
-    baseline_of(names, baseline)
-    return [baseline, *(name for name in names if name != baseline)]
 
 
 def _check_printed(*places: str | None, as_json: bool) -> None:

@@ -52,6 +52,8 @@ def add_comparison(page: Page, found: Comparison, *, alone: bool = False) -> Non
     first = add_first(page, charts, command, found.folder)
     for line in found.warnings:
         page.text(f"{capitalized(line)}.", note=True)
+    for line in found.settings_lines():
+        page.text(f"{line}.", note=True)
     n = len(found.seeds)
     page.table(
         matrix_table(found.matrix()),
@@ -81,7 +83,7 @@ def matrix_table(matrix: Matrix) -> pd.DataFrame:
             if cell is None:
                 row[label] = "–"
                 continue
-            row[label] = f"{cell.texts[0]} {cell.spread.replace('±', '± ')} {cell.sign}".strip()
+            row[label] = f"{cell.estimate} {cell.sign}".strip()
         rows.append(row)
     return pd.DataFrame(rows)
 

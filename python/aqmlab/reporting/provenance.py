@@ -54,10 +54,7 @@ def run_command(page: Page, result: Result, *, command: str = "run") -> str:
 
 def compare_command(page: Page, found: Comparison) -> str:
     """Return the command that makes a comparison again, in the page's folder."""
-    plain, settings = words_again(found.aqm, found.settings)
-    words = ["--aqm", ",".join(plain)] if plain else []
-    for text in settings:
-        words += ["--with", text]
+    words = words_again(found.aqm, found.settings)
     options = " ".join(map(shell_word, [*words, "--queue", found.queue, "--seeds", seeds_text(found.seeds)]))
     return f"{program(page)} compare {_scenario_file(page, found.folder)} {options}{_out(page, found.folder)}"
 

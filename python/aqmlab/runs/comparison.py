@@ -21,6 +21,7 @@ from aqmlab.runs.comparison_matrix import Matrix, answer, matrix_of
 from aqmlab.runs.comparison_settings import (
     DEFINITION,
     Settings,
+    baseline_of,
     definition,
     entries_of,
     exchange,
@@ -161,6 +162,7 @@ def compare(
     *,
     aqm: Sequence[str] = (),
     settings: Settings | None = None,
+    baseline: str | None = None,
     queue: str | None = None,
     link: str | None = None,
     seeds: Seeds = None,
@@ -179,10 +181,12 @@ def compare(
     scenario
         A scenario file, or a scenario already loaded.
     aqm
-        Names of disciplines; with `settings` at least two in all. Differences are taken against the first.
+        Names of disciplines; with `settings` at least two in all.
     settings
         Settings of disciplines, by label: ``{"red-tight": {"aqm": "red", "max_th": "20p"}}``. Under the name of a
         discipline they are those of that discipline. A table overrides what stays of the scenario's.
+    baseline
+        The discipline or label against which differences are taken; default: the first.
     queue
         The ``[queue.NAME]`` table whose discipline is exchanged, or several: ``"down,up"``. Their other parameters
         stay, as far as the discipline knows them. Default: ``bottleneck``, or else those of the links ``down`` and
@@ -197,6 +201,8 @@ def compare(
     """
     plan = as_scenario(scenario, overrides=overrides)
     entries = entries_of(aqm, settings or {})
+    first = baseline_of(list(entries), baseline)
+    entries = {first: entries[first], **entries}
     queues = managed_queues(plan, queue)
     queue = ",".join(queues)
     measured = link or next(one.name for one in plan.links if one.queue == queues[0])

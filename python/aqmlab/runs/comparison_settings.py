@@ -71,7 +71,7 @@ def entries_of(aqm: Sequence[str], settings: Settings) -> dict[str, dict[str, An
 
 
 def baseline_of(names: Sequence[str], asked: str | None) -> str:
-    """Return the discipline that the others are compared with: the one asked for, or the first.
+    """Return the name that the others are compared with, a discipline or a label: the one asked for, or the first.
 
     >>> baseline_of(["red", "codel"], "codel"), baseline_of(["red", "codel"], None)
     ('codel', 'red')
@@ -79,7 +79,7 @@ def baseline_of(names: Sequence[str], asked: str | None) -> str:
     if asked is None:
         return names[0]
     if asked not in names:
-        raise InputError(f"--baseline: {unknown('discipline of --aqm', asked, [*names])}")
+        raise InputError(f"--baseline: {unknown('compared discipline', asked, [*names])}")
     return asked
 
 
@@ -211,14 +211,25 @@ def _other_words(aqm: str, body: Mapping[str, Value]) -> set[str]:
     return {"dialect"} if words and body.get("dialect") not in (None, *words) else set()
 
 
-def words_again(labels: Sequence[str], settings: Settings) -> tuple[list[str], list[str]]:
-    """Return the disciplines (``--aqm``) and the settings (``--with``) that give this comparison again.
+def words_again(labels: Sequence[str], settings: Settings) -> list[str]:
+    """Return the options that give this comparison again.
 
     >>> words_again(["red", "tight"], {"tight": {"aqm": "red", "max_th": "20p"}})
-    (['red'], ['tight={ aqm = "red", max_th = "20p" }'])
+    ['--aqm', 'red', '--with', 'tight={ aqm = "red", max_th = "20p" }']
+    >>> words_again(["tight", "red"], {"tight": {"aqm": "red"}})
+    ['--aqm', 'red', '--with', 'tight={ aqm = "red" }', '--baseline', 'tight']
     """
-    plain = takewhile(lambda label: label not in settings or settings[label]["aqm"] == label, labels)
-    return list(plain), [f"{label}={inline(table)}" for label, table in settings.items()]
+
+    def plain_of(names: Sequence[str]) -> list[str]:
+        return list(takewhile(lambda label: label not in settings or settings[label]["aqm"] == label, names))
+
+    plain = plain_of(labels)
+    is_moved = [*plain, *(label for label in settings if label not in plain)] != list(labels)
+    plain = plain_of(labels[1:]) if is_moved else plain
+    words = ["--aqm", ",".join(plain)] if plain else []
+    for label, table in settings.items():
+        words += ["--with", f"{label}={inline(table)}"]
+    return [*words, "--baseline", labels[0]] if is_moved else words
 
 
 def definition(plan: Scenario, queue: str, link: str, entries: Mapping[str, Mapping[str, Value]]) -> str:
