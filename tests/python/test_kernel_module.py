@@ -101,7 +101,7 @@ QUEUES = {
 ARRIVALS = 100_000
 RECORD = 64
 CHECKED = (
-    *("-Og", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"),
+    *("-O1", "-Wall", "-Wextra", "-Wno-type-limits", "-Wno-unused-parameter", "-Werror"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 )
 UNCHECKED = ("-O0",)
