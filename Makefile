@@ -74,7 +74,7 @@ c-wasm: ## the same functions as WebAssembly; node runs the test vectors through
 demo: $(CORE) ## install, reproduce the MRED paper and print the path of the report (1 min on a built tree)
 	$(BIN)/aqmlab demo --no-open --report $(REPORT)/mred
 
-test: test-rust test-python ## all tests (8 min on a built tree)
+test: test-rust test-python ## all tests (7 min on a built tree)
 
 test-rust:
 	cargo test --workspace --locked --quiet

@@ -396,7 +396,7 @@ def test_the_command(tmp_path, capsys):
     log = run(out, 3000, options=UNCHECKED)
     (tmp_path / "decisions.bin").write_bytes(log)
     assert main(["replay", str(file), str(tmp_path / "decisions.bin"), "--link", "bottleneck"]) == 0
-    assert "3000 decisions" in capsys.readouterr().out
+    assert "3,000 decisions" in capsys.readouterr().out
     (tmp_path / "decisions.bin").write_bytes(log[:-1])
     assert main(["replay", str(file), str(tmp_path / "decisions.bin")]) == 1
     assert "length" in capsys.readouterr().err
