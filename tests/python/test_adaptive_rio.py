@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 import pytest
 
 import aqmlab
+from aqmlab.errors import StorageError
 from aqmlab.papers import common
 from aqmlab.papers.adaptive_rio import PAPER, delays, measure, plan, rows
 from aqmlab.papers.adaptive_rio.algorithm import FIGURE_3
 from aqmlab.papers.common import BASE
-from aqmlab.papers.common.recorded import gauges, row_of, throughput
+from aqmlab.papers.common.recorded import gauges, row_of, samples, throughput
 from aqmlab.reporting import flowchart
 from paper_intervals import assert_possible
 from paper_sentences import repeated, sentences_of
@@ -224,6 +225,16 @@ def test_the_highest_rate_by_hand():
         "average_1": np.array([90.0, 10.0, 30.0, 20.0]),
     }
     assert measure.highest_rate(gauges, capacity_bps=5e6) == {"peak_rate": 1.2, "peak_queue": 30.0}
+
+
+def test_gauges_of_two_links_are_read_of_one(tmp_path):
+    """Without a link a gauge has the samples of both, in the order of the table."""
+    columns = {"t_s": [6.0, 6.0], "link": ["core", "edge"], "name": ["average_1"] * 2, "value": [10.0, 3.0]}
+    write(tmp_path, "discipline_samples", columns)
+    assert [own.tolist() for own in samples(tmp_path, "discipline_samples", "average_1", "edge")] == [[6.0], [3.0]]
+    assert samples(tmp_path, "discipline_samples", "average_1")[1].tolist() == [10.0, 3.0]
+    with pytest.raises(StorageError, match="samples by name: not one of each name at each time"):
+        gauges(tmp_path)
 
 
 def test_gauges_of_a_link_and_the_highest_rate_without_an_estimate(tmp_path):

@@ -69,12 +69,34 @@ def series(table: pa.Table, by: str, value: str) -> dict[str, np.ndarray]:
 
 
 def grid(table: pa.Table, by: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return names in the column `by`, times, and the place of each sample: a row per time, a column per name."""
+    """Return names in the column `by`, times, and the place of each sample: a row per time, a column per name.
+
+    Raises
+    ------
+    StorageError
+        If a name has no sample, or several, at a time of another, as gauges of two links have.
+
+    >>> rows = pa.table({"t_s": [1.0, 1.0, 2.0], "flow": ["a", "b", "a"], "cwnd": [3, 5, 6]})
+    >>> grid(rows, "flow")
+    Traceback (most recent call last):
+    ...
+    aqmlab.errors.StorageError: samples by flow: not one of each flow at each time
+    """
     words = table[by].combine_chunks().dictionary_encode()
     codes, names = words.indices.to_numpy(), words.dictionary.to_pylist()
     time = table["t_s"].to_numpy()
-    order = np.lexsort((codes, time)).reshape(-1, len(names) or 1)
-    return names, time[order[:, 0]], order
+    order, width = np.lexsort((codes, time)), len(names) or 1
+    times = time[order[::width]]
+    # As if each name had one sample at each of these times, in this order.
+    is_grid = (
+        len(order) == len(times) * width
+        and bool(np.all(np.diff(times) > 0))
+        and np.array_equal(time[order], np.repeat(times, width))
+        and np.array_equal(codes[order], np.tile(np.arange(width), len(times)))
+    )
+    if not is_grid:
+        raise StorageError(f"samples by {by}: not one of each {by} at each time")
+    return names, times, order.reshape(-1, width)
 
 
 def gauges(folder: Path, **where: str | int) -> dict[str, np.ndarray]:
@@ -100,12 +122,11 @@ def samples(folder: Path, table: str, name: str, link: str = "") -> tuple[np.nda
     else:
         rows = columns_of(folder, table)
         rows = selected(rows, link=link) if link and "link" in rows.column_names else rows
-        if "value" in rows.column_names and name not in rows.column_names:
-            found = series(rows, "name", "value")
-            names = sorted(found.keys() - {"t_s"})
-        else:
-            names = rows.column_names
-            found = {one: rows[one].to_numpy() for one in ("t_s", name) if one in names}
+        names, column = rows.column_names, name
+        if "value" in names and name not in names:
+            names, column = sorted(rows["name"].unique().to_pylist()), "value"
+            rows = selected(rows, name=name)
+        found = {"t_s": rows["t_s"].to_numpy(), name: rows[column].to_numpy()} if name in names else {}
     if name not in found:
         raise StorageError(f"{folder}: table {table}: {unknown('name', name, names)}")
     return found["t_s"], found[name].astype(float)
